@@ -1,0 +1,53 @@
+# gantry_library(NAME USES other-folders... LINKS third-party...)
+#
+# One library for one folder of src/. A folder sees only the headers of the folders it names in USES (and, in
+# turn, of those they use): each library's include directory holds a single link to its own folder, so that an
+# upward include does not build.
+add_library(gantry_options INTERFACE)
+target_compile_options(gantry_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
+                                                -Woverloaded-virtual -Werror)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # False positives of g++ 12 in its own library headers (GCC bugs 105329, 105651, 107852).
+  target_compile_options(gantry_options INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow
+                                                  -Wno-stringop-overread -Wno-maybe-uninitialized
+                                                  -Wno-dangling-pointer)
+endif()
+if(GANTRY_SANITIZE)
+  target_compile_options(gantry_options INTERFACE -fsanitize=${GANTRY_SANITIZE} -fno-omit-frame-pointer
+                                                  -fno-sanitize-recover=all)
+  target_link_options(gantry_options INTERFACE -fsanitize=${GANTRY_SANITIZE})
+endif()
+if(GANTRY_FUZZ)
+  target_compile_options(gantry_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+# Sources are every *.cpp of the folder (and its subfolders); *_test.cpp make the folder's test program.
+function(gantry_library name)
+  cmake_parse_arguments(ARG "" "" "USES;LINKS;TEST_LINKS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+
+  set(view ${CMAKE_BINARY_DIR}/include/${name})
+  file(MAKE_DIRECTORY ${view})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${name} ${view}/${name} SYMBOLIC)
+
+  list(TRANSFORM ARG_USES PREPEND gantry_ OUTPUT_VARIABLE uses)
+  add_library(gantry_${name} STATIC ${sources})
+  target_include_directories(gantry_${name} PUBLIC ${view})
+  target_link_libraries(gantry_${name} PUBLIC ${uses} ${ARG_LINKS} PRIVATE gantry_options)
+
+  if(GANTRY_TESTS AND tests)
+    add_executable(test_${name} ${tests})
+    target_link_libraries(test_${name} PRIVATE gantry_${name} gantry_options ${ARG_TEST_LINKS} GTest::gmock
+                                               GTest::gtest_main)
+    gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
+  endif()
+endfunction()

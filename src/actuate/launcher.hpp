@@ -1,0 +1,76 @@
+#pragma once
+/// The seam between decisions and the world (APST's env_api): a Launcher starts tasks on the hosts of one site
+/// and tells what became of them. Everything it says arrives as LauncherEvents from poll(); it never calls back.
+/// One thread: the driver's.
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/time.hpp"
+#include "model/host.hpp"
+#include "model/outcome.hpp"
+#include "model/task.hpp"
+
+namespace gantry {
+
+/// A report that stays with the agent until acknowledge(receipt): only then may the agent forget it.
+struct ReportReceived {
+  AttemptReport report;
+  HostId host;
+  std::uint64_t receipt = 0;
+};
+struct HostAppeared {
+  Host host;
+};
+/// The agent is gone and could not be brought back.
+struct HostVanished {
+  HostId host;
+  std::string why;
+};
+struct TaskRunning {
+  TaskKey key;
+  HostId host;
+  TimePoint at;
+};
+/// Handed over, given back without having been started.
+struct TaskReturned {
+  TaskKey key;
+  HostId host;
+};
+/// Something a person should know that ends nothing ("output of task 7 was cut: disk full").
+struct LauncherNotice {
+  std::string text;
+};
+
+using LauncherEvent =
+    std::variant<HostAppeared, HostVanished, TaskRunning, TaskReturned, ReportReceived, LauncherNotice>;
+
+class Launcher {
+ public:
+  virtual ~Launcher() = default;
+
+  /// Brings the site's agents up or finds them running, and asks what is really there. When it returns, the
+  /// events waiting in poll() hold the hosts, everything still running (adopted) and every unacknowledged report.
+  virtual Result<> open() = 0;
+
+  /// Hands a task over. The agent queues it until the host has room. `key` must not have been used before.
+  virtual void start(const TaskKey& key, HostId host, const Task& task) = 0;
+  /// Ends the attempt's process tree (politely first); the report that follows says `cancelled`.
+  virtual void cancel(const TaskKey& key, HostId host) = 0;
+  /// Asks for everything back that was handed over and has not started: TaskReturned events follow.
+  virtual void recall(HostId host) = 0;
+  /// The report is safe in the journal.
+  virtual void acknowledge(std::uint64_t receipt) = 0;
+
+  /// Sends what waits to be sent, then waits up to `timeout` for news and appends it to `events`.
+  virtual Result<> poll(Duration timeout, std::vector<LauncherEvent>& events) = 0;
+  /// A descriptor that becomes readable when poll() has something to do.
+  [[nodiscard]] virtual int wait_fd() const = 0;
+  /// Lets the agents go: what runs goes on, idle agents exit.
+  virtual void close() = 0;
+};
+
+}  // namespace gantry

@@ -1,0 +1,78 @@
+#include "base/fd.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace gantry {
+
+void UniqueFd::reset(int fd) {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = fd;
+}
+
+Result<UniqueFd> open_file(const std::filesystem::path& path, int flags, unsigned mode) {
+  const int fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+  if (fd < 0) return fail_errno(path.string());
+  return UniqueFd(fd);
+}
+
+Result<> write_all(int fd, std::string_view data) {
+  while (!data.empty()) {
+    const ssize_t n = ::write(fd, data.data(), data.size());
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return fail_errno("write");
+    }
+    data.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return {};
+}
+
+Result<std::string> read_file(const std::filesystem::path& path, std::size_t limit) {
+  TRY_ASSIGN(const UniqueFd fd, open_file(path, O_RDONLY));
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return fail_errno(path.string());
+  if (S_ISDIR(info.st_mode)) return fail(ErrorCode::io, path.string() + ": is a directory");
+  std::string out;
+  // The size is a first guess only: files under /proc and pipes say 0, and a file may grow.
+  std::size_t room = static_cast<std::size_t>(info.st_size) + 1;
+  for (;;) {
+    const std::size_t old = out.size();
+    if (old > limit) {
+      return fail(ErrorCode::io, path.string() + ": longer than " + std::to_string(limit) + " bytes");
+    }
+    out.resize(old + std::min(room, limit + 1 - old + 1));
+    const ssize_t n = ::read(fd.get(), out.data() + old, out.size() - old);
+    if (n < 0) {
+      out.resize(old);
+      if (errno == EINTR) continue;
+      return fail_errno(path.string());
+    }
+    out.resize(old + static_cast<std::size_t>(n));
+    if (n == 0) return out;
+    room = 65536;
+  }
+}
+
+Result<> write_file_atomic(const std::filesystem::path& path, std::string_view data) {
+  std::filesystem::path temporary = path;
+  temporary += ".tmp" + std::to_string(::getpid());
+  const auto write = [&]() -> Result<> {
+    TRY_ASSIGN(const UniqueFd fd, open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC));
+    TRY(write_all(fd.get(), data));
+    if (::fsync(fd.get()) != 0) return fail_errno(temporary.string());
+    if (::rename(temporary.c_str(), path.c_str()) != 0) return fail_errno(path.string());
+    const auto parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+    TRY_ASSIGN(const UniqueFd directory, open_file(parent, O_RDONLY | O_DIRECTORY));
+    if (::fsync(directory.get()) != 0) return fail_errno(parent.string());
+    return {};
+  };
+  auto result = write();
+  if (!result) ::unlink(temporary.c_str());
+  return result;
+}
+
+}  // namespace gantry

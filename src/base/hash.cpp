@@ -1,0 +1,80 @@
+#include "base/hash.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cerrno>
+#include <charconv>
+#include <vector>
+
+#include "base/fd.hpp"
+
+namespace gantry {
+
+namespace {
+Digest to_digest(XXH128_hash_t h) { return Digest{h.high64, h.low64}; }
+}  // namespace
+
+struct Hasher::State {
+  XXH3_state_t xxh;
+};
+
+Hasher::Hasher() : state_(std::make_unique<State>()) { reset(); }
+Hasher::~Hasher() = default;
+Hasher::Hasher(Hasher&&) noexcept = default;
+Hasher& Hasher::operator=(Hasher&&) noexcept = default;
+
+void Hasher::reset() { XXH3_128bits_reset(&state_->xxh); }
+
+Hasher& Hasher::add_raw(std::string_view bytes) {
+  XXH3_128bits_update(&state_->xxh, bytes.data(), bytes.size());
+  return *this;
+}
+
+Hasher& Hasher::add(std::string_view field) {
+  add(static_cast<std::uint64_t>(field.size()));
+  return add_raw(field);
+}
+
+Hasher& Hasher::add(std::uint64_t field) {
+  XXH3_128bits_update(&state_->xxh, &field, sizeof field);
+  return *this;
+}
+
+Hasher& Hasher::add(const Digest& field) { return add(field.high).add(field.low); }
+
+Digest Hasher::digest() const { return to_digest(XXH3_128bits_digest(&state_->xxh)); }
+
+std::string Digest::hex() const { return fmt::format("{:016x}{:016x}", high, low); }
+
+Result<Digest> Digest::from_hex(std::string_view text) {
+  Digest d;
+  const auto parse = [](std::string_view part, std::uint64_t& value) {
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value, 16);
+    return error == std::errc{} && end == part.data() + part.size();
+  };
+  if (text.size() != 32 || !parse(text.substr(0, 16), d.high) || !parse(text.substr(16), d.low)) {
+    return fail(ErrorCode::corrupt, fmt::format("'{}' is not a digest of 32 hexadecimal digits", text));
+  }
+  return d;
+}
+
+Digest hash_bytes(std::string_view bytes) { return to_digest(XXH3_128bits(bytes.data(), bytes.size())); }
+
+Result<Digest> hash_file(const std::filesystem::path& path) {
+  TRY_ASSIGN(const UniqueFd fd, open_file(path, O_RDONLY));
+  Hasher hasher;
+  std::vector<char> buffer(std::size_t{1} << 18);
+  for (;;) {
+    const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail_errno(path.string());
+    if (n == 0) return hasher.digest();
+    hasher.add_raw({buffer.data(), static_cast<std::size_t>(n)});
+  }
+}
+
+}  // namespace gantry

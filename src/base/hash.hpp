@@ -1,0 +1,55 @@
+#pragma once
+/// Content identity: XXH3-128. Fields are framed by their length, so ("ab","c") and ("a","bc") differ.
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace gantry {
+
+struct Digest {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  friend auto operator<=>(const Digest&, const Digest&) = default;
+  [[nodiscard]] bool empty() const { return high == 0 && low == 0; }
+  /// 32 lower-case hexadecimal digits.
+  [[nodiscard]] std::string hex() const;
+  static Result<Digest> from_hex(std::string_view text);
+};
+
+class Hasher {
+ public:
+  Hasher();
+  ~Hasher();
+  Hasher(Hasher&&) noexcept;
+  Hasher& operator=(Hasher&&) noexcept;
+
+  /// Forgets everything added so far; cheaper than a new Hasher.
+  void reset();
+  Hasher& add(std::string_view field);
+  Hasher& add(std::uint64_t field);
+  Hasher& add(const Digest& field);
+  /// Bytes without a length frame: for content that arrives in pieces.
+  Hasher& add_raw(std::string_view bytes);
+  [[nodiscard]] Digest digest() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+Digest hash_bytes(std::string_view bytes);
+Result<Digest> hash_file(const std::filesystem::path& path);
+
+}  // namespace gantry
+
+template <>
+struct std::hash<gantry::Digest> {
+  std::size_t operator()(const gantry::Digest& d) const noexcept { return d.low; }
+};

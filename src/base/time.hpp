@@ -1,0 +1,34 @@
+#pragma once
+/// Time as the engine sees it: nanoseconds since the Unix epoch, handed in by a Clock. Only the real clock
+/// below reads the system's; the simulator has its own.
+
+#include <chrono>
+#include <cstdint>
+
+namespace gantry {
+
+using Duration = std::chrono::nanoseconds;
+/// A point in real or virtual time. Default-constructed means "never / unknown".
+using TimePoint = std::chrono::time_point<std::chrono::system_clock, Duration>;
+
+inline constexpr TimePoint kNever{};
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  [[nodiscard]] virtual TimePoint now() const = 0;
+};
+
+class RealClock final : public Clock {
+ public:
+  [[nodiscard]] TimePoint now() const override;
+};
+
+inline double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
+inline Duration from_seconds(double s) {
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(s));
+}
+inline std::int64_t to_ns(TimePoint t) { return t.time_since_epoch().count(); }
+inline TimePoint from_ns(std::int64_t ns) { return TimePoint{Duration{ns}}; }
+
+}  // namespace gantry

@@ -1,0 +1,75 @@
+#pragma once
+/// Everything that can happen to a run. Engine::apply(Event) is the only way its state changes, and the
+/// journal holds these: when you add or change one, bump store/schema's version and docs/formats/journal.md.
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/time.hpp"
+#include "model/host.hpp"
+#include "model/ids.hpp"
+#include "model/outcome.hpp"
+
+namespace gantry {
+
+/// A host can take work. Not journalled: after a restart hosts report anew.
+struct HostUp {
+  Host host;
+};
+/// A host is gone with what ran there. Not journalled: its attempts end as `lost`.
+struct HostDown {
+  HostId host;
+};
+/// An attempt runs (or was found running after a restart). Not journalled: the agent knows.
+struct AttemptStarted {
+  TaskKey key;
+  HostId host;
+  TimePoint at;
+};
+/// Handed to a host but given back unstarted (drain, cancel, lost connection). Not journalled.
+struct AttemptReturned {
+  TaskKey key;
+};
+/// An attempt ended. `results` are the values that `results:` took from its output.
+struct AttemptEnded {
+  AttemptReport report;
+  HostId host;
+  std::string host_name;
+  std::vector<std::pair<std::string, std::string>> parameters;
+  std::vector<std::pair<std::string, std::string>> results;
+  Fingerprint fingerprint;
+};
+/// The same task (by fingerprint) succeeded in an earlier run: its result counts here too.
+struct TaskReused {
+  TaskId task;
+  RunId from_run;
+  TaskId from_task;
+  AttemptId from_attempt;
+  std::vector<std::pair<std::string, std::string>> parameters;
+  std::vector<std::pair<std::string, std::string>> results;
+  Fingerprint fingerprint;
+  TimePoint at;
+};
+/// A finished task must run again; `reason` is for `explain` ("input mesh.dat changed", "retry asked for").
+struct TaskInvalidated {
+  TaskId task;
+  std::string reason;
+  TimePoint at;
+};
+/// A person cancels these tasks (ended ones are left alone). `all` spares listing a million.
+struct CancelRequested {
+  bool all = false;
+  std::vector<TaskId> tasks;
+  TimePoint at;
+};
+/// Start nothing more; let what runs finish (Ctrl-C, too many failures). Not journalled.
+struct DrainRequested {
+  std::string reason;
+};
+
+using Event = std::variant<HostUp, HostDown, AttemptStarted, AttemptReturned, AttemptEnded, TaskReused,
+                           TaskInvalidated, CancelRequested, DrainRequested>;
+
+}  // namespace gantry

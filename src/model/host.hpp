@@ -1,0 +1,18 @@
+#pragma once
+/// A machine that runs tasks, as its agent described it.
+
+#include <cstdint>
+#include <string>
+
+#include "model/ids.hpp"
+
+namespace gantry {
+
+struct Host {
+  HostId id;
+  std::string name;
+  std::uint32_t cores = 1;    ///< slots that may be used at once (-j)
+  std::uint64_t memory = 0;   ///< bytes that declared memory is packed into
+};
+
+}  // namespace gantry

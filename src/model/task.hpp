@@ -1,0 +1,48 @@
+#pragma once
+/// A task, ready to be run: plain values, produced from the sweep by index when they are needed.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/time.hpp"
+#include "model/ids.hpp"
+
+namespace gantry {
+
+struct Resources {
+  std::uint32_t cores = 1;
+  std::uint64_t memory = 0;  ///< bytes; 0 = not declared: not packed and not limited
+  Duration walltime{0};      ///< expected upper bound, for planning; 0 = not declared
+  friend bool operator==(const Resources&, const Resources&) = default;
+};
+
+/// How failed attempts are tried again: the n-th retry waits backoff * factor^(n-1), at most max_backoff.
+struct RetryPolicy {
+  std::uint32_t retries = 0;
+  Duration backoff{0};
+  double factor = 2.0;
+  Duration max_backoff = std::chrono::minutes(10);
+  friend bool operator==(const RetryPolicy&, const RetryPolicy&) = default;
+};
+
+/// A parameter's name and the text that is substituted for it.
+using Binding = std::pair<std::string, std::string>;
+
+struct Task {
+  TaskId id;
+  std::vector<std::string> argv;             ///< never empty; argv[0] is looked up in PATH by the agent
+  std::vector<Binding> parameters;           ///< in the order of the spec, derived values last
+  std::vector<Binding> environment;          ///< what the spec adds, without GANTRY_*
+  std::string workdir;                       ///< absolute
+  bool make_workdir = false;                 ///< the spec named a directory of the task's own: create it
+  std::vector<std::string> inputs;           ///< absolute paths, must exist before the task starts
+  std::vector<std::string> outputs;          ///< absolute paths, must exist after it succeeded
+  std::vector<std::string> collect;          ///< absolute paths of small files that `results:` reads
+  Resources resources;
+  Duration timeout{0};                       ///< 0 = none
+};
+
+}  // namespace gantry

@@ -1,0 +1,165 @@
+#pragma once
+/// The state directory's database: journal of events, recovery, queries. SQLite in WAL mode.
+/// One writer (the process that holds the RunLock), any number of readers. One thread per Store object.
+///
+/// Durability: append() only adds to the open group; what it holds counts after commit() returned, which syncs
+/// to disk. Ends are acknowledged to agents only after that.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "base/result.hpp"
+#include "model/event.hpp"
+
+namespace gantry::store {
+
+enum class Access { read_only, read_write };
+
+/// Tasks by state. `pending` is what is left of `total`; `running` is the last committed figure.
+struct Counts {
+  std::uint32_t total = 0;
+  std::uint32_t done = 0;  ///< succeeded, reused ones included
+  std::uint32_t reused = 0;
+  std::uint32_t failed = 0;
+  std::uint32_t cancelled = 0;
+  std::uint32_t running = 0;
+};
+
+/// How to build the sweep again: the text a person wrote, and where.
+struct SpecSource {
+  bool one_liner = false;
+  std::string path;               ///< of the sweep file, absolute; empty for a one-liner
+  std::string text;               ///< the file's content
+  std::vector<std::string> args;  ///< a one-liner's words after `run`, arguments from stdin already taken in
+  std::string base_dir;           ///< what relative names are relative to
+};
+
+enum class RunState { open, finished };
+
+struct RunRecord {
+  RunId id;
+  std::string name;
+  Digest digest;
+  SpecSource source;
+  std::vector<std::string> parameter_names;
+  std::vector<std::string> result_names;
+  RunState state = RunState::open;
+  TimePoint created;
+  TimePoint updated;  ///< of the last commit
+  Counts counts;
+  Duration eta{0};       ///< as last forecast; 0 = unknown
+  std::int32_t pid = 0;  ///< of the gantry that drives it; 0 when none does (check the RunLock)
+};
+
+/// The latest that is known of one task that ended or was reused at least once.
+struct TaskRow {
+  TaskId task;
+  AttemptId attempt;  ///< latest
+  FailureCause cause = FailureCause::none;
+  std::int32_t code = 0;
+  std::string detail;
+  bool reused = false;
+  bool invalidated = false;  ///< ended, but asked to run again since
+  TimePoint started;
+  TimePoint ended;
+  Usage usage;
+  std::string host;
+  std::uint64_t stdout_size = 0;
+  std::uint64_t stderr_size = 0;
+  std::vector<std::pair<std::string, std::string>> parameters;
+  std::vector<std::pair<std::string, std::string>> results;
+};
+
+/// One line of a task's history, oldest first, for `explain` and `log`.
+struct HistoryRow {
+  TimePoint at;
+  std::string kind;  ///< "ended", "reused", "invalidated", "cancel asked"
+  AttemptId attempt;
+  AttemptReport report;  ///< for "ended": complete, output included
+  std::string text;      ///< reason, or where a reused result came from
+  Fingerprint fingerprint;
+};
+
+/// A finished result that a new run may reuse.
+struct Reusable {
+  RunId run;
+  TaskId task;
+  AttemptId attempt;
+};
+
+/// Asked for by another process, carried out by the one that drives the run.
+struct Request {
+  std::int64_t id = 0;
+  RunId run;
+  bool all = false;
+  std::vector<TaskId> tasks;  ///< to cancel
+};
+
+class Store {
+ public:
+  /// Opens `<directory>/gantry.db`, creating it for read_write. Errors: busy, corrupt (integrity check failed),
+  /// version (written by a newer gantry), io (read-only, full disk); each says what to do.
+  static Result<Store> open(const std::filesystem::path& directory, Access access);
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+  ~Store();
+
+  // Runs. ------------------------------------------------------------------------------------------------
+  Result<RunId> create_run(const RunRecord& record);
+  Result<std::vector<RunRecord>> runs() const;  ///< oldest first
+  Result<std::optional<RunRecord>> run(RunId id) const;
+  Result<std::optional<RunRecord>> last_run() const;
+  Result<std::optional<RunRecord>> last_run_with(const Digest& digest) const;
+  /// Forgets a run and everything recorded of it.
+  Result<> remove_run(RunId id);
+
+  // Journal. ---------------------------------------------------------------------------------------------
+  /// Adds an event to the open group. Events that are not journalled (see model/event.hpp) are ignored.
+  /// An AttemptEnded whose key is already recorded is ignored: reports may arrive twice.
+  Result<> append(RunId run, const Event& event);
+  /// Joins the open group: shown by status and runs.
+  Result<> update_run(RunId run, RunState state, const Counts& counts, Duration eta, std::int32_t pid, TimePoint now);
+  /// Makes the open group durable (fsync). On failure (disk full) nothing of the group is lost from memory:
+  /// a later commit() tries the same group again.
+  Result<> commit();
+  /// Feeds every journalled event of the run to `sink`, in order. Reports come without output text and
+  /// collected files: state needs neither.
+  Result<> replay(RunId run, const std::function<void(const Event&)>& sink) const;
+
+  // Queries. ---------------------------------------------------------------------------------------------
+  /// The latest row of each task of the run, by task number.
+  Result<> for_each_task(RunId run, const std::function<void(const TaskRow&)>& sink) const;
+  Result<std::optional<TaskRow>> task(RunId run, TaskId task) const;
+  Result<std::vector<HistoryRow>> history(RunId run, TaskId task) const;
+  /// Succeeded tasks of runs other than `except`, latest first winning, by whole fingerprint.
+  Result<> for_each_reusable(RunId except,
+                             const std::function<void(const Fingerprint&, const Reusable&)>& sink) const;
+  /// Parameters and results of one recorded success, to copy into a TaskReused.
+  Result<std::vector<std::pair<std::string, std::string>>> results_of(const Reusable& source) const;
+
+  // Content digests of input files, so that an unchanged file is read once. --------------------------------
+  /// The digest recorded for (path, size, mtime, inode), if it is still that file.
+  Result<std::optional<Digest>> known_digest(const std::string& path, std::uint64_t size, std::int64_t mtime_ns,
+                                             std::uint64_t inode) const;
+  Result<> remember_digest(const std::string& path, std::uint64_t size, std::int64_t mtime_ns, std::uint64_t inode,
+                           const Digest& digest);
+
+  // Requests from other processes. -------------------------------------------------------------------------
+  Result<> post(const Request& request);  ///< commits at once, from any process
+  /// Cheap when nothing was posted since the last call.
+  Result<std::vector<Request>> take_requests();
+
+ private:
+  struct Impl;
+  explicit Store(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gantry::store
