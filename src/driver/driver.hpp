@@ -1,0 +1,67 @@
+#pragma once
+/// Drives one run: feeds what launchers and the person say to the engine, journals it, and carries out what the
+/// engine decides. The same loop serves the command line now and the daemon later. One thread.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/event.hpp"
+#include "model/sweep.hpp"
+#include "store/store.hpp"
+
+namespace gantry::driver {
+
+struct Options {
+  std::filesystem::path state_dir;  ///< `.gantry`
+  std::uint32_t jobs = 0;           ///< tasks at once (cores to pack into); 0 = one a core
+  bool fresh = false;               ///< a new run that reuses nothing
+  bool keep_going = false;          ///< also when everything so far has failed
+  std::uint32_t max_fails = 0;      ///< stop starting tasks after so many failures; 0 = no limit
+  /// Continue this run and only run these tasks again, whatever their state (`gantry retry`). 0 = by digest.
+  RunId continue_run{};
+  std::vector<TaskId> only;
+  bool only_failed = false;  ///< with continue_run: every failed or cancelled task
+};
+
+/// What a person sees while the run goes on.
+struct Progress {
+  RunId run;
+  store::Counts counts;
+  std::uint32_t retrying = 0;  ///< waiting for their back-off
+  Duration elapsed{0};
+  Duration eta{0};            ///< 0 = not known yet
+  double tasks_per_second = 0;  ///< over the last seconds
+  bool draining = false;
+  std::string draining_why;
+};
+
+/// Called from drive(), in its thread. Empty functions are not called.
+struct Observer {
+  std::function<void(const Progress&)> progress;  ///< about ten times a second
+  std::function<void(const AttemptEnded&)> ended;
+  std::function<void(const std::string&)> notice;
+};
+
+struct Summary {
+  RunId run;
+  store::Counts counts;
+  Duration elapsed{0};
+  std::uint32_t executed = 0;   ///< attempts that ended in this call
+  std::uint32_t unchanged = 0;  ///< tasks that needed no run: done before, or reused
+  bool interrupted = false;     ///< Ctrl-C or too many failures: run again to go on
+  std::string why;              ///< of the interruption
+};
+
+/// Runs (or continues) the sweep until nothing is left to do or the person stops it. Handles SIGINT and SIGTERM
+/// while it runs: once drains, twice cancels, three times leaves at once.
+Result<Summary> drive(const Sweep& sweep, const store::SpecSource& source, const Options& options,
+                      const Observer& observer);
+
+/// Cancels tasks of a run that nobody drives, should an agent still be running them.
+Result<> cancel_undriven(const std::filesystem::path& state_dir, const store::Request& request);
+
+}  // namespace gantry::driver

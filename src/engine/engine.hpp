@@ -1,0 +1,73 @@
+#pragma once
+/// The control cycle. apply(Event) is the only way the state of a run changes, decide(now) says what to do next.
+/// No I/O, no clock, no threads: same events and same times, same actions, always. The real driver and the
+/// simulator call it in the same way.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/time.hpp"
+#include "model/action.hpp"
+#include "model/event.hpp"
+#include "model/sweep.hpp"
+
+namespace gantry::engine {
+
+struct Policy {
+  bool keep_going = false;      ///< do not stop when the first tasks to end have all failed
+  std::uint32_t max_fails = 0;  ///< stop starting tasks after so many have failed for good; 0 = no limit
+};
+
+enum class TaskState : std::uint8_t { pending, handed_over, running, waiting, done, failed, cancelled };
+
+struct Counts {
+  std::uint32_t total = 0;
+  std::uint32_t pending = 0;
+  std::uint32_t handed_over = 0;  ///< with an agent, not started as far as we know
+  std::uint32_t running = 0;
+  std::uint32_t waiting = 0;  ///< for a retry's back-off
+  std::uint32_t done = 0;
+  std::uint32_t reused = 0;  ///< of done
+  std::uint32_t failed = 0;
+  std::uint32_t cancelled = 0;
+};
+
+class Engine {
+ public:
+  /// `sweep` must outlive the engine.
+  Engine(const Sweep& sweep, Policy policy);
+  ~Engine();
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
+
+  /// Events about attempts that have ended already, or of tasks that do not exist, change nothing.
+  void apply(const Event& event);
+
+  /// Replay is over: what the journal says failed or was cancelled becomes pending again (`run` goes on), with
+  /// fresh retries; attempt numbers go on counting. Call once, after replaying and before the first decide().
+  void resume();
+  /// As resume(), but only these tasks become pending, and nothing else is started (`retry`).
+  void resume_only(const std::vector<TaskId>& tasks);
+
+  /// What to do now. Cost does not depend on how many tasks are pending.
+  [[nodiscard]] std::vector<Action> decide(TimePoint now);
+  /// When decide() wants to be called even if no event arrives (a retry's back-off ends); kNever if not.
+  [[nodiscard]] TimePoint next_wakeup() const;
+
+  [[nodiscard]] TaskState state(TaskId task) const;
+  [[nodiscard]] const Counts& counts() const;
+  /// Nothing runs, waits or will be started any more.
+  [[nodiscard]] bool finished() const;
+  /// Why no more tasks are started, or empty: "interrupted", "10 tasks failed (--max-fails 10)" …
+  [[nodiscard]] const std::string& draining() const;
+  /// How long the rest will take, from the run times seen so far; zero when nothing is known.
+  [[nodiscard]] Duration eta(TimePoint now) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gantry::engine
