@@ -1,0 +1,144 @@
+# shellcheck shell=bash
+# The test suites and how their results are added up. Sourced by ./dev; needs $root and $python.
+#
+# A suite is a function suite_NAME that prints what a person wants to see and calls `count PASSED FAILED SKIPPED`
+# once for each group of checks it made. A suite that ends without having counted anything has failed.
+: "${root:?}" "${python:?}"
+
+results=$root/build/results
+passed=0 failed=0 skipped=0
+
+# count PASSED FAILED [SKIPPED]
+count() { echo "$1 $2 ${3:-0}" >>"$results/counts"; }
+
+# check WHAT COMMAND... : one check, counted; its output is shown when it fails.
+check() {
+  local what=$1 log=$results/check.log
+  shift
+  if "$@" >"$log" 2>&1; then
+    echo "  ok    $what"
+    count 1 0
+  else
+    tail -n 80 "$log"
+    echo "  FAIL  $what"
+    count 0 1
+  fi
+}
+
+# run_suite NAME [ARGS...] : runs one suite and adds its counts to the totals.
+run_suite() {
+  local name=$1 started=$SECONDS p=0 f=0 s=0 a b c
+  shift
+  echo "== $name"
+  rm -rf "$results"
+  mkdir -p "$results"
+  # A subshell: a suite may change directory and settings. Its status is judged after its counts.
+  local status=0
+  ("suite_$name" "$@") || status=$?
+  if [[ -e $results/counts ]]; then
+    while read -r a b c; do ((p += a, f += b, s += c)) || true; done <"$results/counts"
+  fi
+  if ((status != 0 && f == 0)) || ((p + f + s == 0)); then
+    echo "  FAIL  $name broke off (status $status)"
+    ((f += 1))
+  fi
+  # Where nobody looks at the output, what was not tested must not pass for tested.
+  if [[ ${CI:-} == true ]] && ((s > 0)); then
+    echo "  FAIL  $s skipped: in continuous integration a skip is a failure"
+    ((f += s, s = 0)) || true
+  fi
+  echo "-- $name: $p passed, $f failed, $s skipped ($((SECONDS - started)) s)"
+  echo
+  ((passed += p, failed += f, skipped += s)) || true
+}
+
+report() {
+  if ((skipped > 0)); then
+    echo "$passed passed, $failed failed, $skipped skipped"
+  else
+    echo "$passed passed, $failed failed"
+  fi
+  ((failed == 0))
+}
+
+# run_suites NAME [ARGS...] : one suite alone, as in `./dev unit`.
+run_suites() {
+  run_suite "$@"
+  report
+}
+
+# Cheap and telling first; what needs a build of its own later.
+test_everything() {
+  need_packages build test || exit 3
+  local suite
+  for suite in build unit e2e fault lint package asan tsan fuzz; do
+    case $suite in
+      lint) run_suite lint ${CI:+--all} ;;
+      fuzz) run_suite fuzz 40 ;;
+      *) run_suite "$suite" ;;
+    esac
+  done
+  report
+}
+
+suite_build() { check "the dev build" compile dev; }
+
+# ctest_suite PRESET [CTEST-ARGS...]
+ctest_suite() {
+  local preset=$1 xml=$results/ctest.xml
+  shift
+  ctest --test-dir "$root/build/$preset" --output-on-failure --no-tests=error --parallel 2 --progress \
+    --output-junit "$xml" "$@" >"$results/ctest.log" 2>&1 || true
+  # ctest prints a line for each of a thousand tests; people want the failures.
+  "$python" "$root/tools/dev/junit_counts.py" "$xml" "$results/ctest.log" >>"$results/counts"
+}
+
+suite_unit() {
+  compile dev || return
+  ctest_suite dev ${1:+-R "$1"}
+}
+
+suite_asan() {
+  compile asan || return
+  ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 ctest_suite asan ${1:+-R "$1"}
+}
+
+# Only programs that start threads are worth the slow build.
+suite_tsan() {
+  local targets
+  mapfile -t targets < <(cd "$root/src" &&
+    grep -rlE 'std::(jthread|thread|async)\b' --include='*.cpp' --include='*.hpp' . | cut -d/ -f2 | sort -u |
+    sed 's/^/test_/')
+  if ((${#targets[@]} == 0)); then
+    echo "  no folder of src/ starts a thread"
+    count 1 0
+    return
+  fi
+  compile tsan "${targets[@]}" || return
+  ctest_suite tsan -R "^(${1:-$(IFS='|' && echo "${targets[*]#test_}")})\."
+}
+
+suite_e2e() { whole_program e2e "$@"; }
+suite_fault() { whole_program fault "$@"; }
+
+whole_program() {
+  compile dev || return
+  "$python" "$root/tests/run_all" --counts "$results/counts" "$@"
+}
+
+# suite_fuzz [SECONDS] [TARGET...]
+suite_fuzz() {
+  local seconds=${1:-60} target corpus
+  (($# == 0)) || shift
+  compile fuzz || return
+  for target in "$root"/build/fuzz/bin/fuzz_*; do
+    [[ -x $target ]] || continue
+    (($# == 0)) || [[ " $* " == *" ${target##*/} "* ]] || continue
+    corpus=$root/build/fuzz/corpus/${target##*/}
+    mkdir -p "$corpus"
+    # New finds go into build/; tests/fuzz/corpus/NAME holds the seeds that are kept.
+    check "${target##*/} for $seconds s" "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+      -max_len=4096 -print_final_stats=1 -artifact_prefix="$root/build/fuzz/" "$corpus" \
+      "$root/tests/fuzz/corpus/${target##*/}"
+  done
+}

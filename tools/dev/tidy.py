@@ -1,0 +1,71 @@
+"""tidy.py [--all]: clang-tidy over the translation units of build/dev, two at a time.
+
+A unit that was clean is not looked at again until it, a header of ours that it includes, or .clang-tidy changes
+(--all: look again regardless). What was clean is remembered as one empty file per content hash in build/tidy.
+"""
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "dev"
+CLEAN = ROOT / "build" / "tidy"
+
+
+def own_headers() -> dict:
+    """Object file -> the files of ours it was compiled from, as the compiler told ninja."""
+    text = subprocess.run(["ninja", "-C", str(BUILD), "-t", "deps"], check=True, capture_output=True, text=True).stdout
+    deps, current = {}, None
+    for line in text.splitlines():
+        if line.startswith("    ") and current is not None:
+            path = (BUILD / line.strip()).resolve()  # through the include views' links
+            if ROOT in path.parents:
+                current.append(path)
+        elif ": #deps" in line:
+            current = deps.setdefault(line.split(": #deps")[0], [])
+    return deps
+
+
+def content_key(paths) -> str:
+    digest = hashlib.sha256((ROOT / ".clang-tidy").read_bytes())
+    for path in sorted(set(paths)):
+        digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def tidy(unit: pathlib.Path):
+    # The commands are g++'s: some of its warning options are news to clang.
+    result = subprocess.run(
+        ["clang-tidy", "--quiet", "-p", str(BUILD), "--extra-arg=-Wno-unknown-warning-option", str(unit)],
+        capture_output=True, text=True)
+    return result.returncode == 0, result.stdout + result.stderr
+
+
+def main() -> int:
+    everything = "--all" in sys.argv[1:]
+    CLEAN.mkdir(parents=True, exist_ok=True)
+    deps = own_headers()
+    todo = {}
+    for command in json.loads((BUILD / "compile_commands.json").read_text()):
+        unit = pathlib.Path(command["file"])
+        key = content_key(deps.get(command["output"], []) + [unit])
+        if everything or not (CLEAN / key).exists():
+            todo[unit] = CLEAN / key
+    print(f"{len(todo)} units to look at")
+    bad = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for (unit, clean), (good, output) in zip(todo.items(), pool.map(tidy, todo)):
+            if good:
+                clean.touch()
+            else:
+                bad += 1
+                print(f"{unit.relative_to(ROOT)}:\n{output}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
