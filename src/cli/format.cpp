@@ -1,0 +1,97 @@
+#include "cli/format.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <ctime>
+
+namespace gantry::cli {
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// Removes the digits that `text` begins with; false when there are none.
+bool skip_digits(std::string_view& text) {
+  std::size_t count = 0;
+  while (count < text.size() && is_digit(text[count])) ++count;
+  text.remove_prefix(count);
+  return count > 0;
+}
+
+}  // namespace
+
+std::string format_duration(Duration duration) {
+  const double s = seconds(duration);
+  if (s < 0) return "-";
+  if (s < 0.9995) return fmt::format("{:.0f} ms", s * 1000);
+  if (s < 9.995) return fmt::format("{:.2f} s", s);
+  if (s < 59.95) return fmt::format("{:.1f} s", s);
+  const auto whole = static_cast<std::int64_t>(s + 0.5);
+  if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
+  if (whole < 86400) return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
+  return fmt::format("{}d{:02}h", whole / 86400, whole / 3600 % 24);
+}
+
+std::string format_bytes(std::uint64_t bytes) {
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  constexpr std::array units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (value /= 1024; value >= 1023.95 && unit + 1 < units.size(); ++unit) value /= 1024;
+  return fmt::format("{:.1f} {}", value, units[unit]);
+}
+
+std::string format_rate(double per_second) {
+  if (per_second >= 9.95) return fmt::format("{:.0f}/s", per_second);
+  return fmt::format("{:.2g}/s", per_second);
+}
+
+std::string format_time(TimePoint time) {
+  if (time == kNever) return "-";
+  const std::time_t whole = to_ns(time) / 1'000'000'000;
+  std::tm parts{};
+  if (localtime_r(&whole, &parts) == nullptr) return "-";
+  std::array<char, 32> text{};
+  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
+  return {text.data(), size};
+}
+
+std::string format_time_iso(TimePoint time) {
+  if (time == kNever) return {};
+  const std::int64_t ns = to_ns(time);
+  const std::time_t whole = ns / 1'000'000'000;
+  std::tm parts{};
+  if (gmtime_r(&whole, &parts) == nullptr) return {};
+  std::array<char, 32> text{};
+  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+  return fmt::format("{}.{:03}Z", std::string_view(text.data(), size), ns / 1'000'000 % 1000);
+}
+
+bool is_json_number(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  if (text.size() > 1 && text[0] == '0' && is_digit(text[1])) return false;
+  if (!skip_digits(text)) return false;
+  if (text.starts_with('.')) {
+    text.remove_prefix(1);
+    if (!skip_digits(text)) return false;
+  }
+  if (text.starts_with('e') || text.starts_with('E')) {
+    text.remove_prefix(1);
+    if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+    if (!skip_digits(text)) return false;
+  }
+  return text.empty();
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace gantry::cli

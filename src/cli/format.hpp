@@ -1,0 +1,29 @@
+#pragma once
+/// Numbers, times and sizes as people read them. Pure functions, any thread.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/time.hpp"
+
+namespace gantry::cli {
+
+/// "12 ms", "3.24 s", "5m03s", "2h04m", "3d04h"; "-" for a negative one.
+std::string format_duration(Duration duration);
+/// "812 B", "3.2 KiB", "1.5 GiB".
+std::string format_bytes(std::uint64_t bytes);
+/// Tasks a second: "0.25/s", "812/s".
+std::string format_rate(double per_second);
+/// Local time, "2026-03-01 14:03:59"; "-" when unknown.
+std::string format_time(TimePoint time);
+/// UTC, "2026-03-01T13:03:59.123Z"; empty when unknown.
+std::string format_time_iso(TimePoint time);
+
+/// The whole text is a number by JSON's grammar: may be printed into JSON as it stands.
+bool is_json_number(std::string_view text);
+/// The whole text as a finite or infinite number, if it is one.
+std::optional<double> parse_number(std::string_view text);
+
+}  // namespace gantry::cli

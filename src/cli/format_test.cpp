@@ -1,0 +1,50 @@
+#include "cli/format.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gantry::cli {
+namespace {
+
+TEST(FormatDuration, ChangesUnitBeforeItRoundsUp) {
+  EXPECT_EQ(format_duration(from_seconds(0)), "0 ms");
+  EXPECT_EQ(format_duration(from_seconds(0.0124)), "12 ms");
+  EXPECT_EQ(format_duration(from_seconds(0.99999)), "1.00 s");
+  EXPECT_EQ(format_duration(from_seconds(9.999)), "10.0 s");
+  EXPECT_EQ(format_duration(from_seconds(59.99)), "1m00s");
+  EXPECT_EQ(format_duration(from_seconds(303)), "5m03s");
+  EXPECT_EQ(format_duration(from_seconds(3599.9)), "1h00m");
+  EXPECT_EQ(format_duration(from_seconds(86400 * 3 + 3600 * 4)), "3d04h");
+  EXPECT_EQ(format_duration(from_seconds(-1)), "-");
+}
+
+TEST(FormatBytes, UsesBinaryUnits) {
+  EXPECT_EQ(format_bytes(0), "0 B");
+  EXPECT_EQ(format_bytes(1023), "1023 B");
+  EXPECT_EQ(format_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(format_bytes(1024 * 1024 - 1), "1.0 MiB");
+  EXPECT_EQ(format_bytes(UINT64_MAX), "16.0 EiB");
+}
+
+TEST(FormatTime, IsoIsUtcWithMilliseconds) {
+  EXPECT_EQ(format_time_iso(from_ns(1'700'000'000'123'456'789)), "2023-11-14T22:13:20.123Z");
+  EXPECT_EQ(format_time_iso(kNever), "");
+  EXPECT_EQ(format_time(kNever), "-");
+}
+
+TEST(IsJsonNumber, FollowsTheGrammar) {
+  for (const char* good : {"0", "-0", "12", "1.50", "1e9", "-1.5E-300", "0.1", "1e999"})
+    EXPECT_TRUE(is_json_number(good)) << good;
+  for (const char* bad :
+       {"", "-", "01", "+1", ".5", "1.", "1e", "nan", "inf", "0x10", "1 ", " 1", "1,5"})
+    EXPECT_FALSE(is_json_number(bad)) << bad;
+}
+
+TEST(ParseNumber, TakesWholeTextOnly) {
+  EXPECT_EQ(parse_number("1.5"), 1.5);
+  EXPECT_EQ(parse_number("+2"), 2.0);
+  EXPECT_EQ(parse_number("1.5x"), std::nullopt);
+  EXPECT_EQ(parse_number(""), std::nullopt);
+}
+
+}  // namespace
+}  // namespace gantry::cli

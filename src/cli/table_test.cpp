@@ -1,0 +1,82 @@
+#include "cli/table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/display_text.hpp"
+
+namespace gantry::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Lines = std::vector<std::string>;
+
+Lines render(std::vector<Column> columns, TableStyle style,
+             const std::vector<std::vector<Cell>>& rows) {
+  Lines lines;
+  Table table(std::move(columns), style, [&](std::string_view line) { lines.emplace_back(line); });
+  for (const auto& row : rows) table.add(row);
+  table.finish();
+  return lines;
+}
+
+TEST(Table, AlignsTextLeftAndNumbersRight) {
+  EXPECT_THAT(render({{"task"}, {"state"}, {"x"}}, {},
+                     {{{"1"}, {"done"}, {"0.5"}}, {{"200"}, {"failed"}, {"-"}}}),
+              ElementsAre("task  state     x",  //
+                          "   1  done    0.5",  //
+                          " 200  failed    -"));
+}
+
+TEST(Table, AlignsByDisplayWidthAndEscapesControls) {
+  EXPECT_THAT(render({{"name"}, {"v"}}, {}, {{{"日本"}, {"a\nb"}}, {{"Ö"}, {"\x1b[2J"}}}),
+              ElementsAre("name  v",      //
+                          "日本  a\\nb",  //
+                          "Ö     \\x1b[2J"));
+}
+
+TEST(Table, CutsTheWidestColumnFirst) {
+  const auto lines =
+      render({{"task"}, {"text"}}, {20, true, false}, {{{"1"}, {std::string(100, 'x')}}});
+  EXPECT_THAT(lines, ElementsAre("task  text", "   1  xxxxxxxxxxxxx…"));
+}
+
+TEST(Table, LeavesColumnsOutAndSaysSo) {
+  std::vector<Column> columns{{"task", false, false}};
+  std::vector<Cell> row{{"1"}};
+  for (int i = 0; i < 8; ++i) {
+    columns.push_back({"parameter" + std::to_string(i)});
+    row.emplace_back("value");
+  }
+  const auto lines = render(columns, {40, true, false}, {row});
+  for (const auto& line : lines) EXPECT_LE(display_width(line), 40U) << line;
+  EXPECT_THAT(lines.back(), HasSubstr("--wide"));
+  EXPECT_THAT(lines.front(), HasSubstr("task"));
+}
+
+TEST(Table, WideShowsEverything) {
+  const auto lines = render({{"a"}, {"b"}}, {0, true, false},
+                            {{{std::string(200, 'x')}, {std::string(200, 'y')}}});
+  EXPECT_EQ(lines.back().size(), 402U);
+}
+
+TEST(Table, StreamsRowsAfterTheFirstThousand) {
+  std::size_t lines = 0;
+  Table table({{"n"}}, {}, [&](std::string_view) { ++lines; });
+  for (int i = 0; i < 5000; ++i) {
+    table.add({{std::to_string(i)}});
+    if (i == 4000) {
+      EXPECT_EQ(lines, 4002U);  // the title and rows 0 to 4000
+    }
+  }
+  table.finish();
+  EXPECT_EQ(lines, 5001U);
+}
+
+TEST(Table, NothingForNoRows) {
+  EXPECT_TRUE(render({{"a"}}, {}, {}).empty());
+}
+
+}  // namespace
+}  // namespace gantry::cli
