@@ -19,6 +19,7 @@ namespace gantry {
 /// A report that stays with the agent until acknowledge(receipt): only then may the agent forget it.
 struct ReportReceived {
   AttemptReport report;
+  Fingerprint fingerprint;  ///< of the task when it was started
   HostId host;
   std::uint64_t receipt = 0;
 };
@@ -57,19 +58,22 @@ class Launcher {
   virtual Result<> open() = 0;
 
   /// Hands a task over. The agent queues it until the host has room. `key` must not have been used before.
-  virtual void start(const TaskKey& key, HostId host, const Task& task) = 0;
+  /// `fingerprint` comes back with the report.
+  virtual void start(const TaskKey& key, HostId host, const Task& task, const Fingerprint& fingerprint) = 0;
   /// Ends the attempt's process tree (politely first); the report that follows says `cancelled`.
   virtual void cancel(const TaskKey& key, HostId host) = 0;
   /// Asks for everything back that was handed over and has not started: TaskReturned events follow.
   virtual void recall(HostId host) = 0;
-  /// The report is safe in the journal.
+  /// This report and all that arrived before it are safe in the journal.
   virtual void acknowledge(std::uint64_t receipt) = 0;
 
   /// Sends what waits to be sent, then waits up to `timeout` for news and appends it to `events`.
   virtual Result<> poll(Duration timeout, std::vector<LauncherEvent>& events) = 0;
-  /// A descriptor that becomes readable when poll() has something to do.
+  /// A descriptor that becomes readable (or, while wants_to_send(), writable) when poll() has something to do.
+  /// May change after poll().
   [[nodiscard]] virtual int wait_fd() const = 0;
-  /// Lets the agents go: what runs goes on, idle agents exit.
+  [[nodiscard]] virtual bool wants_to_send() const = 0;
+  /// Sends what waits to be sent and lets the agents go: what runs goes on, idle agents exit.
   virtual void close() = 0;
 };
 

@@ -1,0 +1,40 @@
+// gantry-agent: runs tasks on this host for gantry. Started by gantry, not by people.
+//   gantry-agent DIR OUTPUT_DIR   (descriptor 3, if open, is told when the agent is ready)
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "agent/agent.hpp"
+
+namespace {
+
+/// Leaves the terminal and the session of whoever started us.
+void become_daemon() {
+  if (::fork() != 0) std::_Exit(0);
+  ::setsid();
+  if (::fork() != 0) std::_Exit(0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fputs("gantry-agent is started by gantry; see gantry --help\n", stderr);
+    return 2;
+  }
+  try {
+    gantry::UniqueFd ready(::fcntl(3, F_GETFD) >= 0 ? 3 : ::open("/dev/null", O_WRONLY | O_CLOEXEC));
+    ::fcntl(ready.get(), F_SETFD, FD_CLOEXEC);
+    become_daemon();
+    const auto result = gantry::agent::serve({argv[1], argv[2]}, std::move(ready));
+    if (result) return 0;
+    std::fprintf(stderr, "gantry-agent: %s\n", result.error().message.c_str());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "gantry-agent: %s\n", error.what());
+  }
+  return 3;
+}

@@ -1,0 +1,116 @@
+#include "actuate/launch/agent_process.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <system_error>
+
+#include "agent/agent.hpp"
+#include "agent/unix_socket.hpp"
+
+extern char** environ;
+
+namespace gantry {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Beside this program (a build), or where the package puts it.
+Result<fs::path> find_agent() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  const fs::path dir = self.parent_path();
+  for (const fs::path& candidate : {dir / "gantry-agent", dir.parent_path() / "libexec/gantry/gantry-agent"}) {
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return fail(ErrorCode::io, "gantry-agent is not installed beside " + self.string(),
+              "build or install Gantry again: both programs belong together");
+}
+
+Result<> make_directories(const fs::path& state_dir) {
+  std::error_code error;
+  for (const char* name : {"agent", "output"}) {
+    const fs::path path = state_dir / name;
+    fs::create_directories(path, error);
+    if (error) return fail(ErrorCode::io, path.string() + ": " + error.message());
+  }
+  if (::chmod((state_dir / "agent").c_str(), 0700) != 0) return fail_errno((state_dir / "agent").string());
+  return {};
+}
+
+/// The text that the agent writes when it is ready ("ok") or has failed.
+Result<std::string> await_word(int fd) {
+  std::string word;
+  char buffer[512];
+  for (;;) {
+    const ssize_t n = ::read(fd, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail_errno("waiting for the agent");
+    if (n == 0) return word;
+    word.append(buffer, static_cast<std::size_t>(n));
+  }
+}
+
+Result<> start_agent(const fs::path& state_dir) {
+  TRY(make_directories(state_dir));
+  TRY_ASSIGN(const fs::path program, find_agent());
+  const fs::path log = state_dir / "agent" / "agent.log";
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe");
+  const UniqueFd ready(ends[0]);
+  UniqueFd ready_writer(ends[1]);
+  // The agent expects it as descriptor 3; dup2 in the child onto itself would keep O_CLOEXEC.
+  if (ready_writer.get() == 3) ready_writer.reset(::fcntl(3, F_DUPFD_CLOEXEC, 10));
+
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+  ::posix_spawn_file_actions_addopen(&files, 2, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  ::posix_spawn_file_actions_adddup2(&files, ready_writer.get(), 3);
+  const std::string dir = (state_dir / "agent").string();
+  const std::string output = (state_dir / "output").string();
+  char* argv[] = {const_cast<char*>("gantry-agent"), const_cast<char*>(dir.c_str()),
+                  const_cast<char*>(output.c_str()), nullptr};
+  // Signals that gantry blocks (to read them from a descriptor) must not stay blocked in the agent.
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  pid_t pid = -1;
+  const int error = ::posix_spawn(&pid, program.c_str(), &files, &attributes, argv, environ);
+  ::posix_spawn_file_actions_destroy(&files);
+  ::posix_spawnattr_destroy(&attributes);
+  if (error != 0) return fail(ErrorCode::io, program.string() + ": " + std::strerror(error));
+  ready_writer.reset();
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {  // its first process ends as it becomes a daemon
+  }
+  TRY_ASSIGN(const std::string word, await_word(ready.get()));
+  if (word == "ok") return {};
+  return fail(ErrorCode::peer, "the agent could not start: " + (word.empty() ? "it ended at once" : word),
+              "see " + log.string());
+}
+
+}  // namespace
+
+Result<UniqueFd> connect_agent(const std::filesystem::path& state_dir) {
+  // Three times: an agent that is just about to exit may still accept.
+  for (int attempt = 0;; ++attempt) {
+    if (auto connection = agent::connect_to(state_dir / "agent", agent::kSocketName)) return connection;
+    if (auto started = start_agent(state_dir); !started && attempt == 2) {
+      return tl::unexpected<Error>(started.error());
+    }
+    if (attempt == 3) return fail(ErrorCode::peer, "the agent does not answer in " + state_dir.string());
+  }
+}
+
+}  // namespace gantry

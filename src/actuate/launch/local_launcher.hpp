@@ -1,0 +1,28 @@
+#pragma once
+/// This machine as a site with one host: tasks run under an agent process that outlives gantry.
+/// Owned by the driver, used from its thread.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "actuate/launcher.hpp"
+
+namespace gantry {
+
+struct LocalSite {
+  std::filesystem::path state_dir;  ///< absolute; the agent lives in its "agent" folder
+  std::uint32_t cores = 1;          ///< how many to pack tasks into
+  std::uint64_t memory = 0;         ///< bytes to pack declared memory into
+};
+
+std::unique_ptr<Launcher> make_local_launcher(LocalSite site);
+
+/// What this machine has, as far as this process may use it.
+std::uint32_t usable_cores();
+std::uint64_t usable_memory();
+
+/// Whether an agent serves this state directory now.
+bool agent_is_running(const std::filesystem::path& state_dir);
+
+}  // namespace gantry

@@ -1,0 +1,89 @@
+#include "agent/output_capture.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace gantry::agent {
+
+Result<OutputCapture> OutputCapture::create(std::filesystem::path output_dir, std::string stream) {
+  OutputCapture capture;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe");
+  capture.read_.reset(ends[0]);
+  capture.write_.reset(ends[1]);
+  if (::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) return fail_errno("fcntl");
+  capture.output_dir_ = std::move(output_dir);
+  capture.stream_ = std::move(stream);
+  capture.buffer_.resize(kInline);
+  return capture;
+}
+
+void OutputCapture::begin(const std::string& pack_stem) {
+  captured_ = {};
+  pack_name_ = pack_stem + "." + stream_;
+  // The last task may have made its end non-blocking (Node.js does); the next one must not inherit that.
+  ::fcntl(write_.get(), F_SETFL, 0);
+}
+
+void OutputCapture::drain() {
+  for (;;) {
+    const ssize_t n = ::read(read_.get(), buffer_.data(), buffer_.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return;  // empty: this process holds the write end itself, so there is no end of file
+    keep({buffer_.data(), static_cast<std::size_t>(n)});
+    if (static_cast<std::size_t>(n) < buffer_.size() / 2) return;
+  }
+}
+
+void OutputCapture::keep(std::string_view bytes) {
+  const bool was_small = captured_.size <= kInline;
+  captured_.size += bytes.size();
+  if (captured_.size <= kInline) {
+    captured_.text.append(bytes);
+    return;
+  }
+  if (was_small && open_pack()) spill(captured_.text);
+  spill(bytes);
+  captured_.text.append(bytes);
+  if (captured_.text.size() > 2 * kInline) captured_.text.erase(0, captured_.text.size() - kTail);
+}
+
+bool OutputCapture::open_pack() {
+  const auto path = output_dir_ / pack_name_;
+  if (pack_open_ != pack_name_) {
+    std::error_code ignored;  // open() below tells what is wrong
+    std::filesystem::create_directories(path.parent_path(), ignored);
+    auto opened = open_file(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
+    pack_ = opened ? std::move(*opened) : UniqueFd();
+    pack_open_ = pack_ ? pack_name_ : "";
+  }
+  if (!pack_) {
+    captured_.truncated = true;
+    return false;
+  }
+  captured_.pack = pack_name_;
+  captured_.offset = static_cast<std::uint64_t>(::lseek(pack_.get(), 0, SEEK_END));
+  return true;
+}
+
+void OutputCapture::spill(std::string_view bytes) {
+  if (captured_.truncated) return;
+  if (!write_all(pack_.get(), bytes)) captured_.truncated = true;  // disk full: the task goes on without
+}
+
+Captured OutputCapture::finish() {
+  for (;;) {
+    const auto before = captured_.size;
+    drain();
+    if (captured_.size == before) break;
+  }
+  if (captured_.size > kInline && captured_.text.size() > kTail) {
+    captured_.text.erase(0, captured_.text.size() - kTail);
+  }
+  return std::move(captured_);
+}
+
+}  // namespace gantry::agent

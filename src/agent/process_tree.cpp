@@ -1,0 +1,166 @@
+#include "agent/process_tree.hpp"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+
+#include "base/fd.hpp"
+
+namespace gantry::agent {
+
+namespace {
+
+std::vector<pid_t> numeric_entries(const std::string& directory) {
+  std::vector<pid_t> out;
+  DIR* dir = ::opendir(directory.c_str());
+  if (dir == nullptr) return out;
+  while (const dirent* entry = ::readdir(dir)) {
+    pid_t pid = 0;
+    const std::string_view name = entry->d_name;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (error == std::errc{} && end == name.data() + name.size()) out.push_back(pid);
+  }
+  ::closedir(dir);
+  return out;
+}
+
+std::string proc_path(pid_t pid, const char* file) {
+  return "/proc/" + std::to_string(pid) + "/" + file;
+}
+
+/// Appends the direct children of `pid`; false when the kernel was built without the `children` files.
+bool append_children(pid_t pid, std::vector<pid_t>& out) {
+  const std::string tasks = proc_path(pid, "task");
+  for (const pid_t thread : numeric_entries(tasks)) {
+    const auto text = read_file(tasks + "/" + std::to_string(thread) + "/children");
+    if (!text) {
+      // The thread may have ended meanwhile; a missing file for a living one means no kernel support.
+      if (::access((tasks + "/" + std::to_string(thread) + "/stat").c_str(), F_OK) == 0) return false;
+      continue;
+    }
+    const char* at = text->data();
+    const char* end = at + text->size();
+    while (at < end) {
+      pid_t child = 0;
+      const auto [next, error] = std::from_chars(at, end, child);
+      if (error == std::errc{}) out.push_back(child);
+      at = next + 1;
+    }
+  }
+  return true;
+}
+
+/// The parent's pid from /proc/PID/stat: the second field after the command, which may itself hold ") ".
+pid_t parent_of(pid_t pid) {
+  const auto stat = read_file(proc_path(pid, "stat"));
+  if (!stat) return 0;
+  const auto close = stat->rfind(')');
+  if (close == std::string::npos || close + 4 >= stat->size()) return 0;
+  return static_cast<pid_t>(std::atol(stat->c_str() + close + 4));
+}
+
+std::vector<pid_t> children_by_scan(pid_t parent) {
+  std::vector<pid_t> out;
+  for (const pid_t pid : numeric_entries("/proc")) {
+    if (parent_of(pid) == parent) out.push_back(pid);
+  }
+  return out;
+}
+
+template <class PerProcess>
+std::uint64_t sum_over_descendants(PerProcess per_process) {
+  std::uint64_t total = 0;
+  for (const pid_t pid : descendants(::getpid())) total += per_process(pid);
+  return total;
+}
+
+/// Reaps without waiting. False when no child is left.
+bool reap_some() {
+  for (;;) {
+    const pid_t pid = ::waitpid(-1, nullptr, WNOHANG);
+    if (pid < 0 && errno == ECHILD) return false;
+    if (pid <= 0) return true;
+  }
+}
+
+}  // namespace
+
+std::vector<pid_t> children(pid_t parent) {
+  std::vector<pid_t> out;
+  if (!append_children(parent, out)) return children_by_scan(parent);
+  return out;
+}
+
+std::vector<pid_t> descendants(pid_t root) {
+  std::vector<pid_t> out = children(root);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto next = children(out[i]);
+    out.insert(out.end(), next.begin(), next.end());
+  }
+  return out;
+}
+
+void signal_descendants(int signal) {
+  for (const pid_t pid : descendants(::getpid())) ::kill(pid, signal);
+}
+
+bool kill_descendants(int patience_ms) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
+  while (reap_some()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    // Stopped first, so that a fork bomb cannot outrun the walk over its own tree.
+    signal_descendants(SIGSTOP);
+    signal_descendants(SIGKILL);
+    const timespec pause{0, 1'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
+  return true;
+}
+
+std::uint64_t resident_memory_of_descendants() {
+  static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return sum_over_descendants([](pid_t pid) -> std::uint64_t {
+    const auto statm = read_file(proc_path(pid, "statm"));
+    if (!statm) return 0;
+    char* after_size = nullptr;
+    std::strtoull(statm->c_str(), &after_size, 10);
+    return std::strtoull(after_size, nullptr, 10) * page;
+  });
+}
+
+std::uint64_t proportional_memory_of_descendants() {
+  return sum_over_descendants([](pid_t pid) -> std::uint64_t {
+    const auto rollup = read_file(proc_path(pid, "smaps_rollup"));
+    if (!rollup) return 0;
+    const auto at = rollup->find("\nPss:");
+    if (at == std::string::npos) return 0;
+    return std::strtoull(rollup->c_str() + at + 5, nullptr, 10) * 1024;
+  });
+}
+
+int kill_processes_marked(std::string_view marker) {
+  const std::string needle = std::string(1, '\0') + std::string(marker) + std::string(1, '\0');
+  int found = 0;
+  // A second pass catches what was forked while the first looked.
+  for (int pass = 0; pass < 2; ++pass) {
+    for (const pid_t pid : numeric_entries("/proc")) {
+      struct stat info {};
+      if (pid == ::getpid() || ::stat(proc_path(pid, "").c_str(), &info) != 0) continue;
+      if (info.st_uid != ::geteuid()) continue;
+      const auto environment = read_file(proc_path(pid, "environ"));
+      if (!environment || (std::string(1, '\0') + *environment).find(needle) == std::string::npos) continue;
+      if (::kill(pid, SIGKILL) == 0) ++found;
+    }
+  }
+  return found;
+}
+
+}  // namespace gantry::agent

@@ -1,0 +1,300 @@
+#include "agent/protocol.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gantry::agent {
+
+namespace {
+
+/// Writes the frame header and patches the size once the body is there.
+class FrameWriter {
+ public:
+  FrameWriter(std::string& out, MessageType type) : out_(out), start_(out.size()), encoder(out) {
+    encoder.u32(0).u8(static_cast<std::uint8_t>(type));
+  }
+  FrameWriter(const FrameWriter&) = delete;
+  FrameWriter& operator=(const FrameWriter&) = delete;
+  ~FrameWriter() {
+    const auto size = static_cast<std::uint32_t>(out_.size() - start_ - sizeof(std::uint32_t));
+    std::memcpy(out_.data() + start_, &size, sizeof size);
+  }
+
+ private:
+  std::string& out_;
+  std::size_t start_;
+
+ public:
+  Encoder encoder;
+};
+
+void put(Encoder& e, const AttemptKey& key) { e.u32(key.run).u32(key.task).u32(key.attempt); }
+
+AttemptKey get_key(Decoder& d) {
+  AttemptKey key;
+  key.run = d.u32();
+  key.task = d.u32();
+  key.attempt = d.u32();
+  return key;
+}
+
+void put(Encoder& e, const std::vector<std::string>& list) {
+  e.u32(static_cast<std::uint32_t>(list.size()));
+  for (const auto& item : list) e.str(item);
+}
+
+std::vector<std::string> get_list(Decoder& d) {
+  std::vector<std::string> list(d.count(sizeof(std::uint32_t)));
+  for (auto& item : list) item = d.str();
+  return list;
+}
+
+void put(Encoder& e, const Captured& c) {
+  e.u64(c.size).str(c.text).str(c.pack).u64(c.offset).u8(c.truncated ? 1 : 0);
+}
+
+Captured get_captured(Decoder& d) {
+  Captured c;
+  c.size = d.u64();
+  c.text = d.str();
+  c.pack = d.str();
+  c.offset = d.u64();
+  c.truncated = d.u8() != 0;
+  return c;
+}
+
+void put(Encoder& e, const Ended& m) {
+  put(e, m.key);
+  e.u8(m.cause).u32(static_cast<std::uint32_t>(m.code)).str(m.detail);
+  e.i64(m.started_ns).i64(m.ended_ns).i64(m.user_ns).i64(m.system_ns).u64(m.max_rss);
+  put(e, m.out);
+  put(e, m.err);
+  e.u32(static_cast<std::uint32_t>(m.collected.size()));
+  for (const auto& [path, content] : m.collected) e.str(path).str(content);
+  e.str(m.tag);
+}
+
+Ended get_ended(Decoder& d) {
+  Ended m;
+  m.key = get_key(d);
+  m.cause = d.u8();
+  m.code = static_cast<std::int32_t>(d.u32());
+  m.detail = d.str();
+  m.started_ns = d.i64();
+  m.ended_ns = d.i64();
+  m.user_ns = d.i64();
+  m.system_ns = d.i64();
+  m.max_rss = d.u64();
+  m.out = get_captured(d);
+  m.err = get_captured(d);
+  m.collected.resize(d.count(2 * sizeof(std::uint32_t)));
+  for (auto& [path, content] : m.collected) {
+    path = d.str();
+    content = d.str();
+  }
+  m.tag = d.str();
+  return m;
+}
+
+/// A message counts only when every field was there and nothing is left over.
+template <class T>
+std::optional<T> whole(const Decoder& d, T message) {
+  if (!d.ok() || !d.at_end()) return std::nullopt;
+  return message;
+}
+
+}  // namespace
+
+void encode(std::string& out, const Hello& m) {
+  FrameWriter frame(out, MessageType::hello);
+  frame.encoder.u32(m.version).u32(m.cores).u64(m.memory);
+  put(frame.encoder, m.environment);
+}
+
+void encode(std::string& out, const Start& m) {
+  FrameWriter frame(out, MessageType::start);
+  Encoder& e = frame.encoder;
+  put(e, m.key);
+  e.u32(m.cores).u64(m.memory).i64(m.timeout_ns);
+  put(e, m.argv);
+  put(e, m.environment);
+  e.str(m.workdir).u8(m.make_workdir ? 1 : 0);
+  put(e, m.outputs);
+  put(e, m.collect);
+  e.str(m.tag);
+  e.u8(m.reset_log ? 1 : 0);
+}
+
+void encode(std::string& out, const Cancel& m) {
+  FrameWriter frame(out, MessageType::cancel);
+  put(frame.encoder, m.key);
+}
+
+void encode(std::string& out, const Recall&) { FrameWriter frame(out, MessageType::recall); }
+
+void encode(std::string& out, const Ack& m) {
+  FrameWriter frame(out, MessageType::ack);
+  frame.encoder.u64(m.receipt);
+}
+
+void encode(std::string& out, const Welcome& m) {
+  FrameWriter frame(out, MessageType::welcome);
+  Encoder& e = frame.encoder;
+  e.u32(m.version).u32(static_cast<std::uint32_t>(m.pid)).str(m.host);
+  e.u32(static_cast<std::uint32_t>(m.running.size()));
+  for (const auto& running : m.running) {
+    put(e, running.key);
+    e.i64(running.started_ns);
+  }
+  e.u32(m.reports);
+}
+
+void encode(std::string& out, const Started& m) {
+  FrameWriter frame(out, MessageType::started);
+  put(frame.encoder, m.key);
+  frame.encoder.i64(m.started_ns);
+}
+
+void encode(std::string& out, const Returned& m) {
+  FrameWriter frame(out, MessageType::returned);
+  put(frame.encoder, m.key);
+}
+
+void encode(std::string& out, const Notice& m) {
+  FrameWriter frame(out, MessageType::notice);
+  frame.encoder.str(m.text);
+}
+
+void encode(std::string& out, std::uint64_t receipt, const Ended& m) {
+  FrameWriter frame(out, MessageType::ended);
+  frame.encoder.u64(receipt);
+  put(frame.encoder, m);
+}
+
+void encode_ended(std::string& out, std::uint64_t receipt, std::string_view ended_body) {
+  FrameWriter frame(out, MessageType::ended);
+  frame.encoder.u64(receipt);
+  out.append(ended_body.substr(sizeof receipt));
+}
+
+std::optional<Hello> decode_hello(std::string_view body) {
+  Decoder d(body);
+  Hello m;
+  m.version = d.u32();
+  // Another version may have other fields: the caller compares versions before it looks at them.
+  if (d.ok() && m.version != kProtocolVersion) return m;
+  m.cores = d.u32();
+  m.memory = d.u64();
+  m.environment = get_list(d);
+  return whole(d, std::move(m));
+}
+
+std::optional<Start> decode_start(std::string_view body) {
+  Decoder d(body);
+  Start m;
+  m.key = get_key(d);
+  m.cores = d.u32();
+  m.memory = d.u64();
+  m.timeout_ns = d.i64();
+  m.argv = get_list(d);
+  m.environment = get_list(d);
+  m.workdir = d.str();
+  m.make_workdir = d.u8() != 0;
+  m.outputs = get_list(d);
+  m.collect = get_list(d);
+  m.tag = d.str();
+  m.reset_log = d.u8() != 0;
+  if (m.argv.empty()) return std::nullopt;
+  return whole(d, std::move(m));
+}
+
+std::optional<AttemptKey> decode_key(std::string_view body) {
+  Decoder d(body);
+  const AttemptKey key = get_key(d);
+  return whole(d, key);
+}
+
+std::optional<Ack> decode_ack(std::string_view body) {
+  Decoder d(body);
+  const Ack m{d.u64()};
+  return whole(d, m);
+}
+
+std::optional<Welcome> decode_welcome(std::string_view body) {
+  Decoder d(body);
+  Welcome m;
+  m.version = d.u32();
+  m.pid = static_cast<std::int32_t>(d.u32());
+  if (d.ok() && m.version != kProtocolVersion) return m;
+  m.host = d.str();
+  m.running.resize(d.count(5 * sizeof(std::uint32_t)));
+  for (auto& running : m.running) {
+    running.key = get_key(d);
+    running.started_ns = d.i64();
+  }
+  m.reports = d.u32();
+  return whole(d, std::move(m));
+}
+
+std::optional<Started> decode_started(std::string_view body) {
+  Decoder d(body);
+  Started m;
+  m.key = get_key(d);
+  m.started_ns = d.i64();
+  return whole(d, m);
+}
+
+std::optional<Notice> decode_notice(std::string_view body) {
+  Decoder d(body);
+  Notice m{std::string(d.str())};
+  return whole(d, std::move(m));
+}
+
+std::optional<std::pair<std::uint64_t, Ended>> decode_ended(std::string_view body) {
+  Decoder d(body);
+  const std::uint64_t receipt = d.u64();
+  auto message = get_ended(d);
+  return whole(d, std::pair(receipt, std::move(message)));
+}
+
+std::optional<AttemptKey> peek_ended_key(std::string_view ended_body) {
+  Decoder d(ended_body);
+  d.u64();
+  const AttemptKey key = get_key(d);
+  if (!d.ok()) return std::nullopt;
+  return key;
+}
+
+std::pair<char*, std::size_t> FrameReader::space(std::size_t at_least) {
+  if (begin_ == end_) begin_ = end_ = 0;
+  if (buffer_.size() - end_ < at_least && begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  if (buffer_.size() - end_ < at_least) {
+    buffer_.resize(std::max(end_ + at_least, 2 * buffer_.size()));
+  }
+  return {buffer_.data() + end_, buffer_.size() - end_};
+}
+
+void FrameReader::append(std::string_view bytes) {
+  std::memcpy(space(bytes.size()).first, bytes.data(), bytes.size());
+  filled(bytes.size());
+}
+
+std::optional<Frame> FrameReader::next() {
+  if (broken_ || end_ - begin_ < sizeof(std::uint32_t)) return std::nullopt;
+  std::uint32_t size = 0;
+  std::memcpy(&size, buffer_.data() + begin_, sizeof size);
+  if (size == 0 || size > kMaxFrame) {
+    broken_ = true;
+    return std::nullopt;
+  }
+  if (end_ - begin_ - sizeof size < size) return std::nullopt;
+  const char* at = buffer_.data() + begin_ + sizeof size;
+  begin_ += sizeof size + size;
+  return Frame{static_cast<MessageType>(*at), std::string_view(at + 1, size - 1)};
+}
+
+}  // namespace gantry::agent

@@ -1,0 +1,178 @@
+#pragma once
+/// What gantry and an agent say to each other, and what an agent and its shepherds say: framed, versioned
+/// messages. Both ends treat what they read as untrusted: sizes are bounded and every field is checked.
+/// When you change a message, raise kProtocolVersion.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/codec.hpp"
+
+namespace gantry::agent {
+
+inline constexpr std::uint32_t kProtocolVersion = 1;
+/// Larger than any argv the kernel takes (2 MiB), any captured output and any set of result files.
+inline constexpr std::size_t kMaxFrame = std::size_t{64} << 20;
+
+struct AttemptKey {
+  std::uint32_t run = 0;
+  std::uint32_t task = 0;
+  std::uint32_t attempt = 0;
+  friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
+};
+
+// From gantry. --------------------------------------------------------------------------------------
+
+/// The first message on a connection.
+struct Hello {
+  std::uint32_t version = kProtocolVersion;
+  std::uint32_t cores = 1;               ///< to pack tasks into
+  std::uint64_t memory = 0;              ///< bytes to pack declared memory into
+  std::vector<std::string> environment;  ///< "NAME=value": what every task inherits
+};
+
+struct Start {
+  AttemptKey key;
+  std::uint32_t cores = 1;
+  std::uint64_t memory = 0;     ///< limit in bytes; 0 = none
+  std::int64_t timeout_ns = 0;  ///< 0 = none
+  std::vector<std::string> argv;
+  std::vector<std::string> environment;  ///< "NAME=value", added to the common one
+  std::string workdir;
+  bool make_workdir = false;
+  std::vector<std::string> outputs;
+  std::vector<std::string> collect;
+  std::string tag;  ///< comes back in the report, unread
+  /// For the shepherd: everything this slot reported is safe, its log may start anew.
+  bool reset_log = false;
+};
+
+struct Cancel {
+  AttemptKey key;
+};
+/// Give back whatever has not been started.
+struct Recall {};
+/// Reports up to and including this receipt are safe in gantry's journal.
+struct Ack {
+  std::uint64_t receipt = 0;
+};
+
+// From the agent. -----------------------------------------------------------------------------------
+
+struct Welcome {
+  std::uint32_t version = kProtocolVersion;
+  std::int32_t pid = 0;
+  std::string host;
+  struct Running {
+    AttemptKey key;
+    std::int64_t started_ns = 0;
+  };
+  std::vector<Running> running;
+  std::uint32_t reports = 0;  ///< so many Ended messages follow at once: what is not yet acknowledged
+};
+
+struct Started {
+  AttemptKey key;
+  std::int64_t started_ns = 0;
+};
+struct Returned {
+  AttemptKey key;
+};
+struct Notice {
+  std::string text;
+};
+
+struct Captured {
+  std::uint64_t size = 0;
+  std::string text;
+  std::string pack;
+  std::uint64_t offset = 0;
+  bool truncated = false;
+};
+
+/// `cause` uses the numbers of model/outcome.hpp's FailureCause; see agent/causes.hpp.
+struct Ended {
+  AttemptKey key;
+  std::uint8_t cause = 0;
+  std::int32_t code = 0;
+  std::string detail;
+  std::int64_t started_ns = 0;
+  std::int64_t ended_ns = 0;
+  std::int64_t user_ns = 0;
+  std::int64_t system_ns = 0;
+  std::uint64_t max_rss = 0;
+  Captured out;
+  Captured err;
+  std::vector<std::pair<std::string, std::string>> collected;
+  std::string tag;
+};
+
+enum class MessageType : std::uint8_t {
+  hello = 1,
+  start = 2,
+  cancel = 3,
+  recall = 4,
+  ack = 5,
+  welcome = 16,
+  started = 17,
+  returned = 18,
+  notice = 19,
+  /// Body: a u64, then the encoded Ended. Between agent and gantry the number is the receipt; from a shepherd it
+  /// is 1 when the report is in the slot's log, 0 when it could not be written there.
+  ended = 20,
+};
+
+struct Frame {
+  MessageType type{};
+  std::string_view body;
+};
+
+void encode(std::string& out, const Hello& message);
+void encode(std::string& out, const Start& message);
+void encode(std::string& out, const Cancel& message);
+void encode(std::string& out, const Recall& message);
+void encode(std::string& out, const Ack& message);
+void encode(std::string& out, const Welcome& message);
+void encode(std::string& out, const Started& message);
+void encode(std::string& out, const Returned& message);
+void encode(std::string& out, const Notice& message);
+void encode(std::string& out, std::uint64_t receipt, const Ended& message);
+/// The same frame, from the body of another one with another receipt.
+void encode_ended(std::string& out, std::uint64_t receipt, std::string_view ended_body);
+
+std::optional<Hello> decode_hello(std::string_view body);
+std::optional<Start> decode_start(std::string_view body);
+std::optional<AttemptKey> decode_key(std::string_view body);  ///< Cancel, Returned
+std::optional<Ack> decode_ack(std::string_view body);
+std::optional<Welcome> decode_welcome(std::string_view body);
+std::optional<Started> decode_started(std::string_view body);
+std::optional<Notice> decode_notice(std::string_view body);
+std::optional<std::pair<std::uint64_t, Ended>> decode_ended(std::string_view body);
+/// The key at the head of a Start, or (after its receipt) of an Ended, without decoding the rest.
+std::optional<AttemptKey> peek_ended_key(std::string_view ended_body);
+
+/// Bytes from a stream, cut into frames.
+class FrameReader {
+ public:
+  /// Room for the next read(2); follow with filled(n).
+  std::pair<char*, std::size_t> space(std::size_t at_least);
+  void filled(std::size_t n) { end_ += n; }
+  void append(std::string_view bytes);
+  /// The next whole frame, valid until the next call of a non-const member; nothing when more bytes
+  /// are needed.
+  std::optional<Frame> next();
+  /// A frame was longer than kMaxFrame or empty: the stream cannot be trusted any more.
+  [[nodiscard]] bool broken() const { return broken_; }
+
+ private:
+  std::string buffer_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  bool broken_ = false;
+};
+
+}  // namespace gantry::agent
