@@ -27,7 +27,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    gantry::UniqueFd ready(::fcntl(3, F_GETFD) >= 0 ? 3 : ::open("/dev/null", O_WRONLY | O_CLOEXEC));
+    gantry::UniqueFd ready(::fcntl(3, F_GETFD) >= 0 ? 3
+                                                    : ::open("/dev/null", O_WRONLY | O_CLOEXEC));
     ::fcntl(ready.get(), F_SETFD, FD_CLOEXEC);
     become_daemon();
     const auto result = gantry::agent::serve({argv[1], argv[2]}, std::move(ready));

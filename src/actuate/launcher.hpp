@@ -1,7 +1,7 @@
 #pragma once
-/// The seam between decisions and the world (APST's env_api): a Launcher starts tasks on the hosts of one site
-/// and tells what became of them. Everything it says arrives as LauncherEvents from poll(); it never calls back.
-/// One thread: the driver's.
+/// The seam between decisions and the world (APST's env_api): a Launcher starts tasks on the hosts
+/// of one site and tells what became of them. Everything it says arrives as LauncherEvents from
+/// poll(); it never calls back. One thread: the driver's.
 
 #include <string>
 #include <utility>
@@ -16,7 +16,8 @@
 
 namespace gantry {
 
-/// A report that stays with the agent until acknowledge(receipt): only then may the agent forget it.
+/// A report that stays with the agent until acknowledge(receipt): only then may the agent forget
+/// it.
 struct ReportReceived {
   AttemptReport report;
   Fingerprint fingerprint;  ///< of the task when it was started
@@ -46,20 +47,22 @@ struct LauncherNotice {
   std::string text;
 };
 
-using LauncherEvent =
-    std::variant<HostAppeared, HostVanished, TaskRunning, TaskReturned, ReportReceived, LauncherNotice>;
+using LauncherEvent = std::variant<HostAppeared, HostVanished, TaskRunning, TaskReturned,
+                                   ReportReceived, LauncherNotice>;
 
 class Launcher {
  public:
   virtual ~Launcher() = default;
 
-  /// Brings the site's agents up or finds them running, and asks what is really there. When it returns, the
-  /// events waiting in poll() hold the hosts, everything still running (adopted) and every unacknowledged report.
+  /// Brings the site's agents up or finds them running, and asks what is really there. When it
+  /// returns, the events waiting in poll() hold the hosts, everything still running (adopted) and
+  /// every unacknowledged report.
   virtual Result<> open() = 0;
 
-  /// Hands a task over. The agent queues it until the host has room. `key` must not have been used before.
-  /// `fingerprint` comes back with the report.
-  virtual void start(const TaskKey& key, HostId host, const Task& task, const Fingerprint& fingerprint) = 0;
+  /// Hands a task over. The agent queues it until the host has room. `key` must not have been used
+  /// before. `fingerprint` comes back with the report.
+  virtual void start(const TaskKey& key, HostId host, const Task& task,
+                     const Fingerprint& fingerprint) = 0;
   /// Ends the attempt's process tree (politely first); the report that follows says `cancelled`.
   virtual void cancel(const TaskKey& key, HostId host) = 0;
   /// Asks for everything back that was handed over and has not started: TaskReturned events follow.
@@ -69,8 +72,8 @@ class Launcher {
 
   /// Sends what waits to be sent, then waits up to `timeout` for news and appends it to `events`.
   virtual Result<> poll(Duration timeout, std::vector<LauncherEvent>& events) = 0;
-  /// A descriptor that becomes readable (or, while wants_to_send(), writable) when poll() has something to do.
-  /// May change after poll().
+  /// A descriptor that becomes readable (or, while wants_to_send(), writable) when poll() has
+  /// something to do. May change after poll().
   [[nodiscard]] virtual int wait_fd() const = 0;
   [[nodiscard]] virtual bool wants_to_send() const = 0;
   /// Sends what waits to be sent and lets the agents go: what runs goes on, idle agents exit.

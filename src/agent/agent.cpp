@@ -36,8 +36,8 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr auto kNotNow = SteadyClock::time_point::max();
 constexpr auto kNoSlot = ~std::size_t{0};
 
-/// How long reports wait for company before they are sent, while the queue still holds enough work: gantry then
-/// wakes once for many of them.
+/// How long reports wait for company before they are sent, while the queue still holds enough work:
+/// gantry then wakes once for many of them.
 constexpr auto kBatch = 20ms;
 constexpr std::size_t kFlushSize = std::size_t{256} << 10;
 /// How deep to look past a task that does not fit, and how often it may be overtaken.
@@ -144,11 +144,12 @@ class Agent {
   unsigned only_memory_ = 0;  ///< unacknowledged reports that are not on disk
 };
 
-// Start and end of an agent's life. -------------------------------------------------------------------
+// Start and end of an agent's life.
+// -------------------------------------------------------------------
 
 Result<> Agent::recover() {
-  // Holding the lock proves that every shepherd of an earlier agent is gone; what they could not kill is found
-  // by the mark in its environment.
+  // Holding the lock proves that every shepherd of an earlier agent is gone; what they could not
+  // kill is found by the mark in its environment.
   kill_processes_marked("GANTRY_AGENT_DIR=" + config_.dir.string());
   std::error_code error;
   for (unsigned i = 0; std::filesystem::exists(slot_log_path(config_.dir, i), error); ++i) {
@@ -175,8 +176,9 @@ Result<> Agent::loop() {
   const auto started = SteadyClock::now();
   for (;;) {
     const auto now = SteadyClock::now();
-    // Idle and alone: the slot logs hold what gantry does not know yet. The first gantry gets time to connect,
-    // and reports that the disk had no room for are kept here until somebody takes them.
+    // Idle and alone: the slot logs hold what gantry does not know yet. The first gantry gets time
+    // to connect, and reports that the disk had no room for are kept here until somebody takes
+    // them.
     if (!gantry_ && busy_ == 0 && (was_served_ || now - started > 30s) && only_memory_ == 0) break;
     int timeout = gantry_ ? -1 : 1000;
     if (flush_at_ != kNotNow) {
@@ -198,7 +200,8 @@ Result<> Agent::loop() {
   return {};
 }
 
-// Connections. ---------------------------------------------------------------------------------------
+// Connections.
+// ---------------------------------------------------------------------------------------
 
 void Agent::watch(int fd, std::uint64_t token) {
   epoll_event event{};
@@ -220,7 +223,8 @@ void Agent::on_readable(std::uint64_t token) {
 void Agent::accept_gantry() {
   UniqueFd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!connection || !peer_is_own_user(connection.get())) return;
-  // A new gantry replaces the old one: only the holder of the run lock connects, so the old one is dead.
+  // A new gantry replaces the old one: only the holder of the run lock connects, so the old one is
+  // dead.
   drop_gantry();
   gantry_ = std::move(connection);
   reader_ = {};
@@ -255,7 +259,8 @@ void Agent::note_news() {
   if (flush_at_ == kNotNow) flush_at_ = SteadyClock::now() + kBatch;
 }
 
-/// Sends the news when its time has come, or at once while gantry could be waiting to give us more to do.
+/// Sends the news when its time has come, or at once while gantry could be waiting to give us more
+/// to do.
 void Agent::flush() {
   if (flush_at_ == kNotNow || !greeted_) return;
   const bool hungry = !outbox_.empty() && queue_.size() < slots_.size();
@@ -271,21 +276,25 @@ void Agent::flush() {
   outbox_.clear();
 }
 
-// Messages from gantry. --------------------------------------------------------------------------------
+// Messages from gantry.
+// --------------------------------------------------------------------------------
 
 void Agent::on_message(const Frame& frame) {
   if (frame.type == MessageType::hello) return on_hello(frame);
   if (!greeted_) return drop_gantry();
   switch (frame.type) {
-    case MessageType::start: return on_start(frame);
+    case MessageType::start:
+      return on_start(frame);
     case MessageType::cancel:
       if (const auto key = decode_key(frame.body)) return on_cancel(*key);
       break;
-    case MessageType::recall: return on_recall();
+    case MessageType::recall:
+      return on_recall();
     case MessageType::ack:
       if (const auto ack = decode_ack(frame.body)) return on_ack(ack->receipt);
       break;
-    default: break;
+    default:
+      break;
   }
   drop_gantry();  // it does not speak our language
 }
@@ -333,7 +342,8 @@ void Agent::on_cancel(const AttemptKey& key) {
     if (!slot->busy || slot->current.key != key) continue;
     std::string message;
     encode(message, Cancel{key});
-    static_cast<void>(write_all(slot->socket.get(), message));  // a dead shepherd is noticed when it is read
+    static_cast<void>(
+        write_all(slot->socket.get(), message));  // a dead shepherd is noticed when it is read
   }
 }
 
@@ -351,7 +361,8 @@ void Agent::on_ack(std::uint64_t receipt) {
   }
 }
 
-// Tasks. -----------------------------------------------------------------------------------------------
+// Tasks.
+// -----------------------------------------------------------------------------------------------
 
 void Agent::dispatch() {
   std::size_t i = 0;
@@ -394,7 +405,8 @@ void Agent::begin(Start start) {
   std::string message;
   encode(message, start);
   note_news();
-  // The shepherd is idle and reads at once, so this does not block. A dead one is noticed when it is read.
+  // The shepherd is idle and reads at once, so this does not block. A dead one is noticed when it
+  // is read.
   static_cast<void>(write_all(slot.socket.get(), message));
 }
 
@@ -407,7 +419,8 @@ std::size_t Agent::idle_slot() {
   const std::size_t index = idle_.back();
   Slot& slot = *slots_[index];
   if (!slot.socket) {
-    auto handle = start_shepherd({config_.dir, config_.output_dir, static_cast<unsigned>(index), lock_.get()});
+    auto handle = start_shepherd(
+        {config_.dir, config_.output_dir, static_cast<unsigned>(index), lock_.get()});
     if (!handle) return kNoSlot;
     slot.pid = handle->pid;
     slot.socket = std::move(handle->socket);
@@ -451,7 +464,8 @@ void Agent::release(std::size_t index) {
   idle_.push_back(index);
 }
 
-/// Somebody killed a shepherd. What its task left behind is now ours: end it, and say what became of the task.
+/// Somebody killed a shepherd. What its task left behind is now ours: end it, and say what became
+/// of the task.
 void Agent::on_slot_died(std::size_t index) {
   Slot& slot = *slots_[index];
   slot.socket.reset();
@@ -459,7 +473,8 @@ void Agent::on_slot_died(std::size_t index) {
   kill_strays();
   if (!slot.busy) return;
   std::string body = unrun_report(slot.current, Cause::lost, "its slot process died");
-  if (const auto history = recover_slot_log(slot_log_path(config_.dir, static_cast<unsigned>(index)))) {
+  if (const auto history =
+          recover_slot_log(slot_log_path(config_.dir, static_cast<unsigned>(index)))) {
     for (const auto& ended : history->ended) {
       if (peek_ended_key(ended) == slot.current.key) body = ended;
     }
@@ -470,7 +485,8 @@ void Agent::on_slot_died(std::size_t index) {
 
 void Agent::kill_strays() {
   const auto is_shepherd = [&](pid_t pid) {
-    return std::any_of(slots_.begin(), slots_.end(), [&](const auto& slot) { return slot->pid == pid; });
+    return std::any_of(slots_.begin(), slots_.end(),
+                       [&](const auto& slot) { return slot->pid == pid; });
   };
   for (int round = 0; round < 1000; ++round) {
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
@@ -497,14 +513,16 @@ void Agent::add_report(std::size_t slot, std::string body) {
   note_news();
 }
 
-/// One agent a directory: waits a while for the shepherds of one that was killed to finish their killing.
+/// One agent a directory: waits a while for the shepherds of one that was killed to finish their
+/// killing.
 Result<UniqueFd> take_lock(const std::filesystem::path& dir) {
   TRY_ASSIGN(UniqueFd lock, open_file(dir / "lock", O_RDWR | O_CREAT, 0600));
   for (int tenths = 0; ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0; ++tenths) {
     if (errno != EWOULDBLOCK && errno != EINTR) return fail_errno((dir / "lock").string());
     if (tenths > 300) {
-      return fail(ErrorCode::busy, "another agent serves " + dir.string(),
-                  "wait until its tasks have ended, or end the process named in " + (dir / "pid").string());
+      return fail(
+          ErrorCode::busy, "another agent serves " + dir.string(),
+          "wait until its tasks have ended, or end the process named in " + (dir / "pid").string());
     }
     std::this_thread::sleep_for(100ms);
   }

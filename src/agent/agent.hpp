@@ -1,8 +1,8 @@
 #pragma once
-/// The agent of one host: takes tasks from gantry over a socket, queues them, packs them onto the host's cores
-/// and memory, and keeps every report until gantry has acknowledged it. It outlives gantry: without one it
-/// finishes what runs and then exits, leaving its reports in the slot logs for the next agent.
-/// One thread; each slot is a process of its own (shepherd.hpp).
+/// The agent of one host: takes tasks from gantry over a socket, queues them, packs them onto the
+/// host's cores and memory, and keeps every report until gantry has acknowledged it. It outlives
+/// gantry: without one it finishes what runs and then exits, leaving its reports in the slot logs
+/// for the next agent. One thread; each slot is a process of its own (shepherd.hpp).
 
 #include <filesystem>
 #include <string>
@@ -19,8 +19,8 @@ struct AgentConfig {
 
 inline constexpr const char* kSocketName = "socket";
 
-/// Serves until there is neither a gantry nor a running task. `ready` gets one byte once the socket listens, or
-/// the text of what went wrong; it is closed in both cases. Becomes a child subreaper.
+/// Serves until there is neither a gantry nor a running task. `ready` gets one byte once the socket
+/// listens, or the text of what went wrong; it is closed in both cases. Becomes a child subreaper.
 Result<> serve(const AgentConfig& config, UniqueFd ready);
 
 }  // namespace gantry::agent

@@ -1,6 +1,6 @@
 #pragma once
-/// Why an attempt ended, as an agent can tell. The numbers are those of model/outcome.hpp's FailureCause, which
-/// the agent may not include; actuate asserts that they agree.
+/// Why an attempt ended, as an agent can tell. The numbers are those of model/outcome.hpp's
+/// FailureCause, which the agent may not include; actuate asserts that they agree.
 
 #include <cstdint>
 

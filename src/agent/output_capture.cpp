@@ -24,7 +24,8 @@ Result<OutputCapture> OutputCapture::create(std::filesystem::path output_dir, st
 void OutputCapture::begin(const std::string& pack_stem) {
   captured_ = {};
   pack_name_ = pack_stem + "." + stream_;
-  // The last task may have made its end non-blocking (Node.js does); the next one must not inherit that.
+  // The last task may have made its end non-blocking (Node.js does); the next one must not inherit
+  // that.
   ::fcntl(write_.get(), F_SETFL, 0);
 }
 
@@ -32,7 +33,8 @@ void OutputCapture::drain() {
   for (;;) {
     const ssize_t n = ::read(read_.get(), buffer_.data(), buffer_.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return;  // empty: this process holds the write end itself, so there is no end of file
+    if (n <= 0)
+      return;  // empty: this process holds the write end itself, so there is no end of file
     keep({buffer_.data(), static_cast<std::size_t>(n)});
     if (static_cast<std::size_t>(n) < buffer_.size() / 2) return;
   }
@@ -71,7 +73,8 @@ bool OutputCapture::open_pack() {
 
 void OutputCapture::spill(std::string_view bytes) {
   if (captured_.truncated) return;
-  if (!write_all(pack_.get(), bytes)) captured_.truncated = true;  // disk full: the task goes on without
+  if (!write_all(pack_.get(), bytes))
+    captured_.truncated = true;  // disk full: the task goes on without
 }
 
 Captured OutputCapture::finish() {

@@ -1,7 +1,8 @@
 #pragma once
-/// Takes in what one stream of a task prints. A slot has two, for as long as it lives: the pipe is made once and
-/// used by one task after the other. Small output stays in memory; from kInline bytes on it goes to a pack file
-/// that all tasks of the slot share, so that a million tasks do not make a million files.
+/// Takes in what one stream of a task prints. A slot has two, for as long as it lives: the pipe is
+/// made once and used by one task after the other. Small output stays in memory; from kInline bytes
+/// on it goes to a pack file that all tasks of the slot share, so that a million tasks do not make
+/// a million files.
 
 #include <cstdint>
 #include <filesystem>

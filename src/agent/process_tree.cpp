@@ -36,14 +36,17 @@ std::string proc_path(pid_t pid, const char* file) {
   return "/proc/" + std::to_string(pid) + "/" + file;
 }
 
-/// Appends the direct children of `pid`; false when the kernel was built without the `children` files.
+/// Appends the direct children of `pid`; false when the kernel was built without the `children`
+/// files.
 bool append_children(pid_t pid, std::vector<pid_t>& out) {
   const std::string tasks = proc_path(pid, "task");
   for (const pid_t thread : numeric_entries(tasks)) {
     const auto text = read_file(tasks + "/" + std::to_string(thread) + "/children");
     if (!text) {
-      // The thread may have ended meanwhile; a missing file for a living one means no kernel support.
-      if (::access((tasks + "/" + std::to_string(thread) + "/stat").c_str(), F_OK) == 0) return false;
+      // The thread may have ended meanwhile; a missing file for a living one means no kernel
+      // support.
+      if (::access((tasks + "/" + std::to_string(thread) + "/stat").c_str(), F_OK) == 0)
+        return false;
       continue;
     }
     const char* at = text->data();
@@ -58,7 +61,8 @@ bool append_children(pid_t pid, std::vector<pid_t>& out) {
   return true;
 }
 
-/// The parent's pid from /proc/PID/stat: the second field after the command, which may itself hold ") ".
+/// The parent's pid from /proc/PID/stat: the second field after the command, which may itself hold
+/// ") ".
 pid_t parent_of(pid_t pid) {
   const auto stat = read_file(proc_path(pid, "stat"));
   if (!stat) return 0;
@@ -156,7 +160,8 @@ int kill_processes_marked(std::string_view marker) {
       if (pid == ::getpid() || ::stat(proc_path(pid, "").c_str(), &info) != 0) continue;
       if (info.st_uid != ::geteuid()) continue;
       const auto environment = read_file(proc_path(pid, "environ"));
-      if (!environment || (std::string(1, '\0') + *environment).find(needle) == std::string::npos) continue;
+      if (!environment || (std::string(1, '\0') + *environment).find(needle) == std::string::npos)
+        continue;
       if (::kill(pid, SIGKILL) == 0) ++found;
     }
   }

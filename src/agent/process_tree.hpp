@@ -1,6 +1,7 @@
 #pragma once
-/// A process and everything that descends from it. The caller is the tree's child subreaper, so that a process
-/// that tries to leave (daemons, double forks) becomes the caller's child instead of vanishing.
+/// A process and everything that descends from it. The caller is the tree's child subreaper, so
+/// that a process that tries to leave (daemons, double forks) becomes the caller's child instead of
+/// vanishing.
 
 #include <sys/types.h>
 
@@ -20,17 +21,17 @@ std::vector<pid_t> descendants(pid_t root);
 /// Sends `signal` to every descendant of this process.
 void signal_descendants(int signal);
 
-/// Kills every descendant of this process, and reaps until the kernel says that none is left. False if some
-/// survive after `patience_ms` (a process stuck in the kernel).
+/// Kills every descendant of this process, and reaps until the kernel says that none is left. False
+/// if some survive after `patience_ms` (a process stuck in the kernel).
 bool kill_descendants(int patience_ms);
 
-/// Memory of this process's descendants in bytes: each page counted once for each process that maps it (cheap),
-/// or shared pages divided among their users (exact, reads smaps_rollup).
+/// Memory of this process's descendants in bytes: each page counted once for each process that maps
+/// it (cheap), or shared pages divided among their users (exact, reads smaps_rollup).
 std::uint64_t resident_memory_of_descendants();
 std::uint64_t proportional_memory_of_descendants();
 
-/// Kills processes of this user whose environment holds `marker` ("NAME=value"), as an agent that was killed may
-/// have left them behind. Returns how many were found.
+/// Kills processes of this user whose environment holds `marker` ("NAME=value"), as an agent that
+/// was killed may have left them behind. Returns how many were found.
 int kill_processes_marked(std::string_view marker);
 
 }  // namespace gantry::agent

@@ -28,7 +28,9 @@ class FrameWriter {
   Encoder encoder;
 };
 
-void put(Encoder& e, const AttemptKey& key) { e.u32(key.run).u32(key.task).u32(key.attempt); }
+void put(Encoder& e, const AttemptKey& key) {
+  e.u32(key.run).u32(key.task).u32(key.attempt);
+}
 
 AttemptKey get_key(Decoder& d) {
   AttemptKey key;
@@ -130,7 +132,9 @@ void encode(std::string& out, const Cancel& m) {
   put(frame.encoder, m.key);
 }
 
-void encode(std::string& out, const Recall&) { FrameWriter frame(out, MessageType::recall); }
+void encode(std::string& out, const Recall&) {
+  FrameWriter frame(out, MessageType::recall);
+}
 
 void encode(std::string& out, const Ack& m) {
   FrameWriter frame(out, MessageType::ack);

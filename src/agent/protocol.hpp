@@ -1,7 +1,7 @@
 #pragma once
-/// What gantry and an agent say to each other, and what an agent and its shepherds say: framed, versioned
-/// messages. Both ends treat what they read as untrusted: sizes are bounded and every field is checked.
-/// When you change a message, raise kProtocolVersion.
+/// What gantry and an agent say to each other, and what an agent and its shepherds say: framed,
+/// versioned messages. Both ends treat what they read as untrusted: sizes are bounded and every
+/// field is checked. When you change a message, raise kProtocolVersion.
 
 #include <cstdint>
 #include <optional>
@@ -25,7 +25,8 @@ struct AttemptKey {
   friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
 };
 
-// From gantry. --------------------------------------------------------------------------------------
+// From gantry.
+// --------------------------------------------------------------------------------------
 
 /// The first message on a connection.
 struct Hello {
@@ -61,7 +62,8 @@ struct Ack {
   std::uint64_t receipt = 0;
 };
 
-// From the agent. -----------------------------------------------------------------------------------
+// From the agent.
+// -----------------------------------------------------------------------------------
 
 struct Welcome {
   std::uint32_t version = kProtocolVersion;
@@ -72,7 +74,8 @@ struct Welcome {
     std::int64_t started_ns = 0;
   };
   std::vector<Running> running;
-  std::uint32_t reports = 0;  ///< so many Ended messages follow at once: what is not yet acknowledged
+  std::uint32_t reports =
+      0;  ///< so many Ended messages follow at once: what is not yet acknowledged
 };
 
 struct Started {
@@ -121,8 +124,8 @@ enum class MessageType : std::uint8_t {
   started = 17,
   returned = 18,
   notice = 19,
-  /// Body: a u64, then the encoded Ended. Between agent and gantry the number is the receipt; from a shepherd it
-  /// is 1 when the report is in the slot's log, 0 when it could not be written there.
+  /// Body: a u64, then the encoded Ended. Between agent and gantry the number is the receipt; from
+  /// a shepherd it is 1 when the report is in the slot's log, 0 when it could not be written there.
   ended = 20,
 };
 

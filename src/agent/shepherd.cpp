@@ -36,7 +36,9 @@ constexpr Duration kGrace = 5s;             ///< between SIGTERM and SIGKILL
 constexpr Duration kMemoryInterval = 50ms;  ///< between looks at a task's memory
 constexpr int kKillPatienceMs = 20'000;
 
-std::int64_t now_ns() { return to_ns(RealClock{}.now()); }
+std::int64_t now_ns() {
+  return to_ns(RealClock{}.now());
+}
 
 std::int64_t to_ns(const timeval& t) {
   return std::int64_t{t.tv_sec} * 1'000'000'000 + std::int64_t{t.tv_usec} * 1000;
@@ -52,7 +54,8 @@ std::uint64_t kernel_oom_kills() {
 
 class Shepherd {
  public:
-  Shepherd(ShepherdConfig config, UniqueFd socket) : config_(std::move(config)), socket_(std::move(socket)) {}
+  Shepherd(ShepherdConfig config, UniqueFd socket)
+      : config_(std::move(config)), socket_(std::move(socket)) {}
 
   [[noreturn]] void run() {
     if (!prepare()) std::_Exit(3);
@@ -91,7 +94,8 @@ class Shepherd {
     return true;
   }
 
-  /// Blocks for bytes from the agent and takes in whole messages. Without an agent there is nothing to live for.
+  /// Blocks for bytes from the agent and takes in whole messages. Without an agent there is nothing
+  /// to live for.
   void receive() {
     const auto [at, room] = reader_.space(std::size_t{64} << 10);
     const ssize_t n = ::read(socket_.get(), at, room);
@@ -109,7 +113,8 @@ class Shepherd {
         case MessageType::cancel:
           if (const auto key = decode_key(frame->body)) on_cancel(*key);
           break;
-        default: break;
+        default:
+          break;
       }
     }
     if (reader_.broken()) leave();
@@ -124,7 +129,8 @@ class Shepherd {
     if (running_ && current_.key == key) stop(Cause::cancelled);
   }
 
-  // One task. ----------------------------------------------------------------------------------------
+  // One task.
+  // ----------------------------------------------------------------------------------------
 
   void run_task(const Start& start) {
     current_ = {};
@@ -133,13 +139,15 @@ class Shepherd {
     killed_for_ = Cause::none;
     kill_at_ = deadline_ = 0;
     if (log_ && start.reset_log) log_->reset_if_long();
-    const std::string stem = "run-" + std::to_string(start.key.run) + "/slot-" + std::to_string(config_.slot);
+    const std::string stem =
+        "run-" + std::to_string(start.key.run) + "/slot-" + std::to_string(config_.slot);
     out_->begin(stem);
     err_->begin(stem);
     current_.started_ns = now_ns();
     if (launch(start)) {
       supervise(start);
-      if (!kill_descendants(kKillPatienceMs)) current_.detail = "some of its processes could not be killed";
+      if (!kill_descendants(kKillPatienceMs))
+        current_.detail = "some of its processes could not be killed";
     }
     current_.ended_ns = now_ns();
     current_.out = out_->finish();
@@ -152,7 +160,8 @@ class Shepherd {
     frame_.clear();
     encode(frame_, Started{start.key, current_.started_ns});
     if (log_) log_->append(frame_);
-    if (const auto problem = prepare_files(start)) return not_started(problem->first, problem->second);
+    if (const auto problem = prepare_files(start))
+      return not_started(problem->first, problem->second);
 
     SpawnRequest request;
     for (const auto& word : start.argv) request.argv.push_back(const_cast<char*>(word.c_str()));
@@ -167,8 +176,10 @@ class Shepherd {
     SpawnFailure failure;
     child_ = spawn(request, failure);
     if (child_ >= 0) return true;
-    return not_started(failure.error, std::string(failure.stage) + " " +
-                                          (std::strstr(failure.stage, "directory") ? start.workdir : start.argv[0]));
+    return not_started(
+        failure.error,
+        std::string(failure.stage) + " " +
+            (std::strstr(failure.stage, "directory") ? start.workdir : start.argv[0]));
   }
 
   bool not_started(int error, const std::string& what) {
@@ -185,8 +196,9 @@ class Shepherd {
     };
     for (auto& entry : environment_) {
       const auto name = name_of(entry);
-      const bool overridden = std::any_of(start.environment.begin(), start.environment.end(),
-                                          [&](const std::string& own) { return name_of(own) == name; });
+      const bool overridden =
+          std::any_of(start.environment.begin(), start.environment.end(),
+                      [&](const std::string& own) { return name_of(own) == name; });
       if (!overridden) envp.push_back(entry.data());
     }
     for (const auto& entry : start.environment) envp.push_back(const_cast<char*>(entry.c_str()));
@@ -218,7 +230,8 @@ class Shepherd {
     sigset_t none;
     sigemptyset(&none);
     while (!reap(start)) {
-      pollfd fds[] = {{socket_.get(), POLLIN, 0}, {out_->read_end(), POLLIN, 0}, {err_->read_end(), POLLIN, 0}};
+      pollfd fds[] = {
+          {socket_.get(), POLLIN, 0}, {out_->read_end(), POLLIN, 0}, {err_->read_end(), POLLIN, 0}};
       const auto limit = time_to_next_check();
       const int ready = ::ppoll(fds, 3, limit ? &*limit : nullptr, &none);
       if (ready > 0) {
@@ -238,7 +251,8 @@ class Shepherd {
     }
     if (next == INT64_MAX) return std::nullopt;
     const std::int64_t wait = std::max<std::int64_t>(0, next - now_ns());
-    return timespec{static_cast<time_t>(wait / 1'000'000'000), static_cast<long>(wait % 1'000'000'000)};
+    return timespec{static_cast<time_t>(wait / 1'000'000'000),
+                    static_cast<long>(wait % 1'000'000'000)};
   }
 
   void check_limits(const Start& start) {
@@ -292,7 +306,8 @@ class Shepherd {
     if (WIFSIGNALED(status)) {
       cause = Cause::signal;
       current_.code = WTERMSIG(status);
-      const bool by_kernel = current_.code == SIGKILL && start.memory > 0 && kernel_oom_kills() != oom_kills_;
+      const bool by_kernel =
+          current_.code == SIGKILL && start.memory > 0 && kernel_oom_kills() != oom_kills_;
       if (by_kernel) cause = Cause::out_of_memory;
     } else if (WEXITSTATUS(status) != 0) {
       cause = Cause::exit_code;
@@ -303,7 +318,8 @@ class Shepherd {
     if (cause == Cause::out_of_memory) {
       current_.detail = "limit " + std::to_string(start.memory >> 20) + " MiB";
     } else if (cause == Cause::timeout) {
-      current_.detail = "limit " + std::to_string(static_cast<double>(start.timeout_ns) / 1e9) + " s";
+      current_.detail =
+          "limit " + std::to_string(static_cast<double>(start.timeout_ns) / 1e9) + " s";
     }
   }
 
@@ -349,8 +365,9 @@ class Shepherd {
   std::uint64_t oom_kills_ = 0;
 };
 
-/// Nothing of the agent's is the shepherd's but its socket, and the lock that says "somebody still lives here".
-/// Above all not the agent's ends of other shepherds' sockets: they must close when the agent dies.
+/// Nothing of the agent's is the shepherd's but its socket, and the lock that says "somebody still
+/// lives here". Above all not the agent's ends of other shepherds' sockets: they must close when
+/// the agent dies.
 UniqueFd keep_only(int socket, int lock) {
   constexpr int kSocket = 3;
   constexpr int kLock = 4;
@@ -371,7 +388,8 @@ std::filesystem::path slot_log_path(const std::filesystem::path& agent_dir, unsi
 
 Result<ShepherdHandle> start_shepherd(const ShepherdConfig& config) {
   int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return fail_errno("socketpair");
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return fail_errno("socketpair");
   UniqueFd mine(ends[0]);
   UniqueFd its(ends[1]);
   const pid_t pid = ::fork();

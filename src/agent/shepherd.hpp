@@ -1,10 +1,11 @@
 #pragma once
-/// One slot: a process that runs one task at a time and knows, from the kernel, what belongs to it. As the task's
-/// child subreaper it inherits whatever the task leaves behind, so "no children left" proves that the whole
-/// process tree is gone. A process for each slot also lets spawning use every core.
+/// One slot: a process that runs one task at a time and knows, from the kernel, what belongs to it.
+/// As the task's child subreaper it inherits whatever the task leaves behind, so "no children left"
+/// proves that the whole process tree is gone. A process for each slot also lets spawning use every
+/// core.
 ///
-/// It is forked by the agent, speaks the protocol over a socket (Start and Cancel in, Ended out), and ends, with
-/// the task it runs, when the agent does.
+/// It is forked by the agent, speaks the protocol over a socket (Start and Cancel in, Ended out),
+/// and ends, with the task it runs, when the agent does.
 
 #include <filesystem>
 #include <string>

@@ -1,7 +1,8 @@
 #pragma once
-/// What a slot started and how it ended, on disk: the part of the agent's memory that survives `kill -9`.
-/// Written by the slot's shepherd alone, one write(2) a record; read by the next agent. The records are the
-/// protocol's Started and Ended frames. Not synced: after power loss the journal of gantry decides.
+/// What a slot started and how it ended, on disk: the part of the agent's memory that survives
+/// `kill -9`. Written by the slot's shepherd alone, one write(2) a record; read by the next agent.
+/// The records are the protocol's Started and Ended frames. Not synced: after power loss the
+/// journal of gantry decides.
 
 #include <filesystem>
 #include <string>
@@ -37,7 +38,8 @@ struct SlotHistory {
   std::vector<Started> unfinished;  ///< started, and nobody saw the end
 };
 
-/// Reads a log and cuts off a torn last record (power loss, full disk), so that appending can go on.
+/// Reads a log and cuts off a torn last record (power loss, full disk), so that appending can go
+/// on.
 Result<SlotHistory> recover_slot_log(const std::filesystem::path& path);
 
 }  // namespace gantry::agent

@@ -1,5 +1,6 @@
 #pragma once
-/// Starts one program at the lowest price the kernel offers: vfork and exec, no copy of page tables.
+/// Starts one program at the lowest price the kernel offers: vfork and exec, no copy of page
+/// tables.
 
 #include <sys/types.h>
 

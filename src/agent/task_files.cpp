@@ -24,7 +24,8 @@ Problem make_directory(const std::filesystem::path& path) {
 
 Problem clear_output(const std::string& output) {
   if (::unlink(output.c_str()) == 0) return std::nullopt;
-  if (errno == EISDIR || errno == EPERM) return std::nullopt;  // a directory stays: it may hold more
+  if (errno == EISDIR || errno == EPERM)
+    return std::nullopt;  // a directory stays: it may hold more
   if (errno != ENOENT) return std::pair(errno, "cannot remove the old output " + output);
   return make_directory(std::filesystem::path(output).parent_path());
 }

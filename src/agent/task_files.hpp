@@ -10,10 +10,12 @@
 
 namespace gantry::agent {
 
-inline constexpr std::size_t kMaxCollected = std::size_t{1} << 20;  ///< of each file that `results:` reads
+inline constexpr std::size_t kMaxCollected = std::size_t{1}
+                                             << 20;  ///< of each file that `results:` reads
 
-/// Makes the working directory and the outputs' directories, and removes outputs of earlier attempts, so that
-/// what is found afterwards was written by this one. On failure: errno and what could not be done.
+/// Makes the working directory and the outputs' directories, and removes outputs of earlier
+/// attempts, so that what is found afterwards was written by this one. On failure: errno and what
+/// could not be done.
 std::optional<std::pair<int, std::string>> prepare_files(const Start& start);
 
 /// The first declared output that is not there.

@@ -24,7 +24,8 @@ Result<Address> address_of(const std::filesystem::path& dir, const char* name) {
   TRY_ASSIGN(a.directory, open_file(dir, O_PATH | O_DIRECTORY));
   const std::string path = "/proc/self/fd/" + std::to_string(a.directory.get()) + "/" + name;
   a.address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof a.address.sun_path) return fail(ErrorCode::io, path + ": name too long");
+  if (path.size() >= sizeof a.address.sun_path)
+    return fail(ErrorCode::io, path + ": name too long");
   std::memcpy(a.address.sun_path, path.c_str(), path.size() + 1);
   return a;
 }
@@ -50,7 +51,8 @@ Result<UniqueFd> connect_to(const std::filesystem::path& dir, const char* name) 
   TRY_ASSIGN(const Address a, address_of(dir, name));
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket) return fail_errno("socket");
-  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&a.address), sizeof a.address) != 0) {
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&a.address), sizeof a.address) !=
+      0) {
     return fail_errno((dir / name).string());
   }
   return socket;

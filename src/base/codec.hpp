@@ -1,6 +1,6 @@
 #pragma once
-/// Little-endian binary encoding for agent messages and agent journals. A Decoder never reads past its input
-/// and never throws: after the first bad field it reports !ok() and yields zero values.
+/// Little-endian binary encoding for agent messages and agent journals. A Decoder never reads past
+/// its input and never throws: after the first bad field it reports !ok() and yields zero values.
 
 #include <bit>
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace gantry {
 
-static_assert(std::endian::native == std::endian::little, "the codec copies integers as they lie in memory");
+static_assert(std::endian::native == std::endian::little,
+              "the codec copies integers as they lie in memory");
 
 class Encoder {
  public:

@@ -42,7 +42,8 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t lim
   for (;;) {
     const std::size_t old = out.size();
     if (old > limit) {
-      return fail(ErrorCode::io, path.string() + ": longer than " + std::to_string(limit) + " bytes");
+      return fail(ErrorCode::io,
+                  path.string() + ": longer than " + std::to_string(limit) + " bytes");
     }
     out.resize(old + std::min(room, limit + 1 - old + 1));
     const ssize_t n = ::read(fd.get(), out.data() + old, out.size() - old);

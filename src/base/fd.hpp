@@ -1,5 +1,6 @@
 #pragma once
-/// File descriptors with an owner, and the few blocking file operations that the rest of the code needs.
+/// File descriptors with an owner, and the few blocking file operations that the rest of the code
+/// needs.
 
 #include <cstddef>
 #include <filesystem>
@@ -40,7 +41,8 @@ Result<UniqueFd> open_file(const std::filesystem::path& path, int flags, unsigne
 Result<> write_all(int fd, std::string_view data);
 
 /// The whole file; an error when it is longer than `limit` bytes.
-Result<std::string> read_file(const std::filesystem::path& path, std::size_t limit = std::size_t{1} << 30);
+Result<std::string> read_file(const std::filesystem::path& path,
+                              std::size_t limit = std::size_t{1} << 30);
 
 /// Replaces the file in one step: a reader sees the old or the new content, also after power loss.
 Result<> write_file_atomic(const std::filesystem::path& path, std::string_view data);

@@ -15,19 +15,25 @@
 namespace gantry {
 
 namespace {
-Digest to_digest(XXH128_hash_t h) { return Digest{h.high64, h.low64}; }
+Digest to_digest(XXH128_hash_t h) {
+  return Digest{h.high64, h.low64};
+}
 }  // namespace
 
 struct Hasher::State {
   XXH3_state_t xxh;
 };
 
-Hasher::Hasher() : state_(std::make_unique<State>()) { reset(); }
+Hasher::Hasher() : state_(std::make_unique<State>()) {
+  reset();
+}
 Hasher::~Hasher() = default;
 Hasher::Hasher(Hasher&&) noexcept = default;
 Hasher& Hasher::operator=(Hasher&&) noexcept = default;
 
-void Hasher::reset() { XXH3_128bits_reset(&state_->xxh); }
+void Hasher::reset() {
+  XXH3_128bits_reset(&state_->xxh);
+}
 
 Hasher& Hasher::add_raw(std::string_view bytes) {
   XXH3_128bits_update(&state_->xxh, bytes.data(), bytes.size());
@@ -44,11 +50,17 @@ Hasher& Hasher::add(std::uint64_t field) {
   return *this;
 }
 
-Hasher& Hasher::add(const Digest& field) { return add(field.high).add(field.low); }
+Hasher& Hasher::add(const Digest& field) {
+  return add(field.high).add(field.low);
+}
 
-Digest Hasher::digest() const { return to_digest(XXH3_128bits_digest(&state_->xxh)); }
+Digest Hasher::digest() const {
+  return to_digest(XXH3_128bits_digest(&state_->xxh));
+}
 
-std::string Digest::hex() const { return fmt::format("{:016x}{:016x}", high, low); }
+std::string Digest::hex() const {
+  return fmt::format("{:016x}{:016x}", high, low);
+}
 
 Result<Digest> Digest::from_hex(std::string_view text) {
   Digest d;
@@ -57,12 +69,15 @@ Result<Digest> Digest::from_hex(std::string_view text) {
     return error == std::errc{} && end == part.data() + part.size();
   };
   if (text.size() != 32 || !parse(text.substr(0, 16), d.high) || !parse(text.substr(16), d.low)) {
-    return fail(ErrorCode::corrupt, fmt::format("'{}' is not a digest of 32 hexadecimal digits", text));
+    return fail(ErrorCode::corrupt,
+                fmt::format("'{}' is not a digest of 32 hexadecimal digits", text));
   }
   return d;
 }
 
-Digest hash_bytes(std::string_view bytes) { return to_digest(XXH3_128bits(bytes.data(), bytes.size())); }
+Digest hash_bytes(std::string_view bytes) {
+  return to_digest(XXH3_128bits(bytes.data(), bytes.size()));
+}
 
 Result<Digest> hash_file(const std::filesystem::path& path) {
   TRY_ASSIGN(const UniqueFd fd, open_file(path, O_RDONLY));

@@ -1,5 +1,6 @@
 #pragma once
-/// Content identity: XXH3-128. Fields are framed by their length, so ("ab","c") and ("a","bc") differ.
+/// Content identity: XXH3-128. Fields are framed by their length, so ("ab","c") and ("a","bc")
+/// differ.
 
 #include <array>
 #include <compare>

@@ -18,7 +18,8 @@ enum class ErrorCode {
   peer,     ///< an agent or another process broke off or broke the protocol
 };
 
-/// `message` says what is wrong (with file:line:column where there is one), `hint` what to do about it.
+/// `message` says what is wrong (with file:line:column where there is one), `hint` what to do about
+/// it.
 struct Error {
   ErrorCode code = ErrorCode::io;
   std::string message;
@@ -40,14 +41,15 @@ tl::unexpected<Error> fail_errno(std::string_view what, std::string hint = {});
 #define GANTRY_CONCAT_INNER(a, b) a##b
 #define GANTRY_CONCAT(a, b) GANTRY_CONCAT_INNER(a, b)
 
-/// TRY(expr): leave the function with expr's error, if it has one. TRY_ASSIGN(var, expr) keeps the value.
-#define TRY(expr)                                                                       \
-  do {                                                                                  \
-    if (auto try_result = (expr); !try_result)                                          \
-      return tl::unexpected<gantry::Error>(std::move(try_result).error());              \
+/// TRY(expr): leave the function with expr's error, if it has one. TRY_ASSIGN(var, expr) keeps the
+/// value.
+#define TRY(expr)                                                          \
+  do {                                                                     \
+    if (auto try_result = (expr); !try_result)                             \
+      return tl::unexpected<gantry::Error>(std::move(try_result).error()); \
   } while (false)
 #define TRY_ASSIGN(var, expr) TRY_ASSIGN_IMPL(GANTRY_CONCAT(try_value_, __LINE__), var, expr)
-#define TRY_ASSIGN_IMPL(tmp, var, expr)                                                  \
-  auto tmp = (expr);                                                                    \
-  if (!tmp) return tl::unexpected<gantry::Error>(std::move(tmp).error());               \
+#define TRY_ASSIGN_IMPL(tmp, var, expr)                                   \
+  auto tmp = (expr);                                                      \
+  if (!tmp) return tl::unexpected<gantry::Error>(std::move(tmp).error()); \
   var = std::move(*tmp)

@@ -1,6 +1,6 @@
 #pragma once
-/// Time as the engine sees it: nanoseconds since the Unix epoch, handed in by a Clock. Only the real clock
-/// below reads the system's; the simulator has its own.
+/// Time as the engine sees it: nanoseconds since the Unix epoch, handed in by a Clock. Only the
+/// real clock below reads the system's; the simulator has its own.
 
 #include <chrono>
 #include <cstdint>
@@ -24,11 +24,17 @@ class RealClock final : public Clock {
   [[nodiscard]] TimePoint now() const override;
 };
 
-inline double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
+inline double seconds(Duration d) {
+  return std::chrono::duration<double>(d).count();
+}
 inline Duration from_seconds(double s) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(s));
 }
-inline std::int64_t to_ns(TimePoint t) { return t.time_since_epoch().count(); }
-inline TimePoint from_ns(std::int64_t ns) { return TimePoint{Duration{ns}}; }
+inline std::int64_t to_ns(TimePoint t) {
+  return t.time_since_epoch().count();
+}
+inline TimePoint from_ns(std::int64_t ns) {
+  return TimePoint{Duration{ns}};
+}
 
 }  // namespace gantry

@@ -27,7 +27,8 @@ Result<fs::path> find_agent() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   const fs::path dir = self.parent_path();
-  for (const fs::path& candidate : {dir / "gantry-agent", dir.parent_path() / "libexec/gantry/gantry-agent"}) {
+  for (const fs::path& candidate :
+       {dir / "gantry-agent", dir.parent_path() / "libexec/gantry/gantry-agent"}) {
     if (::access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return fail(ErrorCode::io, "gantry-agent is not installed beside " + self.string(),
@@ -41,7 +42,8 @@ Result<> make_directories(const fs::path& state_dir) {
     fs::create_directories(path, error);
     if (error) return fail(ErrorCode::io, path.string() + ": " + error.message());
   }
-  if (::chmod((state_dir / "agent").c_str(), 0700) != 0) return fail_errno((state_dir / "agent").string());
+  if (::chmod((state_dir / "agent").c_str(), 0700) != 0)
+    return fail_errno((state_dir / "agent").string());
   return {};
 }
 
@@ -92,11 +94,13 @@ Result<> start_agent(const fs::path& state_dir) {
   ::posix_spawnattr_destroy(&attributes);
   if (error != 0) return fail(ErrorCode::io, program.string() + ": " + std::strerror(error));
   ready_writer.reset();
-  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {  // its first process ends as it becomes a daemon
+  while (::waitpid(pid, nullptr, 0) < 0 &&
+         errno == EINTR) {  // its first process ends as it becomes a daemon
   }
   TRY_ASSIGN(const std::string word, await_word(ready.get()));
   if (word == "ok") return {};
-  return fail(ErrorCode::peer, "the agent could not start: " + (word.empty() ? "it ended at once" : word),
+  return fail(ErrorCode::peer,
+              "the agent could not start: " + (word.empty() ? "it ended at once" : word),
               "see " + log.string());
 }
 
@@ -105,11 +109,13 @@ Result<> start_agent(const fs::path& state_dir) {
 Result<UniqueFd> connect_agent(const std::filesystem::path& state_dir) {
   // Three times: an agent that is just about to exit may still accept.
   for (int attempt = 0;; ++attempt) {
-    if (auto connection = agent::connect_to(state_dir / "agent", agent::kSocketName)) return connection;
+    if (auto connection = agent::connect_to(state_dir / "agent", agent::kSocketName))
+      return connection;
     if (auto started = start_agent(state_dir); !started && attempt == 2) {
       return tl::unexpected<Error>(started.error());
     }
-    if (attempt == 3) return fail(ErrorCode::peer, "the agent does not answer in " + state_dir.string());
+    if (attempt == 3)
+      return fail(ErrorCode::peer, "the agent does not answer in " + state_dir.string());
   }
 }
 

@@ -1,7 +1,7 @@
 #include "actuate/launch/local_launcher.hpp"
 
-#include <fmt/format.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/file.h>
@@ -29,9 +29,11 @@ using agent::AttemptKey;
 using agent::MessageType;
 
 constexpr HostId kLocalHost{1};
-constexpr int kMaxRestarts = 5;  ///< of the agent in one run, before we believe that something is wrong
+constexpr int kMaxRestarts =
+    5;  ///< of the agent in one run, before we believe that something is wrong
 
-#define SAME(a, b) static_assert(static_cast<int>(agent::Cause::a) == static_cast<int>(FailureCause::b))
+#define SAME(a, b) \
+  static_assert(static_cast<int>(agent::Cause::a) == static_cast<int>(FailureCause::b))
 SAME(none, none);
 SAME(exit_code, exit_code);
 SAME(signal, signal);
@@ -43,8 +45,12 @@ SAME(cancelled, cancelled);
 SAME(lost, lost);
 #undef SAME
 
-AttemptKey to_wire(const TaskKey& key) { return {key.run.value(), key.task.value(), key.attempt.value()}; }
-TaskKey from_wire(const AttemptKey& key) { return {RunId(key.run), TaskId(key.task), AttemptId(key.attempt)}; }
+AttemptKey to_wire(const TaskKey& key) {
+  return {key.run.value(), key.task.value(), key.attempt.value()};
+}
+TaskKey from_wire(const AttemptKey& key) {
+  return {RunId(key.run), TaskId(key.task), AttemptId(key.attempt)};
+}
 
 CapturedOutput from_wire(agent::Captured&& c) {
   return {c.size, std::move(c.text), std::move(c.pack), c.offset, c.truncated};
@@ -88,8 +94,8 @@ std::vector<std::string> inherited_environment() {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const auto name = text.substr(0, text.find('='));
-    if (name == "GANTRY_RUN" || name == "GANTRY_TASK" || name == "GANTRY_ATTEMPT" || name == "GANTRY_AGENT_DIR" ||
-        name.starts_with("GANTRY_PARAM_")) {
+    if (name == "GANTRY_RUN" || name == "GANTRY_TASK" || name == "GANTRY_ATTEMPT" ||
+        name == "GANTRY_AGENT_DIR" || name.starts_with("GANTRY_PARAM_")) {
       continue;
     }
     out.emplace_back(text);
@@ -105,7 +111,8 @@ agent::Start to_wire(const TaskKey& key, const Task& task) {
   start.timeout_ns = task.timeout.count();
   start.argv = task.argv;
   start.environment.reserve(task.environment.size() + task.parameters.size() + 3);
-  for (const auto& [name, value] : task.environment) start.environment.push_back(name + "=" + value);
+  for (const auto& [name, value] : task.environment)
+    start.environment.push_back(name + "=" + value);
   start.environment.push_back(fmt::format("GANTRY_RUN={}", key.run.value()));
   start.environment.push_back(fmt::format("GANTRY_TASK={}", key.task.value()));
   start.environment.push_back(fmt::format("GANTRY_ATTEMPT={}", key.attempt.value()));
@@ -131,7 +138,8 @@ class LocalLauncher final : public Launcher {
     return {};
   }
 
-  void start(const TaskKey& key, HostId, const Task& task, const Fingerprint& fingerprint) override {
+  void start(const TaskKey& key, HostId, const Task& task,
+             const Fingerprint& fingerprint) override {
     agent::Start message = to_wire(key, task);
     message.tag = to_tag(fingerprint);
     encode(outbox_, message);
@@ -159,7 +167,8 @@ class LocalLauncher final : public Launcher {
   [[nodiscard]] bool wants_to_send() const override { return !outbox_.empty(); }
 
   void close() override {
-    for (int i = 0; i < 100 && !outbox_.empty() && send_some(); ++i) wait_for(POLLOUT, std::chrono::milliseconds(100));
+    for (int i = 0; i < 100 && !outbox_.empty() && send_some(); ++i)
+      wait_for(POLLOUT, std::chrono::milliseconds(100));
     socket_.reset();
   }
 
@@ -167,7 +176,8 @@ class LocalLauncher final : public Launcher {
   static constexpr int kEpochShift = 48;
   static constexpr std::uint64_t kReceiptMask = (std::uint64_t{1} << kEpochShift) - 1;
 
-  /// Says hello and takes in the agent's inventory: what runs, and the reports that nobody has acknowledged.
+  /// Says hello and takes in the agent's inventory: what runs, and the reports that nobody has
+  /// acknowledged.
   Result<> connect() {
     for (int attempt = 0;; ++attempt) {
       TRY_ASSIGN(socket_, connect_agent(site_.state_dir));
@@ -176,14 +186,16 @@ class LocalLauncher final : public Launcher {
       welcomed_ = false;
       reports_expected_ = 0;
       ++epoch_;
-      encode(outbox_, agent::Hello{agent::kProtocolVersion, site_.cores, site_.memory, inherited_environment()});
+      encode(outbox_, agent::Hello{agent::kProtocolVersion, site_.cores, site_.memory,
+                                   inherited_environment()});
       bool alive = true;
       while (alive && (!welcomed_ || reports_expected_ > 0) && !problem_) {
         alive = send_some() && receive(std::chrono::seconds(10));
       }
       if (problem_) return tl::unexpected<Error>(*problem_);
       if (welcomed_ && reports_expected_ == 0) return {};
-      if (attempt == 3) return fail(ErrorCode::peer, "the agent breaks off in " + site_.state_dir.string());
+      if (attempt == 3)
+        return fail(ErrorCode::peer, "the agent breaks off in " + site_.state_dir.string());
     }
   }
 
@@ -216,7 +228,8 @@ class LocalLauncher final : public Launcher {
   /// False when the connection is broken.
   bool send_some() {
     while (!outbox_.empty()) {
-      const ssize_t n = ::send(socket_.get(), outbox_.data(), outbox_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+      const ssize_t n =
+          ::send(socket_.get(), outbox_.data(), outbox_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
       if (n < 0) return errno == EAGAIN || errno == EINTR;
       outbox_.erase(0, static_cast<std::size_t>(n));
     }
@@ -246,7 +259,8 @@ class LocalLauncher final : public Launcher {
     switch (frame.type) {
       case MessageType::ended: {
         auto ended = agent::decode_ended(frame.body);
-        if (!ended || ended->second.cause > static_cast<std::uint8_t>(FailureCause::lost)) return false;
+        if (!ended || ended->second.cause > static_cast<std::uint8_t>(FailureCause::lost))
+          return false;
         const Fingerprint fingerprint = from_tag(ended->second.tag);
         const std::uint64_t receipt = epoch_ << kEpochShift | ended->first;
         ReportReceived event{from_wire(std::move(ended->second)), fingerprint, kLocalHost, receipt};
@@ -258,7 +272,8 @@ class LocalLauncher final : public Launcher {
       case MessageType::started: {
         const auto started = agent::decode_started(frame.body);
         if (!started) return false;
-        events_.push_back(TaskRunning{from_wire(started->key), kLocalHost, from_ns(started->started_ns)});
+        events_.push_back(
+            TaskRunning{from_wire(started->key), kLocalHost, from_ns(started->started_ns)});
         return true;
       }
       case MessageType::returned: {
@@ -273,7 +288,8 @@ class LocalLauncher final : public Launcher {
         if (notice) events_.push_back(LauncherNotice{std::move(notice->text)});
         return notice.has_value();
       }
-      default: return false;
+      default:
+        return false;
     }
   }
 
@@ -281,9 +297,10 @@ class LocalLauncher final : public Launcher {
     const auto welcome = agent::decode_welcome(frame.body);
     if (!welcome) return false;
     if (welcome->version != agent::kProtocolVersion) {
-      problem_ = Error{ErrorCode::version,
-                       fmt::format("the agent here (process {}) is of another version of Gantry", welcome->pid),
-                       "wait until its tasks have ended, or end that process; then run again"};
+      problem_ = Error{
+          ErrorCode::version,
+          fmt::format("the agent here (process {}) is of another version of Gantry", welcome->pid),
+          "wait until its tasks have ended, or end that process; then run again"};
       return false;
     }
     welcomed_ = true;
@@ -326,11 +343,14 @@ std::uint32_t usable_cores() {
 std::uint64_t usable_memory() {
   const auto pages = ::sysconf(_SC_PHYS_PAGES);
   const auto page = ::sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) : 0;
+  return pages > 0 && page > 0
+             ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page)
+             : 0;
 }
 
 bool agent_is_running(const std::filesystem::path& state_dir) {
-  // The lock tells without disturbing: a connection would take the place of the gantry that is served.
+  // The lock tells without disturbing: a connection would take the place of the gantry that is
+  // served.
   const auto lock = open_file(state_dir / "agent" / "lock", O_RDONLY);
   return lock && ::flock(lock->get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
