@@ -1,0 +1,35 @@
+#pragma once
+/// How tasks are packed on a host: how many run there at once, and how many more its agent may hold
+/// in its queue so that the next task is at hand the moment one ends. Pure functions, integers
+/// only.
+
+#include <cstdint>
+#include <optional>
+
+#include "base/time.hpp"
+#include "model/host.hpp"
+#include "model/task.hpp"
+
+namespace gantry::schedule {
+
+/// The part of a host that tasks take up, in units that make kFull the whole host. A host that was
+/// handed more than it can run at once has a load above kFull.
+using Load = std::uint64_t;
+inline constexpr Load kFull = Load{1} << 32;
+
+/// How many tasks with these resources run on the host at once; 0 when not even one fits.
+[[nodiscard]] std::uint32_t slots(const Host& host, const Resources& resources);
+
+/// What one such task adds to the load. REQUIRES: slots(host, resources) > 0.
+[[nodiscard]] Load share(const Host& host, const Resources& resources);
+
+/// How many tasks a host with so many slots may hold beyond what runs: what it works off in a tenth
+/// of a second, so that gantry may sleep and batch meanwhile, but at least one a slot (and two),
+/// and never thousands.
+[[nodiscard]] std::uint32_t queue_ahead(std::uint32_t slots, std::optional<Duration> mean_run_time);
+
+/// May the host, loaded like this, be handed one more such task?
+[[nodiscard]] bool admits(const Host& host, Load load, const Resources& resources,
+                          std::optional<Duration> mean_run_time);
+
+}  // namespace gantry::schedule

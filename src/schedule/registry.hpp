@@ -1,0 +1,20 @@
+#pragma once
+/// The strategies by name. To add one, see docs/howto/add-a-strategy.md.
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "schedule/scheduler.hpp"
+
+namespace gantry::schedule {
+
+inline constexpr std::string_view kDefaultStrategy = "workqueue";
+
+/// Error usage, listing the names there are, when there is no such strategy.
+[[nodiscard]] Result<std::unique_ptr<Scheduler>> make_scheduler(std::string_view name);
+
+[[nodiscard]] std::vector<std::string_view> strategy_names();
+
+}  // namespace gantry::schedule

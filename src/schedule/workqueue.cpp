@@ -1,0 +1,64 @@
+#include "schedule/workqueue.hpp"
+
+#include <queue>
+#include <utility>
+
+namespace gantry::schedule {
+
+namespace {
+
+/// What is left of the world's classes while the plan is made.
+class Rest {
+ public:
+  explicit Rest(std::span<const ReadyClass> classes) : classes_(classes), taken_(classes.size()) {}
+
+  /// The class of the earliest task that the host can run, or nullptr.
+  [[nodiscard]] const ReadyClass* next_for(const Host& host) const {
+    const ReadyClass* best = nullptr;
+    std::uint64_t best_place = 0;
+    for (std::size_t i = 0; i < classes_.size(); ++i) {
+      const auto& places = *classes_[i].places;
+      if (taken_[i] == places.size() || slots(host, classes_[i].resources) == 0) continue;
+      if (best != nullptr && places[taken_[i]] >= best_place) continue;
+      best = &classes_[i];
+      best_place = places[taken_[i]];
+    }
+    return best;
+  }
+
+  void take(const ReadyClass* task_class) {
+    ++taken_[static_cast<std::size_t>(task_class - classes_.data())];
+  }
+
+ private:
+  std::span<const ReadyClass> classes_;
+  std::vector<std::size_t> taken_;
+};
+
+}  // namespace
+
+void Workqueue::observe(const Event&) {}
+
+std::vector<Intent> Workqueue::plan(const World& world) {
+  const auto mean = world.run_times.mean();
+  // By load, then by place in `hosts`: the least loaded first.
+  using Entry = std::pair<Load, std::size_t>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> by_load;
+  for (std::size_t i = 0; i < world.hosts.size(); ++i) by_load.emplace(world.hosts[i].load, i);
+
+  std::vector<Intent> intents;
+  Rest rest(world.classes);
+  while (!by_load.empty()) {
+    const auto [load, index] = by_load.top();
+    by_load.pop();
+    const Host& host = world.hosts[index].host;
+    const ReadyClass* next = rest.next_for(host);
+    if (next == nullptr || !admits(host, load, next->resources, mean)) continue;
+    rest.take(next);
+    intents.push_back({next->id, host.id});
+    by_load.emplace(load + share(host, next->resources), index);
+  }
+  return intents;
+}
+
+}  // namespace gantry::schedule
