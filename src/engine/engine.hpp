@@ -1,7 +1,7 @@
 #pragma once
-/// The control cycle. apply(Event) is the only way the state of a run changes, decide(now) says what to do next.
-/// No I/O, no clock, no threads: same events and same times, same actions, always. The real driver and the
-/// simulator call it in the same way.
+/// The control cycle. apply(Event) is the only way the state of a run changes, decide(now) says
+/// what to do next. No I/O, no clock, no threads: same events and same times, same actions, always.
+/// The real driver and the simulator call it in the same way.
 
 #include <cstdint>
 #include <memory>
@@ -9,18 +9,28 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "engine/workload.hpp"
 #include "model/action.hpp"
 #include "model/event.hpp"
-#include "model/sweep.hpp"
+#include "schedule/scheduler.hpp"
 
 namespace gantry::engine {
 
 struct Policy {
-  bool keep_going = false;      ///< do not stop when the first tasks to end have all failed
-  std::uint32_t max_fails = 0;  ///< stop starting tasks after so many have failed for good; 0 = no limit
+  bool keep_going = false;  ///< do not stop when the first tasks to end have all failed
+  std::uint32_t max_fails =
+      0;  ///< stop starting tasks after so many have failed for good; 0 = no limit
 };
 
-enum class TaskState : std::uint8_t { pending, handed_over, running, waiting, done, failed, cancelled };
+enum class TaskState : std::uint8_t {
+  pending,
+  handed_over,
+  running,
+  waiting,
+  done,
+  failed,
+  cancelled
+};
 
 struct Counts {
   std::uint32_t total = 0;
@@ -36,31 +46,45 @@ struct Counts {
 
 class Engine {
  public:
-  /// `sweep` must outlive the engine.
-  Engine(const Sweep& sweep, Policy policy);
+  /// Uses the default strategy of schedule/registry.hpp.
+  Engine(Workload workload, Policy policy);
+  /// REQUIRES: strategy is not null.
+  Engine(Workload workload, Policy policy, std::unique_ptr<schedule::Scheduler> strategy);
   ~Engine();
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
 
   /// Events about attempts that have ended already, or of tasks that do not exist, change nothing.
+  /// The engine knows one run: events of other runs must not be given to it.
+  ///
+  /// An AttemptStarted that the engine did not ask for is a running attempt found after a restart.
+  /// It is adopted (the task runs, and is not started beside its twin), unless the task is done or
+  /// the number is an old one.
   void apply(const Event& event);
 
-  /// Replay is over: what the journal says failed or was cancelled becomes pending again (`run` goes on), with
-  /// fresh retries; attempt numbers go on counting. Call once, after replaying and before the first decide().
+  /// Replay is over: what the journal says failed or was cancelled becomes pending again (`run`
+  /// goes on), with fresh retries; attempt numbers go on counting. Call once, after replaying and
+  /// before the first decide(); a new run may leave it out.
   void resume();
-  /// As resume(), but only these tasks become pending, and nothing else is started (`retry`).
+  /// As resume(), but only these tasks become pending (also when they are done), and nothing else
+  /// is started
+  /// (`retry`). Other tasks found running are adopted, their ends count, but finished() does not
+  /// wait for them.
   void resume_only(const std::vector<TaskId>& tasks);
 
-  /// What to do now. Cost does not depend on how many tasks are pending.
+  /// What to do now. Cost does not depend on how many tasks are pending. `now` must not go back.
   [[nodiscard]] std::vector<Action> decide(TimePoint now);
-  /// When decide() wants to be called even if no event arrives (a retry's back-off ends); kNever if not.
+  /// When decide() wants to be called even if no event arrives (a retry's back-off ends); kNever if
+  /// not.
   [[nodiscard]] TimePoint next_wakeup() const;
 
+  /// REQUIRES: the task exists.
   [[nodiscard]] TaskState state(TaskId task) const;
   [[nodiscard]] const Counts& counts() const;
   /// Nothing runs, waits or will be started any more.
   [[nodiscard]] bool finished() const;
-  /// Why no more tasks are started, or empty: "interrupted", "10 tasks failed (--max-fails 10)" …
+  /// Why no more tasks are started, or empty: "interrupted", "10 tasks failed (--max-fails 10)",
+  /// "task 3 needs 64 cores, the largest host has 2" …
   [[nodiscard]] const std::string& draining() const;
   /// How long the rest will take, from the run times seen so far; zero when nothing is known.
   [[nodiscard]] Duration eta(TimePoint now) const;

@@ -1,0 +1,90 @@
+#include "engine/engine.hpp"
+
+#include <variant>
+
+#include "engine/engine_impl.hpp"
+#include "schedule/registry.hpp"
+
+namespace gantry::engine {
+
+namespace {
+
+forecast::CostProfile profile_of(const Workload& workload) {
+  if (!workload.cost) return {workload.count, {}};
+  return {workload.count, [&](std::uint32_t index) { return workload.cost(TaskId(index + 1)); }};
+}
+
+}  // namespace
+
+Engine::Impl::Impl(Workload work, Policy rules, std::unique_ptr<schedule::Scheduler> scheduler)
+    : workload(std::move(work)),
+      policy(rules),
+      strategy(std::move(scheduler)),
+      tasks(workload.count),
+      ready([this](const Resources& resources) { return fits_somewhere(resources); }),
+      costs(profile_of(workload)) {
+  if (workload.count > 0) typical = workload.resources_of(TaskId(1));
+}
+
+Engine::Engine(Workload workload, Policy policy)
+    : Engine(std::move(workload), policy,
+             schedule::make_scheduler(schedule::kDefaultStrategy).value()) {}
+Engine::Engine(Workload workload, Policy policy, std::unique_ptr<schedule::Scheduler> strategy)
+    : impl_(std::make_unique<Impl>(std::move(workload), policy, std::move(strategy))) {}
+Engine::~Engine() = default;
+Engine::Engine(Engine&&) noexcept = default;
+Engine& Engine::operator=(Engine&&) noexcept = default;
+
+void Engine::apply(const Event& event) {
+  std::visit([this](const auto& e) { impl_->on(e); }, event);
+  impl_->strategy->observe(event);
+}
+
+void Engine::resume() {
+  for (std::uint32_t i = 1; i <= impl_->tasks.size(); ++i) {
+    const TaskId task(i);
+    const TaskState state = impl_->tasks[task].state;
+    impl_->renew(task);
+    if (state == TaskState::failed || state == TaskState::cancelled) impl_->make_pending(task);
+  }
+  impl_->end_replay();
+}
+
+void Engine::resume_only(const std::vector<TaskId>& tasks) {
+  for (std::uint32_t i = 1; i <= impl_->tasks.size(); ++i) {
+    impl_->renew(TaskId(i));
+    impl_->tasks.select(TaskId(i), false);
+  }
+  for (const TaskId task : tasks) {
+    if (!impl_->tasks.contains(task)) continue;
+    impl_->tasks.select(task, true);
+    if (!impl_->outstanding.contains(task)) impl_->make_pending(task);
+  }
+  impl_->end_replay();
+}
+
+std::vector<Action> Engine::decide(TimePoint now) {
+  return impl_->decide(now);
+}
+
+TimePoint Engine::next_wakeup() const {
+  return impl_->draining.empty() ? impl_->retries.next() : kNever;
+}
+
+TaskState Engine::state(TaskId task) const {
+  return impl_->tasks[task].state;
+}
+const Counts& Engine::counts() const {
+  return impl_->tasks.all();
+}
+bool Engine::finished() const {
+  return impl_->finished();
+}
+const std::string& Engine::draining() const {
+  return impl_->draining;
+}
+Duration Engine::eta(TimePoint now) const {
+  return impl_->eta(now);
+}
+
+}  // namespace gantry::engine

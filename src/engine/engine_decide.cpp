@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/engine_impl.hpp"
+
+namespace gantry::engine {
+
+namespace {
+/// How many tasks are kept ready: enough to choose from, few enough to look through.
+constexpr std::size_t kWindow = 256;
+/// So many failures and not one success: more of the same would only waste time.
+constexpr std::uint32_t kHopeless = 20;
+}  // namespace
+
+std::vector<Action> Engine::Impl::decide(TimePoint now) {
+  end_replay();
+  std::vector<Action> actions;
+  for (const TaskId task : cancels)
+    if (const auto it = outstanding.find(task); it != outstanding.end())
+      actions.emplace_back(CancelAttempt{task, AttemptId(tasks[task].attempt), it->second.host});
+  cancels.clear();
+
+  check_stop_rules();
+  if (draining.empty()) {
+    wake_retries(now);
+    if (!hosts.empty()) {
+      do refill();
+      while (start_some(now, actions) > 0 && ready.placeable() < kWindow && cursor < tasks.size());
+      check_stuck();
+    }
+  }
+  if (draining.empty()) return actions;
+  for (auto& [id, host] : hosts) {
+    if (host.handed_over == 0 || host.recalled) continue;
+    host.recalled = true;
+    actions.emplace_back(RecallQueued{id});
+  }
+  return actions;
+}
+
+void Engine::Impl::check_stop_rules() {
+  const Counts& mine = tasks.selected();
+  if (mine.pending + mine.waiting + mine.handed_over == 0) return;  // nothing to stop
+  if (policy.max_fails > 0 && failed_now >= policy.max_fails)
+    drain(fmt::format("{} task{} failed (--max-fails {})", failed_now, failed_now == 1 ? "" : "s",
+                      policy.max_fails));
+  if (!policy.keep_going && !ever_succeeded && failed_now >= kHopeless)
+    drain(fmt::format("the first {} tasks all failed; --keep-going runs the rest anyway",
+                      failed_now));
+}
+
+void Engine::Impl::check_stuck() {
+  const Counts& mine = tasks.selected();
+  const bool others_go_on = mine.handed_over + mine.running + mine.waiting > 0;
+  if (ready.empty() || ready.placeable() > 0 || others_go_on) return;
+  std::vector<Host> all;
+  for (const auto& [id, state] : hosts) all.push_back(state.host);
+  const auto [task, resources] = ready.front();
+  drain(unplaceable(task, resources, all));
+}
+
+void Engine::Impl::wake_retries(TimePoint now) {
+  while (const auto task = retries.pop_due(now)) make_pending(*task, true);
+}
+
+void Engine::Impl::refill() {
+  while (ready.placeable() < kWindow && cursor < tasks.size()) {
+    const TaskId task(++cursor);
+    const TaskRecord& record = tasks[task];
+    if (record.state == TaskState::pending && record.selected)
+      ready.push(task, workload.resources_of(task), false);
+  }
+}
+
+std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions) {
+  if (ready.placeable() == 0) return 0;
+  std::vector<schedule::HostLoad> loads;
+  loads.reserve(hosts.size());
+  for (const auto& [id, state] : hosts) loads.push_back({state.host, state.load});
+  const auto classes = ready.view();
+  const auto intents = strategy->plan({now, classes, loads, run_times});
+  std::size_t started = 0;
+  for (const auto& intent : intents)
+    if (start(intent, actions)) ++started;
+  return started;
+}
+
+bool Engine::Impl::start(const schedule::Intent& intent, std::vector<Action>& actions) {
+  // A plan is intents: the world may have moved on, and a strategy may be wrong.
+  const auto host = hosts.find(intent.host);
+  const Resources* wanted = ready.resources(intent.task_class);
+  if (host == hosts.end() || wanted == nullptr) return false;
+  const Resources resources = *wanted;
+  if (!schedule::admits(host->second.host, host->second.load, resources, run_times.mean()))
+    return false;
+  const TaskId task = *ready.take(intent.task_class);
+  TaskRecord& record = tasks.edit(task);
+  ++record.attempt;
+  record.presumed_lost = false;
+  typical = resources;
+  hand_over(task, intent.host, resources);
+  actions.emplace_back(StartAttempt{task, AttemptId(record.attempt), intent.host});
+  return true;
+}
+
+bool Engine::Impl::fits_somewhere(const Resources& resources) const {
+  return std::ranges::any_of(
+      hosts, [&](const auto& entry) { return schedule::slots(entry.second.host, resources) > 0; });
+}
+
+bool Engine::Impl::finished() const {
+  const Counts& mine = tasks.selected();
+  if (mine.handed_over + mine.running > 0) return false;
+  return !draining.empty() || mine.pending + mine.waiting == 0;
+}
+
+Duration Engine::Impl::eta(TimePoint now) const {
+  const auto unit = run_times.expected(1);
+  if (!unit || finished()) return Duration{0};
+  const Counts& mine = tasks.selected();
+  const std::uint32_t to_start = draining.empty() ? mine.pending + mine.waiting : 0;
+  // What runs has used part of its time already; what runs over its forecast cannot have less than
+  // nothing left.
+  const double used = underway.running * seconds(now.time_since_epoch()) - underway.started;
+  const double left = std::max(underway.cost * seconds(*unit) - std::max(used, 0.0), 0.0);
+  // Those in the window, just before the cursor, are yet to start.
+  const auto first =
+      cursor - static_cast<std::uint32_t>(std::min<std::size_t>(cursor, ready.placeable()));
+  const double work = to_start * costs.mean_from(first) * seconds(*unit) + left;
+
+  std::uint64_t at_once = 0;
+  for (const auto& [id, state] : hosts) at_once += schedule::slots(state.host, typical);
+  const std::uint64_t open = to_start + outstanding.size();
+  at_once = std::clamp<std::uint64_t>(at_once, 1, std::max<std::uint64_t>(open, 1));
+  // Zero would say "not known".
+  constexpr Duration kSoon = std::chrono::milliseconds(1);
+  return std::max(from_seconds(std::min(work / static_cast<double>(at_once), 1e9)), kSoon);
+}
+
+}  // namespace gantry::engine

@@ -1,0 +1,126 @@
+#pragma once
+/// The engine's insides, for its own sources only: engine_events.cpp changes state,
+/// engine_decide.cpp acts on it.
+///
+/// Where a task is: handed_over and running ones are in `outstanding`; waiting ones in `retries`;
+/// pending ones that are selected are in `ready` if the cursor has passed them, otherwise the
+/// cursor still comes to them.
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "engine/ready_queue.hpp"
+#include "engine/retry_queue.hpp"
+#include "engine/task_table.hpp"
+#include "forecast/cost_profile.hpp"
+#include "forecast/run_time.hpp"
+
+namespace gantry::engine {
+
+/// An attempt that was handed over and has not ended. Its number is in the task's record.
+struct Outstanding {
+  HostId host;
+  schedule::Load load = 0;
+  double cost = 1;
+  TimePoint started = kNever;
+};
+
+struct HostState {
+  Host host;
+  schedule::Load load = 0;
+  std::uint32_t handed_over = 0;
+  bool recalled = false;
+};
+
+/// What is handed over or runs, in sums, so that the forecast of the rest needs no loop.
+struct Underway {
+  double cost = 0;     ///< of all that is outstanding
+  double started = 0;  ///< sum of the start times of what runs, in seconds
+  std::uint32_t running = 0;
+};
+
+struct Engine::Impl {
+  Impl(Workload work, Policy rules, std::unique_ptr<schedule::Scheduler> scheduler);
+  // `ready` refers to this object.
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  // engine_events.cpp: what happened.
+  // ----------------------------------------------------------------------
+  void on(const HostUp& event);
+  void on(const HostDown& event);
+  void on(const AttemptStarted& event);
+  void on(const AttemptReturned& event);
+  void on(const AttemptEnded& event);
+  void on(const TaskReused& event);
+  void on(const TaskInvalidated& event);
+  void on(const CancelRequested& event);
+  void on(const DrainRequested& event);
+  void end_replay();
+
+  [[nodiscard]] bool valid(const TaskKey& key) const;
+  /// An attempt that is not outstanding: is this news of it, rather than of one that is long over?
+  [[nodiscard]] bool is_news(const TaskKey& key) const;
+  /// Takes a pending or waiting task out of the queues; the caller gives it its new state.
+  void leave_queue(TaskId task);
+  void make_pending(TaskId task, bool first = false);
+  /// As if the task had never been tried, but for the attempt numbers.
+  void renew(TaskId task);
+  void hand_over(TaskId task, HostId host, const Resources& resources);
+  void mark_running(TaskId task, TimePoint at);
+  /// Ends what is outstanding of the task; the caller gives it its new state. Was it running?
+  bool release(TaskId task);
+  void observe(const AttemptReport& report);
+  void settle(const AttemptReport& report, bool was_started);
+  void settle_failure(const AttemptReport& report);
+  void settle_lost(TaskId task, bool was_started);
+  void fail_for_good(TaskId task);
+  void cancel(TaskId task);
+  void drain(std::string reason);
+
+  // engine_decide.cpp: what to do.
+  // -------------------------------------------------------------------------
+  std::vector<Action> decide(TimePoint now);
+  void check_stop_rules();
+  void check_stuck();
+  void wake_retries(TimePoint now);
+  void refill();
+  /// Asks the strategy once; how many tasks were started.
+  std::size_t start_some(TimePoint now, std::vector<Action>& actions);
+  bool start(const schedule::Intent& intent, std::vector<Action>& actions);
+  [[nodiscard]] bool fits_somewhere(const Resources& resources) const;
+  [[nodiscard]] bool finished() const;
+  [[nodiscard]] Duration eta(TimePoint now) const;
+
+  Workload workload;
+  Policy policy;
+  std::unique_ptr<schedule::Scheduler> strategy;
+
+  TaskTable tasks;
+  ReadyQueue ready;
+  RetryQueue retries;
+  std::uint32_t cursor = 0;                             ///< tasks 1 .. cursor have been looked at
+  std::map<HostId, HostState> hosts;                    ///< those that are up
+  std::unordered_map<TaskId, Outstanding> outstanding;  ///< never iterated where the order matters
+  std::vector<TaskId> cancels;  ///< outstanding ones to cancel at the next decide()
+
+  forecast::RunTimeForecast run_times;
+  forecast::CostProfile costs;
+  Underway underway;
+  Resources typical;  ///< of the task handed over last
+
+  bool replaying = true;
+  /// The last observations of the replay; calculating a million costs to forget most of them would
+  /// be slow.
+  std::vector<std::pair<TaskId, Duration>> replayed_times;
+  std::size_t replayed_count = 0;
+  std::uint32_t failed_now = 0;  ///< tasks that failed for good in this session
+  bool ever_succeeded = false;   ///< in this run, earlier sessions and reused results included
+  std::string draining;
+};
+
+}  // namespace gantry::engine

@@ -1,0 +1,99 @@
+#include "engine/ready_queue.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace gantry::engine {
+
+namespace {
+
+std::uint64_t place_of(TaskId task, bool first) {
+  return (std::uint64_t{first ? 0U : 1U} << 32) | task.value();
+}
+TaskId task_at(std::uint64_t place) {
+  return TaskId(static_cast<std::uint32_t>(place));
+}
+
+}  // namespace
+
+bool ReadyQueue::Less::operator()(const Resources& a, const Resources& b) const {
+  return std::tie(a.cores, a.memory, a.walltime) < std::tie(b.cores, b.memory, b.walltime);
+}
+
+ReadyQueue::Classes::iterator ReadyQueue::class_for(const Resources& resources) {
+  const auto [known, inserted] = by_resources_.try_emplace(resources);
+  if (!inserted) return classes_.find(known->second);
+  known->second = schedule::ClassId(++last_id_);
+  return classes_.emplace_hint(classes_.end(), known->second,
+                               Class{resources, placeable_(resources), {}});
+}
+
+void ReadyQueue::push(TaskId task, const Resources& resources, bool first) {
+  Class& c = class_for(resources)->second;
+  const auto place = place_of(task, first);
+  // New tasks come in order and go to the end; those that come back belong near the front, where
+  // inserting into a deque is cheap.
+  if (c.places.empty() || c.places.back() < place)
+    c.places.push_back(place);
+  else
+    c.places.insert(std::ranges::lower_bound(c.places, place), place);
+  if (c.placeable) ++placeable_count_;
+}
+
+void ReadyQueue::erase_place(Classes::iterator it, std::deque<std::uint64_t>::iterator place) {
+  Class& c = it->second;
+  c.places.erase(place);
+  if (c.placeable) --placeable_count_;
+  if (!c.places.empty()) return;
+  by_resources_.erase(c.resources);
+  classes_.erase(it);
+}
+
+void ReadyQueue::remove(TaskId task, const Resources& resources) {
+  const auto known = by_resources_.find(resources);
+  if (known == by_resources_.end()) return;
+  const auto it = classes_.find(known->second);
+  auto& places = it->second.places;
+  for (const bool first : {false, true}) {
+    const auto place = std::ranges::lower_bound(places, place_of(task, first));
+    if (place == places.end() || *place != place_of(task, first)) continue;
+    return erase_place(it, place);
+  }
+}
+
+std::optional<TaskId> ReadyQueue::take(schedule::ClassId id) {
+  const auto it = classes_.find(id);
+  if (it == classes_.end()) return std::nullopt;
+  const TaskId task = task_at(it->second.places.front());
+  erase_place(it, it->second.places.begin());
+  return task;
+}
+
+void ReadyQueue::judge_again() {
+  placeable_count_ = 0;
+  for (auto& [id, c] : classes_) {
+    c.placeable = placeable_(c.resources);
+    if (c.placeable) placeable_count_ += c.places.size();
+  }
+}
+
+const Resources* ReadyQueue::resources(schedule::ClassId id) const {
+  const auto it = classes_.find(id);
+  return it == classes_.end() ? nullptr : &it->second.resources;
+}
+
+std::pair<TaskId, Resources> ReadyQueue::front() const {
+  const auto it = std::ranges::min_element(
+      classes_, {}, [](const auto& entry) { return entry.second.places.front(); });
+  return {task_at(it->second.places.front()), it->second.resources};
+}
+
+std::vector<schedule::ReadyClass> ReadyQueue::view() const {
+  std::vector<schedule::ReadyClass> classes;
+  classes.reserve(classes_.size());
+  for (const auto& [id, c] : classes_) classes.push_back({id, c.resources, &c.places});
+  return classes;
+}
+
+}  // namespace gantry::engine

@@ -1,0 +1,63 @@
+#pragma once
+/// The tasks that could be started now, by class (equal resources) and in order. Holds a window of
+/// the sweep, not all of it: the engine moves tasks in as it hands others out. Owned by the engine.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "schedule/scheduler.hpp"
+
+namespace gantry::engine {
+
+class ReadyQueue {
+ public:
+  using Placeable = std::function<bool(const Resources&)>;
+
+  /// `placeable` tells whether some host can run tasks of a class.
+  explicit ReadyQueue(Placeable placeable) : placeable_(std::move(placeable)) {}
+
+  /// Tasks are handed out by number, those pushed with `first` before all others. REQUIRES: not in
+  /// the queue.
+  void push(TaskId task, const Resources& resources, bool first);
+  /// Nothing happens when it is not in the queue.
+  void remove(TaskId task, const Resources& resources);
+  /// The next task of the class, and what it needs; nothing when there is no such class (any more).
+  std::optional<TaskId> take(schedule::ClassId id);
+  /// The hosts have changed.
+  void judge_again();
+
+  [[nodiscard]] bool empty() const { return classes_.empty(); }
+  /// How many tasks some host can run.
+  [[nodiscard]] std::size_t placeable() const { return placeable_count_; }
+  [[nodiscard]] const Resources* resources(schedule::ClassId id) const;
+  /// The first of all tasks. REQUIRES: !empty().
+  [[nodiscard]] std::pair<TaskId, Resources> front() const;
+  /// For a strategy; valid until the queue changes.
+  [[nodiscard]] std::vector<schedule::ReadyClass> view() const;
+
+ private:
+  struct Class {
+    Resources resources;
+    bool placeable = false;
+    std::deque<std::uint64_t> places;  ///< sorted; each holds the task's number in its low half
+  };
+  struct Less {
+    bool operator()(const Resources& a, const Resources& b) const;
+  };
+  using Classes = std::map<schedule::ClassId, Class>;
+
+  Classes::iterator class_for(const Resources& resources);
+  void erase_place(Classes::iterator it, std::deque<std::uint64_t>::iterator place);
+
+  Placeable placeable_;
+  Classes classes_;  ///< none is empty
+  std::map<Resources, schedule::ClassId, Less> by_resources_;
+  std::size_t placeable_count_ = 0;
+  std::uint32_t last_id_ = 0;
+};
+
+}  // namespace gantry::engine

@@ -1,0 +1,53 @@
+#pragma once
+/// Tasks that wait for their back-off to end, by time. Owned by the engine.
+
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/time.hpp"
+#include "model/ids.hpp"
+#include "model/outcome.hpp"
+#include "model/task.hpp"
+
+namespace gantry::engine {
+
+class RetryQueue {
+ public:
+  /// REQUIRES: not in the queue.
+  void push(TaskId task, TimePoint due) {
+    due_.emplace(task, due);
+    order_.emplace(due, task);
+  }
+  /// Nothing happens when it is not in the queue.
+  void remove(TaskId task) {
+    const auto it = due_.find(task);
+    if (it == due_.end()) return;
+    order_.erase({it->second, task});
+    due_.erase(it);
+  }
+  /// The next task whose time has come.
+  std::optional<TaskId> pop_due(TimePoint now) {
+    if (order_.empty() || order_.begin()->first > now) return std::nullopt;
+    const TaskId task = order_.begin()->second;
+    remove(task);
+    return task;
+  }
+  /// When the next one's time comes; kNever when none waits.
+  [[nodiscard]] TimePoint next() const { return order_.empty() ? kNever : order_.begin()->first; }
+  [[nodiscard]] bool empty() const { return order_.empty(); }
+
+ private:
+  std::map<TaskId, TimePoint> due_;
+  std::set<std::pair<TimePoint, TaskId>> order_;
+};
+
+/// How long the n-th retry (from 1) waits.
+[[nodiscard]] Duration backoff_before(const RetryPolicy& policy, std::uint32_t retry);
+
+/// Could another try end differently? A program that does not exist stays away; a busy machine
+/// recovers.
+[[nodiscard]] bool worth_retrying(FailureCause cause, std::int32_t code);
+
+}  // namespace gantry::engine

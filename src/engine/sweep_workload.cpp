@@ -1,0 +1,12 @@
+#include "engine/workload.hpp"
+
+namespace gantry::engine {
+
+Workload workload_of(const Sweep& sweep) {
+  Workload workload{.count = sweep.size(), .retry = sweep.retry_policy()};
+  workload.resources = [&sweep](TaskId task) { return sweep.resources(task); };
+  if (sweep.has_cost()) workload.cost = [&sweep](TaskId task) { return sweep.cost(task); };
+  return workload;
+}
+
+}  // namespace gantry::engine
