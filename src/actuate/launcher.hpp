@@ -70,8 +70,8 @@ class Launcher {
   /// This report and all that arrived before it are safe in the journal.
   virtual void acknowledge(std::uint64_t receipt) = 0;
 
-  /// Sends what waits to be sent, then waits up to `timeout` for news and appends it to `events`.
-  virtual Result<> poll(Duration timeout, std::vector<LauncherEvent>& events) = 0;
+  /// Sends what waits to be sent and appends what has arrived to `events`, without waiting.
+  virtual Result<> poll(std::vector<LauncherEvent>& events) = 0;
   /// A descriptor that becomes readable (or, while wants_to_send(), writable) when poll() has
   /// something to do. May change after poll().
   [[nodiscard]] virtual int wait_fd() const = 0;

@@ -155,9 +155,8 @@ class LocalLauncher final : public Launcher {
     if (receipt >> kEpochShift == epoch_) encode(outbox_, agent::Ack{receipt & kReceiptMask});
   }
 
-  Result<> poll(Duration timeout, std::vector<LauncherEvent>& events) override {
-    const bool waiting = events_.empty();
-    if (!send_some() || !receive(waiting ? timeout : Duration{0})) TRY(reconnect());
+  Result<> poll(std::vector<LauncherEvent>& events) override {
+    if (!send_some() || !receive(Duration{0})) TRY(reconnect());
     std::move(events_.begin(), events_.end(), std::back_inserter(events));
     events_.clear();
     return {};
