@@ -1,9 +1,13 @@
 #pragma once
 /// The state directory's database: journal of events, recovery, queries. SQLite in WAL mode.
-/// One writer (the process that holds the RunLock), any number of readers. One thread per Store object.
+/// One writer (the process that holds the RunLock), any number of readers. One thread per Store
+/// object.
 ///
-/// Durability: append() only adds to the open group; what it holds counts after commit() returned, which syncs
-/// to disk. Ends are acknowledged to agents only after that.
+/// Durability: append() only adds to the open group, in memory; what it holds counts after commit()
+/// returned, which writes and syncs it in one transaction. Ends are acknowledged to agents only
+/// after that. So the database is locked only while a group is written, other processes can post
+/// requests in between, and a group that could not be written (disk full) is still there for the
+/// next try. Queries see what was committed.
 
 #include <cstdint>
 #include <filesystem>
@@ -35,10 +39,11 @@ struct Counts {
 /// How to build the sweep again: the text a person wrote, and where.
 struct SpecSource {
   bool one_liner = false;
-  std::string path;               ///< of the sweep file, absolute; empty for a one-liner
-  std::string text;               ///< the file's content
-  std::vector<std::string> args;  ///< a one-liner's words after `run`, arguments from stdin already taken in
-  std::string base_dir;           ///< what relative names are relative to
+  std::string path;  ///< of the sweep file, absolute; empty for a one-liner
+  std::string text;  ///< the file's content
+  std::vector<std::string>
+      args;              ///< a one-liner's words after `run`, arguments from stdin already taken in
+  std::string base_dir;  ///< what relative names are relative to
 };
 
 enum class RunState { open, finished };
@@ -104,56 +109,75 @@ struct Request {
 
 class Store {
  public:
-  /// Opens `<directory>/gantry.db`, creating it for read_write. Errors: busy, corrupt (integrity check failed),
-  /// version (written by a newer gantry), io (read-only, full disk); each says what to do.
+  /// Opens `<directory>/gantry.db`, creating it for read_write. Errors: busy, corrupt (integrity
+  /// check failed), version (written by a newer gantry), io (read-only, full disk); each says what
+  /// to do.
   static Result<Store> open(const std::filesystem::path& directory, Access access);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();
 
-  // Runs. ------------------------------------------------------------------------------------------------
+  // Runs.
+  // ------------------------------------------------------------------------------------------------
   Result<RunId> create_run(const RunRecord& record);
-  Result<std::vector<RunRecord>> runs() const;  ///< oldest first
+  /// Oldest first, without source.text and source.args, which may be large.
+  Result<std::vector<RunRecord>> runs() const;
   Result<std::optional<RunRecord>> run(RunId id) const;
   Result<std::optional<RunRecord>> last_run() const;
   Result<std::optional<RunRecord>> last_run_with(const Digest& digest) const;
-  /// Forgets a run and everything recorded of it.
+  /// Forgets a run and everything recorded of it, events of the open group included. Returns space
+  /// to the disk when much of the file became free. REQUIRES: the caller holds the RunLock.
   Result<> remove_run(RunId id);
 
-  // Journal. ---------------------------------------------------------------------------------------------
-  /// Adds an event to the open group. Events that are not journalled (see model/event.hpp) are ignored.
-  /// An AttemptEnded whose key is already recorded is ignored: reports may arrive twice.
-  Result<> append(RunId run, const Event& event);
+  // Journal.
+  // ---------------------------------------------------------------------------------------------
+  /// Adds an event to the open group. Events that are not journalled (see model/event.hpp) are
+  /// ignored. An AttemptEnded whose key is already recorded is ignored: reports may arrive twice.
+  /// The files that `results:` reads (report.collected) are not kept; the values taken from them
+  /// are.
+  Result<> append(RunId run, Event&& event);
+  Result<> append(RunId run, const Event& event) { return append(run, Event(event)); }
   /// Joins the open group: shown by status and runs.
-  Result<> update_run(RunId run, RunState state, const Counts& counts, Duration eta, std::int32_t pid, TimePoint now);
-  /// Makes the open group durable (fsync). On failure (disk full) nothing of the group is lost from memory:
-  /// a later commit() tries the same group again.
+  Result<> update_run(RunId run, RunState state, const Counts& counts, Duration eta,
+                      std::int32_t pid, TimePoint now);
+  /// Makes the open group durable (fsync). On failure (disk full) nothing of the group is lost from
+  /// memory: a later commit() tries the same group again.
   Result<> commit();
-  /// Feeds every journalled event of the run to `sink`, in order. Reports come without output text and
-  /// collected files: state needs neither.
+  /// Feeds every journalled event of the run to `sink`, in order. Reports come without output text
+  /// and collected files: state needs neither.
   Result<> replay(RunId run, const std::function<void(const Event&)>& sink) const;
 
-  // Queries. ---------------------------------------------------------------------------------------------
+  // Queries.
+  // ---------------------------------------------------------------------------------------------
   /// The latest row of each task of the run, by task number.
   Result<> for_each_task(RunId run, const std::function<void(const TaskRow&)>& sink) const;
   Result<std::optional<TaskRow>> task(RunId run, TaskId task) const;
   Result<std::vector<HistoryRow>> history(RunId run, TaskId task) const;
-  /// Succeeded tasks of runs other than `except`, latest first winning, by whole fingerprint.
-  Result<> for_each_reusable(RunId except,
-                             const std::function<void(const Fingerprint&, const Reusable&)>& sink) const;
-  /// Parameters and results of one recorded success, to copy into a TaskReused.
+  /// Succeeded tasks of runs other than `except`, latest first: the first to come with a
+  /// fingerprint wins. Left out are results that somebody asked to be made again. A reused result
+  /// is told as the attempt that made it, or, when that run was removed, as its copy: attempt 0.
+  Result<> for_each_reusable(
+      RunId except, const std::function<void(const Fingerprint&, const Reusable&)>& sink) const;
+  /// The results of one recorded success, to copy into a TaskReused.
   Result<std::vector<std::pair<std::string, std::string>>> results_of(const Reusable& source) const;
 
-  // Content digests of input files, so that an unchanged file is read once. --------------------------------
-  /// The digest recorded for (path, size, mtime, inode), if it is still that file.
-  Result<std::optional<Digest>> known_digest(const std::string& path, std::uint64_t size, std::int64_t mtime_ns,
-                                             std::uint64_t inode) const;
-  Result<> remember_digest(const std::string& path, std::uint64_t size, std::int64_t mtime_ns, std::uint64_t inode,
-                           const Digest& digest);
+  // Content digests of input files, so that an unchanged file is read once.
+  // --------------------------------
+  /// The digest recorded for (path, size, mtime, inode), if it is still that file. A change that
+  /// keeps all four cannot be seen: do not remember a file whose mtime is less than a clock tick
+  /// before it was read.
+  Result<std::optional<Digest>> known_digest(const std::string& path, std::uint64_t size,
+                                             std::int64_t mtime_ns, std::uint64_t inode) const;
+  /// Joins the open group.
+  Result<> remember_digest(const std::string& path, std::uint64_t size, std::int64_t mtime_ns,
+                           std::uint64_t inode, const Digest& digest);
 
-  // Requests from other processes. -------------------------------------------------------------------------
+  // Requests from other processes.
+  // -------------------------------------------------------------------------
   Result<> post(const Request& request);  ///< commits at once, from any process
-  /// Cheap when nothing was posted since the last call.
+  /// Cheap when nothing was posted since the last call. A request is forgotten with the commit of
+  /// the open group, that is together with the event the caller makes of it; until then a crash
+  /// brings it back.
   Result<std::vector<Request>> take_requests();
 
  private:

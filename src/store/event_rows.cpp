@@ -1,0 +1,309 @@
+#include "store/event_rows.hpp"
+
+#include <charconv>
+#include <iterator>
+
+#include "base/codec.hpp"
+
+namespace gantry::store {
+
+namespace {
+
+/// SQLite refuses values past a gigabyte, and a refused row would hold up its group for ever.
+/// Agents keep far less in `text`; whoever sends more loses the beginning.
+constexpr std::size_t kMostOutputText = std::size_t{64} << 20;
+
+constexpr auto kInsert =
+    "INSERT INTO events (run, kind, task, attempt, at, cause, code, started, ended, user_ns, "
+    "system_ns, max_rss, "
+    "host_id, host, from_run, from_task, from_attempt, command_digest, environment_digest, "
+    "inputs_digest, "
+    "stdout_size, stdout_pack, stdout_offset, stdout_truncated, stderr_size, stderr_pack, "
+    "stderr_offset, "
+    "stderr_truncated, detail, parameters, results, exact, data, stdout, stderr) "
+    "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+    "ON CONFLICT (run, task, attempt) DO NOTHING";
+
+void put_big_endian(std::uint64_t v, char* to) {
+  for (int i = 0; i < 8; ++i) to[i] = static_cast<char>(v >> (56 - 8 * i));
+}
+
+bool read_pairs(std::string_view json, Pairs& out) {
+  out.clear();
+  if (json.empty()) return true;
+  auto pairs = read_json_pairs(json);
+  if (pairs) out = std::move(*pairs);
+  return pairs.has_value();
+}
+
+bool read_exact(std::string_view framed, Pairs& parameters, Pairs& results) {
+  Decoder in(framed);
+  auto first = unframe_pairs(in.str());
+  auto second = unframe_pairs(in.str());
+  if (!in.ok() || !first || !second) return false;
+  parameters = std::move(*first);
+  results = std::move(*second);
+  return true;
+}
+
+void read_output_place(Statement& row, CapturedOutput& out) {
+  out.size = static_cast<std::uint64_t>(row.integer());
+  out.pack = row.bytes();
+  out.offset = static_cast<std::uint64_t>(row.integer());
+  out.truncated = row.integer() != 0;
+}
+
+}  // namespace
+
+const char* const kEventColumns =
+    "run, kind, task, attempt, at, cause, code, started, ended, user_ns, system_ns, max_rss, "
+    "host_id, host, "
+    "from_run, from_task, from_attempt, command_digest, environment_digest, inputs_digest, "
+    "stdout_size, "
+    "stdout_pack, stdout_offset, stdout_truncated, stderr_size, stderr_pack, stderr_offset, "
+    "stderr_truncated, "
+    "detail, parameters, results, exact, data";
+
+bool is_journalled(const Event& event) {
+  return std::holds_alternative<AttemptEnded>(event) || std::holds_alternative<TaskReused>(event) ||
+         std::holds_alternative<TaskInvalidated>(event) ||
+         std::holds_alternative<CancelRequested>(event);
+}
+
+// Writing.
+// -----------------------------------------------------------------------------------------------
+
+Result<EventWriter> EventWriter::prepare(const Database& db) {
+  TRY_ASSIGN(Statement insert, db.prepare(kInsert, true));
+  return EventWriter(std::move(insert));
+}
+
+Result<> EventWriter::write(RunId run, const Event& event) {
+  if (const auto* ended = std::get_if<AttemptEnded>(&event)) {
+    bind(run, *ended);
+  } else if (const auto* reused = std::get_if<TaskReused>(&event)) {
+    bind(run, *reused);
+  } else if (const auto* invalidated = std::get_if<TaskInvalidated>(&event)) {
+    bind(run, *invalidated);
+  } else if (const auto* cancel = std::get_if<CancelRequested>(&event)) {
+    bind(run, *cancel);
+  } else {
+    return {};
+  }
+  return insert_.run();
+}
+
+void EventWriter::bind(RunId run, const AttemptEnded& e) {
+  const AttemptReport& r = e.report;
+  insert_.integer(run.value())
+      .plain_text("ended")
+      .integer(r.key.task.value())
+      .integer(r.key.attempt.value());
+  insert_.integer(to_ns(r.ended)).integer(static_cast<int>(r.cause)).integer(r.code);
+  insert_.integer(to_ns(r.started)).integer(to_ns(r.ended));
+  insert_.integer(r.usage.user.count()).integer(r.usage.system.count());
+  insert_.integer(static_cast<std::int64_t>(r.usage.max_rss)).integer(e.host.value());
+  opt_text(e.host_name);
+  nulls(3);
+  fingerprint(e.fingerprint);
+  output(r.out);
+  output(r.err);
+  opt_text(r.detail);
+  values(e.parameters, e.results);
+  nulls(1);
+  output_text(r.out);
+  output_text(r.err);
+}
+
+void EventWriter::bind(RunId run, const TaskReused& e) {
+  insert_.integer(run.value())
+      .plain_text("reused")
+      .integer(e.task.value())
+      .null()
+      .integer(to_ns(e.at));
+  nulls(9);
+  insert_.integer(e.from_run.value()).integer(e.from_task.value()).integer(e.from_attempt.value());
+  fingerprint(e.fingerprint);
+  nulls(9);
+  values(e.parameters, e.results);
+  nulls(3);
+}
+
+void EventWriter::bind(RunId run, const TaskInvalidated& e) {
+  insert_.integer(run.value())
+      .plain_text("invalidated")
+      .integer(e.task.value())
+      .null()
+      .integer(to_ns(e.at));
+  nulls(23);
+  opt_text(e.reason);
+  nulls(6);
+}
+
+void EventWriter::bind(RunId run, const CancelRequested& e) {
+  insert_.integer(run.value()).plain_text("cancel asked").null().null().integer(to_ns(e.at));
+  nulls(27);
+  write_task_list(e.all, e.tasks, data_);
+  insert_.plain_text(data_);
+  nulls(2);
+}
+
+void EventWriter::nulls(int n) {
+  for (int i = 0; i < n; ++i) insert_.null();
+}
+
+void EventWriter::opt_text(std::string_view v) {
+  v.empty() ? insert_.null() : insert_.text(v);
+}
+
+void EventWriter::fingerprint(const Fingerprint& print) {
+  char* to = digests_.data();
+  for (const Digest* d : {&print.command, &print.environment, &print.inputs}) {
+    put_big_endian(d->high, to);
+    put_big_endian(d->low, to + 8);
+    d->empty() ? insert_.null() : insert_.blob({to, 16});
+    to += 16;
+  }
+}
+
+void EventWriter::output(const CapturedOutput& o) {
+  insert_.integer(static_cast<std::int64_t>(o.size));
+  opt_text(o.pack);
+  o.pack.empty() && o.offset == 0 ? insert_.null()
+                                  : insert_.integer(static_cast<std::int64_t>(o.offset));
+  insert_.integer(o.truncated || o.text.size() > kMostOutputText ? 1 : 0);
+}
+
+void EventWriter::output_text(const CapturedOutput& o) {
+  std::string_view text = o.text;
+  if (text.size() > kMostOutputText) text.remove_prefix(text.size() - kMostOutputText);
+  text.empty() ? insert_.null() : insert_.blob(text);
+}
+
+void EventWriter::values(const Pairs& parameters, const Pairs& results) {
+  bool exact = true;
+  const auto json = [&](const Pairs& pairs, std::string& text) {
+    if (pairs.empty()) {
+      insert_.null();
+      return;
+    }
+    exact &= write_json(pairs, text);
+    insert_.plain_text(text);
+  };
+  json(parameters, parameters_);
+  json(results, results_);
+  if (exact) {
+    insert_.null();
+    return;
+  }
+  std::string framed;
+  exact_.clear();
+  frame_pairs(parameters, framed);
+  Encoder(exact_).str(framed);
+  framed.clear();
+  frame_pairs(results, framed);
+  Encoder(exact_).str(framed);
+  insert_.blob(exact_);
+}
+
+// Reading.
+// -----------------------------------------------------------------------------------------------
+
+bool read_row(Statement& row, EventRow& out) {
+  out.key.run = RunId(row.number<std::uint32_t>());
+  out.kind = row.bytes();
+  out.key.task = TaskId(row.number<std::uint32_t>());
+  out.key.attempt = AttemptId(row.number<std::uint32_t>());
+  out.at = from_ns(row.integer());
+  AttemptReport& r = out.report;
+  r.key = out.key;
+  r.cause = static_cast<FailureCause>(row.number<std::uint8_t>());
+  r.code = row.number<std::int32_t>();
+  r.started = from_ns(row.integer());
+  r.ended = from_ns(row.integer());
+  r.usage.user = Duration(row.integer());
+  r.usage.system = Duration(row.integer());
+  r.usage.max_rss = static_cast<std::uint64_t>(row.integer());
+  out.host = HostId(row.number<std::uint32_t>());
+  out.host_name = row.bytes();
+  out.from_run = RunId(row.number<std::uint32_t>());
+  out.from_task = TaskId(row.number<std::uint32_t>());
+  out.from_attempt = AttemptId(row.number<std::uint32_t>());
+  out.fingerprint.command = row.digest();
+  out.fingerprint.environment = row.digest();
+  out.fingerprint.inputs = row.digest();
+  read_output_place(row, r.out);
+  read_output_place(row, r.err);
+  r.detail = row.bytes();
+  if (!read_pairs(row.bytes(), out.parameters) || !read_pairs(row.bytes(), out.results))
+    return false;
+  if (const auto exact = row.bytes();
+      !exact.empty() && !read_exact(exact, out.parameters, out.results)) {
+    return false;
+  }
+  out.all = false;
+  out.tasks.clear();
+  const auto data = row.bytes();
+  return data.empty() || read_task_list(data, out.all, out.tasks);
+}
+
+void read_output(Statement& row, AttemptReport& report) {
+  report.out.text = row.bytes();
+  report.err.text = row.bytes();
+}
+
+std::optional<Event> to_event(EventRow&& row) {
+  if (row.kind == "ended") {
+    return AttemptEnded{std::move(row.report),    row.host,
+                        std::move(row.host_name), std::move(row.parameters),
+                        std::move(row.results),   row.fingerprint};
+  }
+  if (row.kind == "reused") {
+    return TaskReused{row.key.task,
+                      row.from_run,
+                      row.from_task,
+                      row.from_attempt,
+                      std::move(row.parameters),
+                      std::move(row.results),
+                      row.fingerprint,
+                      row.at};
+  }
+  if (row.kind == "invalidated")
+    return TaskInvalidated{row.key.task, std::move(row.report.detail), row.at};
+  if (row.kind == "cancel asked") return CancelRequested{row.all, std::move(row.tasks), row.at};
+  return std::nullopt;
+}
+
+// Task lists.
+// --------------------------------------------------------------------------------------------
+
+void write_task_list(bool all, const std::vector<TaskId>& tasks, std::string& out) {
+  out = all ? "\"all\"" : "[";
+  if (all) return;
+  for (const TaskId task : tasks) {
+    if (out.size() > 1) out += ',';
+    std::array<char, 16> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), task.value()).ptr;
+    out.append(digits.data(), end);
+  }
+  out += ']';
+}
+
+bool read_task_list(std::string_view json, bool& all, std::vector<TaskId>& tasks) {
+  all = json == "\"all\"";
+  if (all || json == "[]") return true;
+  if (json.size() < 3 || json.front() != '[' || json.back() != ']') return false;
+  const char* at = json.data() + 1;
+  const char* const end = json.data() + json.size() - 1;
+  for (;;) {
+    std::uint32_t task = 0;
+    const auto [next, error] = std::from_chars(at, end, task);
+    if (error != std::errc{}) return false;
+    tasks.emplace_back(task);
+    if (next == end) return true;
+    if (*next != ',') return false;
+    at = next + 1;
+  }
+}
+
+}  // namespace gantry::store

@@ -1,0 +1,130 @@
+#include "store/store.hpp"
+
+#include <cassert>
+
+#include "store/database_file.hpp"
+#include "store/store_impl.hpp"
+
+namespace gantry::store {
+
+namespace {
+
+Result<HotStatements> prepare_hot(const Database& db) {
+  TRY_ASSIGN(EventWriter events, EventWriter::prepare(db));
+  TRY_ASSIGN(
+      Statement update_run,
+      db.prepare(
+          "UPDATE runs SET state = ?, updated = ?, total = ?, done = ?, reused = ?, failed = ?, "
+          "cancelled = ?, running = ?, eta = ?, pid = ? WHERE id = ?",
+          true));
+  TRY_ASSIGN(Statement put_file,
+             db.prepare("INSERT OR REPLACE INTO file_digests (path, size, mtime_ns, inode, digest) "
+                        "VALUES (?,?,?,?,?)",
+                        true));
+  TRY_ASSIGN(Statement data_version, db.prepare("PRAGMA data_version", true));
+  return HotStatements{std::move(events), std::move(update_run), std::move(put_file),
+                       std::move(data_version)};
+}
+
+Result<> write_update(Statement& s, RunId run, const RunUpdate& u) {
+  s.plain_text(u.state == RunState::finished ? "finished" : "open").integer(to_ns(u.now));
+  s.integer(u.counts.total)
+      .integer(u.counts.done)
+      .integer(u.counts.reused)
+      .integer(u.counts.failed);
+  s.integer(u.counts.cancelled).integer(u.counts.running).integer(u.eta.count()).integer(u.pid);
+  s.integer(run.value());
+  return s.run();
+}
+
+Result<> write_file(Statement& s, const std::string& path, const KnownFile& file) {
+  s.text(path).integer(static_cast<std::int64_t>(file.size)).integer(file.mtime_ns);
+  s.integer(static_cast<std::int64_t>(file.inode)).digest(file.digest);
+  return s.run();
+}
+
+}  // namespace
+
+Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+Store::~Store() = default;
+
+Result<Store> Store::open(const std::filesystem::path& directory, Access access) {
+  TRY_ASSIGN(Database db,
+             access == Access::read_write ? open_to_write(directory) : open_to_read(directory));
+  std::optional<HotStatements> hot;
+  if (access == Access::read_write) {
+    TRY_ASSIGN(hot, prepare_hot(db));
+  }
+  return Store(std::unique_ptr<Impl>(new Impl{std::move(db), access, std::move(hot), {}, -1, 0}));
+}
+
+// The open group.
+// ----------------------------------------------------------------------------------------
+
+Result<> Store::append(RunId run, Event&& event) {
+  assert(impl_->access == Access::read_write);
+  if (!is_journalled(event)) return {};
+  auto& kept = impl_->group.events.emplace_back(run, std::move(event)).second;
+  if (auto* ended = std::get_if<AttemptEnded>(&kept)) ended->report.collected = {};
+  return {};
+}
+
+Result<> Store::update_run(RunId run, RunState state, const Counts& counts, Duration eta,
+                           std::int32_t pid, TimePoint now) {
+  assert(impl_->access == Access::read_write);
+  impl_->group.updates[run] = RunUpdate{state, counts, eta, pid, now};
+  return {};
+}
+
+Result<> Store::remember_digest(const std::string& path, std::uint64_t size, std::int64_t mtime_ns,
+                                std::uint64_t inode, const Digest& digest) {
+  assert(impl_->access == Access::read_write);
+  impl_->group.files[path] = KnownFile{size, mtime_ns, inode, digest};
+  return {};
+}
+
+Result<> Store::commit() {
+  if (impl_->group.empty()) return {};
+  TRY(impl_->write_group());
+  impl_->group.clear();
+  return {};
+}
+
+/// Writes all or nothing; the group stays as it is either way.
+Result<> Store::Impl::write_group() {
+  TRY_ASSIGN(Transaction transaction, Transaction::begin(db));
+  for (const auto& [run, event] : group.events) TRY(hot->events.write(run, event));
+  for (const auto& [run, update] : group.updates) TRY(write_update(hot->update_run, run, update));
+  for (const auto& [path, file] : group.files) TRY(write_file(hot->put_file, path, file));
+  if (group.taken_requests != 0) {
+    TRY(db.execute("DELETE FROM requests WHERE id <= " + std::to_string(group.taken_requests)));
+  }
+  return transaction.commit();
+}
+
+// Replay.
+// ------------------------------------------------------------------------------------------------
+
+Result<> Store::replay(RunId run, const std::function<void(const Event&)>& sink) const {
+  // In the order of the table, not through the index: the rows of a run lie together, from
+  // after_seq on.
+  TRY_ASSIGN(
+      Statement rows,
+      impl_->db.prepare(std::string("SELECT ") + kEventColumns +
+                        " FROM events NOT INDEXED WHERE run = ? AND seq > "
+                        "coalesce((SELECT after_seq FROM runs WHERE id = ?), 0) ORDER BY seq"));
+  rows.integer(run.value()).integer(run.value());
+  EventRow row;
+  for (;;) {
+    TRY_ASSIGN(const bool more, rows.step());
+    if (!more) return {};
+    const bool readable = read_row(rows, row);
+    const auto event = readable ? to_event(std::move(row)) : std::nullopt;
+    if (!event) return fail_corrupt(impl_->db.path(), "an event that makes no sense");
+    sink(*event);
+  }
+}
+
+}  // namespace gantry::store

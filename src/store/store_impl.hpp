@@ -1,0 +1,68 @@
+#pragma once
+/// What a Store holds, for the files that implement it (store*.cpp); nobody else includes this.
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "store/database.hpp"
+#include "store/event_rows.hpp"
+#include "store/store.hpp"
+
+namespace gantry::store {
+
+struct KnownFile {
+  std::uint64_t size = 0;
+  std::int64_t mtime_ns = 0;
+  std::uint64_t inode = 0;
+  Digest digest;
+};
+
+struct RunUpdate {
+  RunState state = RunState::open;
+  Counts counts;
+  Duration eta{0};
+  std::int32_t pid = 0;
+  TimePoint now;
+};
+
+/// What the next commit() writes.
+struct Group {
+  std::vector<std::pair<RunId, Event>> events;
+  std::map<RunId, RunUpdate> updates;
+  std::unordered_map<std::string, KnownFile> files;
+  std::int64_t taken_requests = 0;  ///< requests up to this id are done; 0 = none new
+
+  [[nodiscard]] bool empty() const {
+    return events.empty() && updates.empty() && files.empty() && taken_requests == 0;
+  }
+  void clear() {
+    events.clear();
+    updates.clear();
+    files.clear();
+    taken_requests = 0;
+  }
+};
+
+/// Statements that are used all the time; others are prepared when needed.
+struct HotStatements {
+  EventWriter events;
+  Statement update_run;
+  Statement put_file;
+  Statement data_version;
+};
+
+struct Store::Impl {
+  Database db;
+  Access access;
+  std::optional<HotStatements> hot;  ///< read_write only
+  Group group;
+  std::int64_t seen_data_version = -1;
+  std::int64_t last_request = 0;
+
+  Result<> write_group();
+};
+
+}  // namespace gantry::store

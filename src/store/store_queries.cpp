@@ -1,0 +1,239 @@
+// Store: what is recorded of tasks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "store/store_impl.hpp"
+
+namespace gantry::store {
+
+namespace {
+
+tl::unexpected<Error> fail_event(const Database& db) {
+  return fail_corrupt(db.path(), "an event that makes no sense");
+}
+
+/// Reads rows of `events` by their number.
+class RowReader {
+ public:
+  static Result<RowReader> prepare(const Database& db) {
+    TRY_ASSIGN(Statement s,
+               db.prepare(fmt::format("SELECT {} FROM events WHERE seq = ?", kEventColumns)));
+    return RowReader(db, std::move(s));
+  }
+  Result<> read(std::int64_t seq, EventRow& row) {
+    const Statement::Scope scope(select_);
+    select_.integer(seq);
+    TRY_ASSIGN(const bool found, select_.step());
+    if (!found || !read_row(select_, row)) return fail_event(*db_);
+    return {};
+  }
+
+ private:
+  RowReader(const Database& db, Statement s) : db_(&db), select_(std::move(s)) {}
+  const Database* db_;
+  Statement select_;
+};
+
+void to_task_row(EventRow&& row, bool invalidated, TaskRow& out) {
+  out.task = row.key.task;
+  out.reused = row.kind == "reused";
+  out.attempt = out.reused ? row.from_attempt : row.key.attempt;
+  out.cause = row.report.cause;
+  out.code = row.report.code;
+  out.detail = std::move(row.report.detail);
+  out.invalidated = invalidated;
+  out.started = row.report.started;
+  out.ended = out.reused ? row.at : row.report.ended;
+  out.usage = row.report.usage;
+  out.host = std::move(row.host_name);
+  out.stdout_size = row.report.out.size;
+  out.stderr_size = row.report.err.size;
+  out.parameters = std::move(row.parameters);
+  out.results = std::move(row.results);
+}
+
+/// From the rows of one task, given by number: false when the task never ended.
+Result<bool> latest_of(RowReader& reader, std::vector<std::int64_t>& seqs, EventRow& scratch,
+                       TaskRow& out) {
+  std::sort(seqs.begin(), seqs.end(), std::greater<>{});
+  bool invalidated = false;
+  for (const std::int64_t seq : seqs) {
+    TRY(reader.read(seq, scratch));
+    if (scratch.kind == "invalidated") {
+      invalidated = true;
+      continue;
+    }
+    to_task_row(std::move(scratch), invalidated, out);
+    return true;
+  }
+  return false;
+}
+
+HistoryRow to_history(EventRow&& row) {
+  HistoryRow h;
+  h.at = row.at;
+  h.attempt = row.key.attempt;
+  h.fingerprint = row.fingerprint;
+  if (row.kind == "reused") {
+    h.text = fmt::format("run {}, task {}, attempt {}", row.from_run.value(), row.from_task.value(),
+                         row.from_attempt.value());
+    h.attempt = row.from_attempt;
+  } else if (row.kind == "invalidated") {
+    h.text = std::move(row.report.detail);
+  } else if (row.kind == "ended") {
+    h.report = std::move(row.report);
+  }
+  h.kind = std::move(row.kind);
+  return h;
+}
+
+}  // namespace
+
+Result<> Store::for_each_task(RunId run, const std::function<void(const TaskRow&)>& sink) const {
+  // The index alone gives the numbers of each task's rows, task by task; nothing is sorted or held.
+  TRY_ASSIGN(Statement index,
+             impl_->db.prepare("SELECT task, seq FROM events INDEXED BY events_by_task "
+                               "WHERE run = ? AND task IS NOT NULL ORDER BY task"));
+  TRY_ASSIGN(RowReader reader, RowReader::prepare(impl_->db));
+  index.integer(run.value());
+  EventRow scratch;
+  TaskRow row;
+  std::vector<std::int64_t> seqs;
+  std::int64_t current = 0;
+  const auto finish_task = [&]() -> Result<> {
+    if (seqs.empty()) return {};
+    TRY_ASSIGN(const bool ended, latest_of(reader, seqs, scratch, row));
+    seqs.clear();
+    if (ended) sink(row);
+    return {};
+  };
+  for (;;) {
+    TRY_ASSIGN(const bool more, index.step());
+    if (!more) return finish_task();
+    const std::int64_t task = index.integer();
+    if (task != current) TRY(finish_task());
+    current = task;
+    seqs.push_back(index.integer());
+  }
+}
+
+Result<std::optional<TaskRow>> Store::task(RunId run, TaskId task) const {
+  TRY_ASSIGN(Statement index,
+             impl_->db.prepare("SELECT seq FROM events WHERE run = ? AND task = ?"));
+  TRY_ASSIGN(RowReader reader, RowReader::prepare(impl_->db));
+  index.integer(run.value()).integer(task.value());
+  std::vector<std::int64_t> seqs;
+  for (;;) {
+    TRY_ASSIGN(const bool more, index.step());
+    if (!more) break;
+    seqs.push_back(index.integer());
+  }
+  EventRow scratch;
+  TaskRow row;
+  TRY_ASSIGN(const bool ended, latest_of(reader, seqs, scratch, row));
+  return ended ? std::optional(std::move(row)) : std::nullopt;
+}
+
+Result<std::vector<HistoryRow>> Store::history(RunId run, TaskId task) const {
+  // Cancel requests are rows of no task (NULL), few in a run.
+  TRY_ASSIGN(
+      Statement s,
+      impl_->db.prepare(fmt::format(
+          "SELECT {}, stdout, stderr FROM events WHERE run = ?1 AND (task = ?2 OR task IS NULL) "
+          "ORDER BY seq",
+          kEventColumns)));
+  s.integer(run.value()).integer(task.value());
+  std::vector<HistoryRow> history;
+  bool succeeded = false;  // a cancel request leaves such a task alone
+  for (;;) {
+    TRY_ASSIGN(const bool more, s.step());
+    if (!more) return history;
+    EventRow row;
+    if (!read_row(s, row)) return fail_event(impl_->db);
+    read_output(s, row.report);
+    if (row.kind == "cancel asked") {
+      const bool meant =
+          row.all || std::find(row.tasks.begin(), row.tasks.end(), task) != row.tasks.end();
+      if (!meant || succeeded) continue;
+    }
+    if (row.kind == "ended") succeeded = row.report.cause == FailureCause::none;
+    if (row.kind == "reused") succeeded = true;
+    if (row.kind == "invalidated") succeeded = false;
+    history.push_back(to_history(std::move(row)));
+  }
+}
+
+// Reuse.
+// -------------------------------------------------------------------------------------------------
+
+Result<> Store::for_each_reusable(
+    RunId except, const std::function<void(const Fingerprint&, const Reusable&)>& sink) const {
+  std::unordered_set<std::uint32_t> there;
+  TRY_ASSIGN(Statement runs, impl_->db.prepare("SELECT id FROM runs"));
+  for (;;) {
+    TRY_ASSIGN(const bool more, runs.step());
+    if (!more) break;
+    there.insert(runs.number<std::uint32_t>());
+  }
+  runs.reset();
+
+  TRY_ASSIGN(
+      Statement s,
+      impl_->db.prepare(
+          "SELECT run, kind, task, attempt, from_run, from_task, from_attempt, command_digest, "
+          "environment_digest, inputs_digest FROM events NOT INDEXED WHERE run <> ? AND "
+          "(kind <> 'ended' OR cause = 0) AND task IS NOT NULL ORDER BY seq DESC"));
+  s.integer(except.value());
+  const auto key_of = [](const Reusable& r) {
+    return std::uint64_t{r.run.value()} << 32 | r.task.value();
+  };
+  // Backwards in time: once we meet a task's invalidation, all that is older was taken back.
+  std::unordered_set<std::uint64_t> taken_back;
+  for (;;) {
+    TRY_ASSIGN(const bool more, s.step());
+    if (!more) return {};
+    Reusable found;
+    found.run = RunId(s.number<std::uint32_t>());
+    const std::string_view kind = s.bytes();
+    const bool copy = kind == "reused";
+    const bool invalidation = kind == "invalidated";
+    found.task = TaskId(s.number<std::uint32_t>());
+    found.attempt = AttemptId(s.number<std::uint32_t>());
+    if (invalidation) taken_back.insert(key_of(found));
+    if (taken_back.contains(key_of(found))) continue;
+    const Reusable origin{RunId(s.number<std::uint32_t>()), TaskId(s.number<std::uint32_t>()),
+                          AttemptId(s.number<std::uint32_t>())};
+    // Also not by way of a copy.
+    if (copy && (origin.run == except || taken_back.contains(key_of(origin)))) continue;
+    if (copy && there.contains(origin.run.value())) found = origin;
+    Fingerprint print;
+    print.command = s.digest();
+    print.environment = s.digest();
+    print.inputs = s.digest();
+    if (!print.empty()) sink(print, found);
+  }
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> Store::results_of(
+    const Reusable& source) const {
+  const bool copy = source.attempt == AttemptId{};
+  TRY_ASSIGN(
+      Statement s,
+      impl_->db.prepare(fmt::format(
+          "SELECT {} FROM events WHERE run = ? AND task = ? AND {} ORDER BY seq DESC LIMIT 1",
+          kEventColumns, copy ? "attempt IS NULL AND kind = 'reused'" : "attempt = ?")));
+  s.integer(source.run.value()).integer(source.task.value());
+  if (!copy) s.integer(source.attempt.value());
+  TRY_ASSIGN(const bool found, s.step());
+  EventRow row;
+  if (!found) {
+    return fail(ErrorCode::usage, fmt::format("run {} holds no result of task {}",
+                                              source.run.value(), source.task.value()));
+  }
+  if (!read_row(s, row)) return fail_event(impl_->db);
+  return std::move(row.results);
+}
+
+}  // namespace gantry::store

@@ -1,0 +1,66 @@
+// Store: what other processes ask for, and the digests of files.
+#include <algorithm>
+
+#include "store/store_impl.hpp"
+
+namespace gantry::store {
+
+Result<> Store::post(const Request& request) {
+  const Database& db = impl_->db;
+  TRY_ASSIGN(Statement s, db.prepare("INSERT INTO requests (run, tasks) VALUES (?,?)"));
+  std::string tasks;
+  write_task_list(request.all, request.tasks, tasks);
+  s.integer(request.run.value()).plain_text(tasks);
+  return s.run();
+}
+
+Result<std::vector<Request>> Store::take_requests() {
+  Impl& impl = *impl_;
+  std::vector<Request> requests;
+  Statement& version = impl.hot->data_version;
+  {
+    const Statement::Scope scope(version);
+    TRY(version.step());
+    const std::int64_t now = version.integer();
+    // Changes with each commit of another connection, never with our own.
+    if (now == impl.seen_data_version) return requests;
+    impl.seen_data_version = now;
+  }
+  TRY_ASSIGN(Statement s,
+             impl.db.prepare("SELECT id, run, tasks FROM requests WHERE id > ? ORDER BY id"));
+  s.integer(impl.last_request);
+  for (;;) {
+    TRY_ASSIGN(const bool more, s.step());
+    if (!more) return requests;
+    Request& request = requests.emplace_back();
+    request.id = s.integer();
+    request.run = RunId(s.number<std::uint32_t>());
+    impl.last_request = impl.group.taken_requests = request.id;
+    if (!read_task_list(s.bytes(), request.all, request.tasks)) requests.pop_back();
+  }
+}
+
+Result<std::optional<Digest>> Store::known_digest(const std::string& path, std::uint64_t size,
+                                                  std::int64_t mtime_ns,
+                                                  std::uint64_t inode) const {
+  const auto if_same = [&](const KnownFile& file) {
+    const bool same = file.size == size && file.mtime_ns == mtime_ns && file.inode == inode;
+    return same ? std::optional(file.digest) : std::nullopt;
+  };
+  const auto& waiting = impl_->group.files;
+  if (const auto it = waiting.find(path); it != waiting.end()) return if_same(it->second);
+  TRY_ASSIGN(
+      Statement s,
+      impl_->db.prepare("SELECT size, mtime_ns, inode, digest FROM file_digests WHERE path = ?"));
+  s.text(path);
+  TRY_ASSIGN(const bool found, s.step());
+  if (!found) return std::nullopt;
+  KnownFile file;
+  file.size = static_cast<std::uint64_t>(s.integer());
+  file.mtime_ns = s.integer();
+  file.inode = static_cast<std::uint64_t>(s.integer());
+  file.digest = s.digest();
+  return if_same(file);
+}
+
+}  // namespace gantry::store
