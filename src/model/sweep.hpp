@@ -1,8 +1,9 @@
 #pragma once
 /// A parameter sweep: many tasks, made from their index when needed and never all stored.
-/// Immutable after it was built; several threads may read one at once.
+/// Immutable after it was built, but it keeps scratch between calls: one thread at a time.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,19 +16,30 @@
 
 namespace gantry {
 
-/// name -> value, as JSON-able text
+struct SweepDefinition;
+
+/// name -> value, as text
 using ResultValues = std::vector<std::pair<std::string, std::string>>;
 
 class Sweep {
  public:
+  /// Checks everything that can be checked without looking at the disk: names, placeholders, sizes, lengths,
+  /// tasks that would write the same file. Errors begin with file:line:column.
+  static Result<Sweep> build(SweepDefinition definition);
+  Sweep(Sweep&&) noexcept;
+  Sweep& operator=(Sweep&&) noexcept;
+  ~Sweep();
 
   [[nodiscard]] const std::string& name() const;
-  /// Identifies the whole expanded study: same digest, same tasks under the same numbers.
+  /// Identifies the whole expanded study: same digest, same tasks under the same numbers. Leaves out what does
+  /// not change a task's result: resources, retries, timeout, cost.
   [[nodiscard]] Digest digest() const;
   [[nodiscard]] std::uint32_t size() const;
 
   /// REQUIRES: 1 <= id <= size().
   [[nodiscard]] Task task(TaskId id) const;
+  /// The same into an existing task, whose memory is used again: for printing a million of them.
+  void fill_task(TaskId id, Task& task) const;
   [[nodiscard]] std::vector<Binding> parameters(TaskId id) const;
   /// Relative cost; 1 when the spec gives none.
   [[nodiscard]] double cost(TaskId id) const;
@@ -36,14 +48,24 @@ class Sweep {
   [[nodiscard]] Resources resources(TaskId id) const;
   [[nodiscard]] const RetryPolicy& retry_policy() const;
 
+  /// Derived values last.
   [[nodiscard]] std::vector<std::string> parameter_names() const;
   [[nodiscard]] std::vector<std::string> result_names() const;
   /// Reads the `results:` values of a succeeded attempt. The error message names the value and the place.
   /// `whole_stdout` is all of the standard output (report.out.text holds only the end of a large one).
-  [[nodiscard]] Result<ResultValues> extract(const AttemptReport& report,
-                                                     std::string_view whole_stdout) const;
+  [[nodiscard]] Result<ResultValues> extract(const AttemptReport& report, std::string_view whole_stdout) const;
   /// True when `extract` looks at the standard output.
   [[nodiscard]] bool reads_stdout() const;
+
+  /// Every input that some task names must be there now; the error points at the place in the file.
+  [[nodiscard]] Result<> check_inputs() const;
+  /// Parameters that no template and no expression mentions: tasks see them in their environment only.
+  [[nodiscard]] std::vector<std::string> unused_parameters() const;
+
+ private:
+  struct Impl;
+  explicit Sweep(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace gantry

@@ -1,0 +1,79 @@
+#include "spec/spec.hpp"
+
+#include <fmt/format.h>
+
+#include "base/fd.hpp"
+#include "spec/one_liner.hpp"
+#include "spec/sweep_file.hpp"
+#include "spec/yaml_tree.hpp"
+
+namespace gantry::spec {
+
+namespace {
+
+Result<LoadedSweep> finish(SweepDefinition definition, SourceInfo source) {
+  TRY_ASSIGN(auto sweep, Sweep::build(std::move(definition)));
+  TRY(sweep.check_inputs());
+  std::vector<std::string> warnings;
+  for (const auto& name : sweep.unused_parameters()) {
+    warnings.push_back(
+        fmt::format("parameter '{0}' is not used in the command; tasks see it as $GANTRY_PARAM_{0}", name));
+  }
+  return LoadedSweep{std::move(sweep), std::move(source), std::move(warnings)};
+}
+
+Result<std::filesystem::path> absolute(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto result = std::filesystem::absolute(path, error);
+  if (error) return fail(ErrorCode::io, fmt::format("{}: {}", path.string(), error.message()));
+  auto normal = result.lexically_normal();
+  if (!normal.has_filename() && normal.has_relative_path()) normal = normal.parent_path();  // "/a/b/" is "/a/b"
+  return normal;
+}
+
+}  // namespace
+
+Result<LoadedSweep> load_sweep(const std::filesystem::path& path) {
+  auto text = read_file(path, kMaxYamlBytes);
+  if (!text) {
+    std::error_code ignored;
+    const bool missing = !std::filesystem::exists(path, ignored);
+    return fail(ErrorCode::usage, text.error().message,
+                missing ? "give the path of a sweep file, or a command with ::: and values" : "");
+  }
+  TRY_ASSIGN(const auto whole, absolute(path));
+  TRY_ASSIGN(auto loaded, parse_sweep(*text, path.string(), whole.parent_path()));
+  loaded.source.path = whole.string();
+  return loaded;
+}
+
+Result<LoadedSweep> parse_sweep(std::string_view text, const std::string& file_name,
+                                const std::filesystem::path& base_dir) {
+  TRY_ASSIGN(const auto base, absolute(base_dir));
+  TRY_ASSIGN(const auto root, parse_yaml(text, file_name));
+  TRY_ASSIGN(auto definition, SweepFileReader(file_name, base).read(root));
+  SourceInfo source;
+  source.path = file_name;
+  source.text = std::string(text);
+  source.base_dir = base.string();
+  return finish(std::move(definition), std::move(source));
+}
+
+Result<LoadedSweep> parse_one_liner(const std::vector<std::string>& args, const std::filesystem::path& base_dir,
+                                    const ReadStdin& read_stdin) {
+  TRY_ASSIGN(const auto base, absolute(base_dir));
+  TRY_ASSIGN(auto read, read_one_liner(args, base, read_stdin));
+  SourceInfo source;
+  source.one_liner = true;
+  source.args = std::move(read.args);
+  source.base_dir = base.string();
+  return finish(std::move(read.definition), std::move(source));
+}
+
+Result<LoadedSweep> reload(const SourceInfo& source) {
+  if (source.one_liner) return parse_one_liner(source.args, source.base_dir);
+  auto loaded = parse_sweep(source.text, source.path, source.base_dir);
+  return loaded;
+}
+
+}  // namespace gantry::spec

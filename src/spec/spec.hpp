@@ -1,0 +1,48 @@
+#pragma once
+/// What a person writes -> a Sweep. Two spellings: a YAML file (docs/formats/sweep.md) and a command line with
+/// `:::`. Everything is checked before anything runs; errors say file:line:column and what to do. One thread.
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/sweep.hpp"
+
+namespace gantry::spec {
+
+/// How to build the same sweep again.
+struct SourceInfo {
+  bool one_liner = false;
+  std::string path;               ///< of the sweep file, absolute; empty for a one-liner
+  std::string text;               ///< the file's content
+  std::vector<std::string> args;  ///< the one-liner's words, standard input already taken in
+  std::string base_dir;           ///< absolute; what relative names are relative to
+};
+
+struct LoadedSweep {
+  Sweep sweep;
+  SourceInfo source;
+  std::vector<std::string> warnings;
+};
+
+/// Reads all of the standard input; empty when it is a terminal.
+using ReadStdin = std::function<Result<std::string>()>;
+
+Result<LoadedSweep> load_sweep(const std::filesystem::path& path);
+
+/// `file_name` is used in messages; names inside are relative to `base_dir` (made absolute).
+Result<LoadedSweep> parse_sweep(std::string_view text, const std::string& file_name,
+                                const std::filesystem::path& base_dir);
+
+/// The words after `run`: `[--] command … ::: values … ::: values …`. Reads standard input only when the words
+/// ask for it (`:::: -`) or name no values at all.
+Result<LoadedSweep> parse_one_liner(const std::vector<std::string>& args, const std::filesystem::path& base_dir,
+                                    const ReadStdin& read_stdin = {});
+
+/// The sweep of a stored run.
+Result<LoadedSweep> reload(const SourceInfo& source);
+
+}  // namespace gantry::spec

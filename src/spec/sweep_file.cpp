@@ -1,0 +1,240 @@
+#include "spec/sweep_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "model/quantity.hpp"
+#include "model/shell_words.hpp"
+#include "model/suggest.hpp"
+#include "spec/parameter_reader.hpp"
+
+namespace gantry::spec {
+
+namespace {
+
+constexpr std::array<std::string_view, 14> kKeys{
+    "name",    "description", "command", "shell",     "parameters", "combine", "sample",
+    "inputs",  "outputs",     "environment", "workdir", "resources",  "retries", "timeout"};
+
+constexpr std::uint64_t kMaxCores = 1'000'000;
+constexpr std::uint64_t kMaxRetries = 1'000'000;
+
+}  // namespace
+
+Result<SweepDefinition> SweepFileReader::read(const YamlNode& root) {
+  if (!root.is_map()) {
+    return reader_.error(root.mark(), "a sweep file is a map of keys like command: and parameters:",
+                         "see docs/formats/sweep.md for an example");
+  }
+  TRY(reader_.check_keys(root, kKeys, "the sweep"));
+  definition_.file = reader_.file();
+  definition_.base_dir = base_dir_.string();
+  definition_.name = std::filesystem::path(reader_.file()).stem().string();
+
+  const auto on = [&](std::string_view key, auto&& read_it) -> Result<> {
+    const YamlNode* node = NodeReader::find(root, key);
+    if (node == nullptr) return {};
+    return read_it(*node);
+  };
+  TRY(on("name", [&](const YamlNode& node) -> Result<> {
+    TRY_ASSIGN(definition_.name, reader_.text(node, "name").map([](SourceText t) { return t.text; }));
+    return {};
+  }));
+  TRY(on("description", [&](const YamlNode& node) -> Result<> {
+    TRY(reader_.text(node, "description"));
+    return {};
+  }));
+  TRY(on("shell", [&](const YamlNode& node) -> Result<> {
+    TRY_ASSIGN(definition_.shell, reader_.boolean(node, "shell"));
+    return {};
+  }));
+  if (NodeReader::find(root, "command") == nullptr) {
+    return reader_.error(root.mark(), "there is no 'command'", "add command: ./program --option {parameter}");
+  }
+  TRY(on("command", [&](const YamlNode& node) { return command(node); }));
+  TRY(on("parameters", [&](const YamlNode& node) { return parameters(node); }));
+  TRY(on("combine", [&](const YamlNode& node) { return combine(node); }));
+  TRY(on("sample", [&](const YamlNode& node) { return sample(node); }));
+  TRY(on("environment", [&](const YamlNode& node) { return environment(node); }));
+  TRY(on("workdir", [&](const YamlNode& node) -> Result<> {
+    TRY_ASSIGN(definition_.workdir, reader_.text(node, "workdir"));
+    return {};
+  }));
+  TRY(on("inputs", [&](const YamlNode& node) -> Result<> {
+    TRY_ASSIGN(definition_.inputs, reader_.texts(node, "inputs"));
+    return {};
+  }));
+  TRY(on("outputs", [&](const YamlNode& node) -> Result<> {
+    TRY_ASSIGN(definition_.outputs, reader_.texts(node, "outputs"));
+    return {};
+  }));
+  TRY(on("resources", [&](const YamlNode& node) { return resources(node); }));
+  TRY(on("retries", [&](const YamlNode& node) { return retries(node); }));
+  TRY(on("timeout", [&](const YamlNode& node) -> Result<> {
+    TRY_ASSIGN(definition_.timeout, reader_.duration(node, "timeout"));
+    return {};
+  }));
+  return std::move(definition_);
+}
+
+Result<> SweepFileReader::command(const YamlNode& node) {
+  if (node.is_scalar() && definition_.shell) {
+    definition_.command = {node.scalar};
+  } else if (node.is_scalar()) {
+    TRY(split_command(node.scalar));
+  } else if (node.is_sequence() && definition_.shell) {
+    return reader_.error(node.mark(), "with shell: true the command is one text, not a list");
+  } else {
+    TRY_ASSIGN(definition_.command, reader_.texts(node, "command"));
+  }
+  if (definition_.command.empty() || definition_.command[0].text.empty()) {
+    return reader_.error(node.mark(), "the command is empty");
+  }
+  return {};
+}
+
+Result<> SweepFileReader::split_command(const SourceText& source) {
+  std::size_t error_offset = 0;
+  auto words = split_shell_words(source.text, error_offset);
+  if (!words) return reader_.error(source.at(error_offset), words.error().message);
+  for (auto& word : *words) {
+    definition_.command.push_back({std::move(word.text), source.at(word.offset), source.exact && word.verbatim});
+  }
+  return {};
+}
+
+Result<> SweepFileReader::parameters(const YamlNode& node) {
+  ParameterReader parameter_reader(reader_, base_dir_);
+  TRY_ASSIGN(definition_.parameters, parameter_reader.read(node));
+  return {};
+}
+
+Result<ParameterDefinition*> SweepFileReader::find_parameter(const YamlNode& name) {
+  TRY_ASSIGN(const auto text, reader_.text(name, "a parameter's name"));
+  std::vector<std::string> known;
+  for (auto& parameter : definition_.parameters) {
+    if (parameter.name == text.text) return &parameter;
+    known.push_back(parameter.name);
+  }
+  return reader_.error(text.mark, fmt::format("'{}' is not a parameter", text.text), did_you_mean(text.text, known));
+}
+
+Result<> SweepFileReader::combine(const YamlNode& node) {
+  if (node.is_scalar() && node.text() == "product") return {};
+  if (node.is_scalar() && node.text() == "zip") {
+    for (auto& parameter : definition_.parameters) parameter.link = 1;
+    return {};
+  }
+  if (!node.is_sequence()) return reader_.wrong_type(node, "combine", "product, zip, or a list of groups like [[a, b]]");
+  std::uint32_t link = 0;
+  for (const auto& group : node.items) {
+    if (!group.is_sequence()) {
+      TRY(find_parameter(group));  // a parameter alone is crossed with the rest, as without being named
+      continue;
+    }
+    TRY(zip(group, ++link));
+  }
+  return {};
+}
+
+Result<> SweepFileReader::zip(const YamlNode& names, std::uint32_t link) {
+  for (const auto& name : names.items) {
+    TRY_ASSIGN(auto* const parameter, find_parameter(name));
+    if (parameter->link != 0) {
+      return reader_.error(name.mark(), fmt::format("'{}' is already linked with other parameters", parameter->name));
+    }
+    parameter->link = link;
+  }
+  return {};
+}
+
+Result<> SweepFileReader::sample(const YamlNode& node) {
+  constexpr std::array<std::string_view, 4> kSampleKeys{"method", "n", "seed", "parameters"};
+  constexpr std::array<std::string_view, 3> kMethods{"random", "latin-hypercube", "sobol"};
+  if (!node.is_map()) return reader_.wrong_type(node, "sample", "a map like {method: sobol, n: 100}");
+  TRY(reader_.check_keys(node, kSampleKeys, "sample"));
+  SampleDefinition sample;
+  sample.mark = node.mark();
+  if (const YamlNode* method = NodeReader::find(node, "method")) {
+    const auto found = std::find(kMethods.begin(), kMethods.end(), method->text());
+    if (!method->is_scalar() || found == kMethods.end()) {
+      return reader_.wrong_type(*method, "method", "random, latin-hypercube or sobol");
+    }
+    sample.method = static_cast<SampleMethod>(found - kMethods.begin());
+  }
+  const YamlNode* n = NodeReader::find(node, "n");
+  if (n == nullptr) return reader_.error(node.mark(), "sample needs 'n', the number of points");
+  TRY_ASSIGN(const auto points, reader_.count(*n, "n", 1, std::uint64_t{1} << 31U));
+  sample.points = static_cast<std::uint32_t>(points);
+  if (const YamlNode* seed = NodeReader::find(node, "seed")) {
+    TRY_ASSIGN(sample.seed, reader_.count(*seed, "seed", 0, UINT64_MAX));
+  }
+  if (const YamlNode* names = NodeReader::find(node, "parameters")) {
+    if (!names->is_sequence()) return reader_.wrong_type(*names, "parameters", "a list of names");
+    for (const auto& name : names->items) {
+      TRY_ASSIGN(const auto* const parameter, find_parameter(name));
+      sample.parameters.push_back(parameter->name);
+    }
+  }
+  definition_.sample = std::move(sample);
+  return {};
+}
+
+Result<> SweepFileReader::environment(const YamlNode& node) {
+  if (!node.is_map()) return reader_.wrong_type(node, "environment", "a map from names to texts");
+  for (const auto& [name, value] : node.entries) {
+    SourceText text{"", value.mark(), false};
+    if (value.kind != YamlNode::Kind::null) {
+      TRY_ASSIGN(text, reader_.text(value, name.text));
+    }
+    definition_.environment.push_back({name.text, std::move(text), name.mark});
+  }
+  return {};
+}
+
+Result<> SweepFileReader::resources(const YamlNode& node) {
+  constexpr std::array<std::string_view, 3> kResourceKeys{"cores", "memory", "walltime"};
+  if (!node.is_map()) return reader_.wrong_type(node, "resources", "a map like {cores: 2, memory: 1 GiB}");
+  TRY(reader_.check_keys(node, kResourceKeys, "resources"));
+  if (const YamlNode* cores = NodeReader::find(node, "cores")) {
+    TRY_ASSIGN(const auto n, reader_.count(*cores, "cores", 1, kMaxCores));
+    definition_.resources.cores = static_cast<std::uint32_t>(n);
+  }
+  if (const YamlNode* memory = NodeReader::find(node, "memory")) {
+    const auto bytes = memory->is_scalar() ? parse_memory(memory->text()) : std::nullopt;
+    if (!bytes) return reader_.wrong_type(*memory, "memory", "an amount like 500MB or 2 GiB");
+    definition_.resources.memory = *bytes;
+  }
+  if (const YamlNode* walltime = NodeReader::find(node, "walltime")) {
+    TRY_ASSIGN(definition_.resources.walltime, reader_.duration(*walltime, "walltime"));
+  }
+  return {};
+}
+
+Result<> SweepFileReader::retries(const YamlNode& node) {
+  constexpr std::array<std::string_view, 4> kRetryKeys{"count", "backoff", "factor", "max"};
+  auto& retry = definition_.retry;
+  const YamlNode* count = &node;
+  if (node.is_map()) {
+    TRY(reader_.check_keys(node, kRetryKeys, "retries"));
+    count = NodeReader::find(node, "count");
+    if (count == nullptr) return reader_.error(node.mark(), "retries needs 'count'");
+    if (const YamlNode* backoff = NodeReader::find(node, "backoff")) {
+      TRY_ASSIGN(retry.backoff, reader_.duration(*backoff, "backoff"));
+    }
+    if (const YamlNode* factor = NodeReader::find(node, "factor")) {
+      TRY_ASSIGN(retry.factor, reader_.number(*factor, "factor"));
+      if (!(retry.factor >= 1) || retry.factor > 1000) return reader_.wrong_type(*factor, "factor", "a number from 1 to 1000");
+    }
+    if (const YamlNode* max = NodeReader::find(node, "max")) {
+      TRY_ASSIGN(retry.max_backoff, reader_.duration(*max, "max"));
+    }
+  }
+  TRY_ASSIGN(const auto n, reader_.count(*count, "retries", 0, kMaxRetries));
+  retry.retries = static_cast<std::uint32_t>(n);
+  return {};
+}
+
+}  // namespace gantry::spec

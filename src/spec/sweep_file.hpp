@@ -1,0 +1,36 @@
+#pragma once
+/// A sweep file's YAML -> SweepDefinition: knows the keys, one function each. Lives during one parse.
+
+#include <filesystem>
+#include <string>
+
+#include "model/sweep_definition.hpp"
+#include "spec/node_reader.hpp"
+
+namespace gantry::spec {
+
+class SweepFileReader {
+ public:
+  SweepFileReader(std::string file, std::filesystem::path base_dir)
+      : reader_(std::move(file)), base_dir_(std::move(base_dir)) {}
+
+  Result<SweepDefinition> read(const YamlNode& root);
+
+ private:
+  Result<> command(const YamlNode& node);
+  Result<> split_command(const SourceText& source);
+  Result<> parameters(const YamlNode& node);
+  Result<> combine(const YamlNode& node);
+  Result<> zip(const YamlNode& names, std::uint32_t link);
+  Result<> sample(const YamlNode& node);
+  Result<> environment(const YamlNode& node);
+  Result<> resources(const YamlNode& node);
+  Result<> retries(const YamlNode& node);
+  Result<ParameterDefinition*> find_parameter(const YamlNode& name);
+
+  NodeReader reader_;
+  std::filesystem::path base_dir_;
+  SweepDefinition definition_;
+};
+
+}  // namespace gantry::spec

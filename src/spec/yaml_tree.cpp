@@ -1,0 +1,196 @@
+#include "spec/yaml_tree.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <map>
+#include <set>
+#include <sstream>
+
+namespace gantry::spec {
+
+namespace {
+
+/// Leaves yaml-cpp's parser from inside a callback; caught in parse_yaml.
+struct Refused {
+  SourceMark mark;
+  std::string message;
+  std::string hint;
+};
+
+SourceMark to_mark(const YAML::Mark& mark) {
+  if (mark.is_null()) return {1, 1};
+  return {static_cast<std::uint32_t>(mark.line + 1), static_cast<std::uint32_t>(mark.column + 1)};
+}
+
+std::size_t count_nodes(const YamlNode& node) {
+  std::size_t n = 1;
+  for (const auto& item : node.items) n += count_nodes(item);
+  for (const auto& entry : node.entries) n += 1 + count_nodes(entry.second);
+  return n;
+}
+
+std::size_t depth_of(const YamlNode& node) {
+  std::size_t deepest = 0;
+  for (const auto& item : node.items) deepest = std::max(deepest, depth_of(item));
+  for (const auto& entry : node.entries) deepest = std::max(deepest, depth_of(entry.second));
+  return deepest + 1;
+}
+
+class TreeBuilder final : public YAML::EventHandler {
+ public:
+  explicit TreeBuilder(std::string_view text) : text_(text) {}
+  [[nodiscard]] YamlNode take() { return std::move(root_); }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    YamlNode node;
+    node.scalar.mark = to_mark(mark);
+    add(std::move(node), anchor);
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto known = anchors_.find(anchor);
+    if (known == anchors_.end()) throw Refused{to_mark(mark), "an alias stands inside the very node it repeats", {}};
+    // A chain of aliases to aliases doubles at every step: count what it unfolds to before copying.
+    budget(count_nodes(known->second), to_mark(mark));
+    if (depth_of(known->second) + open_.size() > kMaxYamlDepth) too_deep(to_mark(mark));
+    YamlNode copy = known->second;
+    place(std::move(copy));
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    YamlNode node;
+    node.kind = YamlNode::Kind::scalar;
+    node.quoted = tag == "!";
+    node.scalar = locate(mark, value);
+    if (!node.quoted && (value == "~" || value == "null" || value.empty())) node.kind = YamlNode::Kind::null;
+    add(std::move(node), anchor);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(YamlNode::Kind::sequence, mark, anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(YamlNode::Kind::map, mark, anchor);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Open {
+    YamlNode node;
+    YAML::anchor_t anchor;
+    bool has_key = false;
+    SourceText key{};
+    std::set<std::string> keys{};
+  };
+
+  /// The scalar with its place; exact when the file holds the very same bytes there.
+  [[nodiscard]] SourceText locate(const YAML::Mark& mark, const std::string& value) const {
+    SourceText source{value, to_mark(mark), false};
+    if (mark.pos < 0 || value.find('\n') != std::string::npos) return source;
+    auto at = static_cast<std::size_t>(mark.pos);
+    if (at < text_.size() && (text_[at] == '"' || text_[at] == '\'')) {
+      ++at;
+      ++source.mark.column;
+    }
+    source.exact = at < text_.size() && text_.substr(at, value.size()) == value;
+    return source;
+  }
+
+  [[noreturn]] static void too_deep(SourceMark mark) {
+    throw Refused{mark, fmt::format("nested more than {} levels deep", kMaxYamlDepth), {}};
+  }
+
+  void budget(std::size_t nodes, SourceMark mark) {
+    nodes_ += nodes;
+    if (nodes_ > kMaxYamlNodes) {
+      throw Refused{mark, fmt::format("more than {} values", kMaxYamlNodes),
+                    "put long lists into a file and use lines: or csv:"};
+    }
+  }
+
+  void open(YamlNode::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (open_.size() >= kMaxYamlDepth) too_deep(to_mark(mark));
+    budget(1, to_mark(mark));
+    Open level{{}, anchor};
+    level.node.kind = kind;
+    level.node.scalar.mark = to_mark(mark);
+    open_.push_back(std::move(level));
+  }
+  void close() {
+    Open level = std::move(open_.back());
+    open_.pop_back();
+    if (level.anchor != 0) anchors_[level.anchor] = level.node;
+    place(std::move(level.node));
+  }
+  void add(YamlNode node, YAML::anchor_t anchor) {
+    budget(1, node.mark());
+    if (anchor != 0) anchors_[anchor] = node;
+    place(std::move(node));
+  }
+
+  void place(YamlNode node) {
+    if (open_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Open& level = open_.back();
+    if (level.node.is_sequence()) {
+      level.node.items.push_back(std::move(node));
+    } else if (level.has_key) {
+      level.node.entries.emplace_back(std::move(level.key), std::move(node));
+      level.has_key = false;
+    } else {
+      if (!node.is_scalar()) throw Refused{node.mark(), "a key must be plain text", {}};
+      if (!level.keys.insert(node.text()).second) {
+        throw Refused{node.mark(), fmt::format("the key '{}' stands twice", node.text()), "remove one of them"};
+      }
+      level.key = std::move(node.scalar);
+      level.has_key = true;
+    }
+  }
+
+  std::string_view text_;
+  YamlNode root_;
+  std::vector<Open> open_;
+  std::map<YAML::anchor_t, YamlNode> anchors_;
+  std::size_t nodes_ = 0;
+};
+
+}  // namespace
+
+std::string_view YamlNode::kind_name() const {
+  switch (kind) {
+    case Kind::null: return "nothing";
+    case Kind::scalar: return "text";
+    case Kind::sequence: return "a list";
+    case Kind::map: return "a map";
+  }
+  return "";
+}
+
+Result<YamlNode> parse_yaml(std::string_view text, const std::string& file) {
+  if (text.size() > kMaxYamlBytes) {
+    return fail_at(file, {}, fmt::format("longer than {} MiB", kMaxYamlBytes >> 20U),
+                   "put long lists into a file and use lines: or csv:");
+  }
+  TreeBuilder builder(text);
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    parser.HandleNextDocument(builder);
+  } catch (const Refused& refused) {
+    return fail_at(file, refused.mark, refused.message, refused.hint);
+  } catch (const YAML::Exception& error) {
+    return fail_at(file, to_mark(error.mark), "not valid YAML: " + error.msg);
+  }
+  return builder.take();
+}
+
+}  // namespace gantry::spec
