@@ -11,7 +11,8 @@ namespace {
 class CsvReader {
  public:
   explicit CsvReader(std::string_view text) : text_(text) {
-    if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);  // a byte order mark is not part of a name
+    if (text_.starts_with("\xEF\xBB\xBF"))
+      text_.remove_prefix(3);  // a byte order mark is not part of a name
   }
   [[nodiscard]] bool at_end() const { return text_.empty(); }
   [[nodiscard]] std::size_t line() const { return line_; }
@@ -87,8 +88,8 @@ Result<CsvTable> parse_csv(std::string_view text) {
       continue;
     }
     if (fields.size() != table.header.size()) {
-      return fail(ErrorCode::usage, fmt::format("line {}: {} fields, but the header has {}", line, fields.size(),
-                                                table.header.size()));
+      return fail(ErrorCode::usage, fmt::format("line {}: {} fields, but the header has {}", line,
+                                                fields.size(), table.header.size()));
     }
     table.rows.push_back(std::move(fields));
   }

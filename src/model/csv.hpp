@@ -17,7 +17,8 @@ struct CsvTable {
   [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const;
 };
 
-/// Blank lines are left out; a row that is not as long as the header is an error that names its line.
+/// Blank lines are left out; a row that is not as long as the header is an error that names its
+/// line.
 Result<CsvTable> parse_csv(std::string_view text);
 
 }  // namespace gantry

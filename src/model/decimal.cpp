@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::uint8_t kMaxScale = 18;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 }  // namespace
 
@@ -20,7 +22,7 @@ std::optional<Decimal> parse_decimal(std::string_view text) {
   const bool negative = rest.starts_with('-');
   if (negative || rest.starts_with('+')) rest.remove_prefix(1);
 
-  __int128 digits = 0;
+  WideInt digits = 0;
   int scale = 0;
   bool point = false;
   bool any = false;
@@ -61,7 +63,7 @@ std::optional<Decimal> parse_decimal(std::string_view text) {
 }
 
 std::optional<std::int64_t> digits_at_scale(const Decimal& value, std::uint8_t scale) {
-  __int128 digits = value.digits;
+  WideInt digits = value.digits;
   for (std::uint8_t s = value.scale; s < scale; ++s) {
     digits *= 10;
     if (digits > INT64_MAX || digits < -INT64_MAX) return std::nullopt;

@@ -1,6 +1,6 @@
 #pragma once
-/// Numbers as people write them. Decimals keep ranges exact (0..1 step 0.1 has 0.3, not 0.30000000000000004);
-/// the formatting functions write the shortest text that means the number.
+/// Numbers as people write them. Decimals keep ranges exact (0..1 step 0.1 has 0.3, not
+/// 0.30000000000000004); the formatting functions write the shortest text that means the number.
 
 #include <cstdint>
 #include <optional>
@@ -8,6 +8,9 @@
 #include <string_view>
 
 namespace gantry {
+
+/// Room for products of 64-bit numbers, so that overflow is seen and not suffered.
+__extension__ typedef __int128 WideInt;
 
 /// digits / 10^scale.
 struct Decimal {
@@ -18,7 +21,8 @@ struct Decimal {
 /// "12", "-0.25", "1e-3"; nothing when it is no number or has more digits than fit.
 std::optional<Decimal> parse_decimal(std::string_view text);
 
-/// The same value with that many decimals; nothing when it does not fit. REQUIRES: scale >= value.scale.
+/// The same value with that many decimals; nothing when it does not fit. REQUIRES: scale >=
+/// value.scale.
 std::optional<std::int64_t> digits_at_scale(const Decimal& value, std::uint8_t scale);
 
 /// Longest text that append_decimal adds.
@@ -27,7 +31,8 @@ inline constexpr std::size_t kMaxDecimalText = 40;
 /// Without trailing zeros; the digits before the point padded with zeros to `width`.
 void append_decimal(std::string& out, const Decimal& value, std::uint8_t width = 0);
 
-/// The whole of `text` as a number ("1", "2.5", "-1e3"); no nan, inf, hexadecimal or surrounding space.
+/// The whole of `text` as a number ("1", "2.5", "-1e3"); no nan, inf, hexadecimal or surrounding
+/// space.
 std::optional<double> parse_number(std::string_view text);
 
 /// The shortest text that reads back as the same number; integers without ".0".

@@ -8,24 +8,29 @@ namespace gantry {
 
 namespace {
 
-bool is_sampled(const ParameterDefinition& parameter, const std::optional<SampleDefinition>& sample) {
+bool is_sampled(const ParameterDefinition& parameter,
+                const std::optional<SampleDefinition>& sample) {
   if (!sample) return false;
   const auto& names = sample->parameters;
   return names.empty() || std::find(names.begin(), names.end(), parameter.name) != names.end();
 }
 
-Result<> check_parameter(const ParameterDefinition& parameter, bool sampled, const std::string& file) {
+Result<> check_parameter(const ParameterDefinition& parameter, bool sampled,
+                         const std::string& file) {
   const std::uint64_t size = parameter.values.size();
   if (parameter.values.continuous()) {
     if (sampled) return {};
-    return fail_at(file, parameter.mark, fmt::format("'{}' has no fixed values: it can only be sampled", parameter.name),
+    return fail_at(file, parameter.mark,
+                   fmt::format("'{}' has no fixed values: it can only be sampled", parameter.name),
                    "add sample: {method: latin-hypercube, n: 100}");
   }
-  if (size == 0) return fail_at(file, parameter.mark, fmt::format("parameter '{}' has no values", parameter.name));
+  if (size == 0)
+    return fail_at(file, parameter.mark,
+                   fmt::format("parameter '{}' has no values", parameter.name));
   if (size > kMaxTasks) {
     return fail_at(file, parameter.mark,
-                   fmt::format("parameter '{}' has {} values; a sweep has at most {} tasks", parameter.name, size,
-                               kMaxTasks));
+                   fmt::format("parameter '{}' has {} values; a sweep has at most {} tasks",
+                               parameter.name, size, kMaxTasks));
   }
   return {};
 }
@@ -51,20 +56,22 @@ Result<std::vector<ParameterSpace::Linked>> ParameterSpace::link(
     const auto& first = parameters[same->parameters[0]];
     if (same->size != size) {
       return fail_at(file, parameter.mark,
-                     fmt::format("'{}' has {} values, but '{}', which it is linked with, has {}", parameter.name, size,
-                                 first.name, same->size),
+                     fmt::format("'{}' has {} values, but '{}', which it is linked with, has {}",
+                                 parameter.name, size, first.name, same->size),
                      "linked parameters need equally many values");
     }
     if (same->sampled != sampled) {
       return fail_at(file, sample->mark,
-                     fmt::format("'{}' and '{}' are linked: sample both or neither", first.name, parameter.name));
+                     fmt::format("'{}' and '{}' are linked: sample both or neither", first.name,
+                                 parameter.name));
     }
     same->parameters.push_back(p);
   }
   return groups;
 }
 
-Result<> ParameterSpace::add_axes(std::vector<Linked> groups, const std::optional<SampleDefinition>& sample,
+Result<> ParameterSpace::add_axes(std::vector<Linked> groups,
+                                  const std::optional<SampleDefinition>& sample,
                                   const std::string& file) {
   std::optional<std::size_t> sample_axis;
   for (auto& group : groups) {
@@ -83,7 +90,8 @@ Result<> ParameterSpace::add_axes(std::vector<Linked> groups, const std::optiona
   if (!sample_axis) return fail_at(file, sample->mark, "there is no parameter to sample");
   if (sample->points == 0) return fail_at(file, sample->mark, "a sample needs at least 1 point");
   auto& axis = axes_[*sample_axis];
-  auto sampler = Sampler::make(sample->method, sample->points, axis.dimensions.size(), sample->seed);
+  auto sampler =
+      Sampler::make(sample->method, sample->points, axis.dimensions.size(), sample->seed);
   if (!sampler) return fail_at(file, sample->mark, sampler.error().message, sampler.error().hint);
   axis.sampler = std::make_unique<Sampler>(std::move(*sampler));
   point_.resize(axis.dimensions.size());
@@ -101,10 +109,11 @@ Result<ParameterSpace> ParameterSpace::build(std::span<const ParameterDefinition
     size *= axis.size;  // both factors are at most 2^31: no overflow
     if (size > kMaxTasks) {
       const auto& culprit = parameters[axis.dimensions[0].parameters[0]];
-      return fail_at(file, culprit.mark,
-                     fmt::format("the parameters up to '{}' make {} or more tasks; a sweep has at most {}", culprit.name,
-                                 size, kMaxTasks),
-                     "use sample: to take some of the combinations");
+      return fail_at(
+          file, culprit.mark,
+          fmt::format("the parameters up to '{}' make {} or more tasks; a sweep has at most {}",
+                      culprit.name, size, kMaxTasks),
+          "use sample: to take some of the combinations");
     }
   }
   space.size_ = static_cast<std::uint32_t>(size);
@@ -124,7 +133,9 @@ void ParameterSpace::locate(std::uint32_t index, std::span<ValuePosition> out) {
       const auto& dimension = axis->dimensions[d];
       ValuePosition position{0, point_[d]};
       if (dimension.size != 0) {
-        position = {std::min(static_cast<std::uint32_t>(point_[d] * dimension.size), dimension.size - 1), 0};
+        position = {
+            std::min(static_cast<std::uint32_t>(point_[d] * dimension.size), dimension.size - 1),
+            0};
       }
       for (const auto p : dimension.parameters) out[p] = position;
     }

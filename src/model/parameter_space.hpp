@@ -1,7 +1,8 @@
 #pragma once
-/// All combinations of the parameters' values, numbered from 0: a product of axes whose last one varies fastest,
-/// like nested loops. An axis is a parameter, several linked ones, or a whole sample. Combination i is computed
-/// from i alone. One thread (a sampler keeps scratch between calls).
+/// All combinations of the parameters' values, numbered from 0: a product of axes whose last one
+/// varies fastest, like nested loops. An axis is a parameter, several linked ones, or a whole
+/// sample. Combination i is computed from i alone. One thread (a sampler keeps scratch between
+/// calls).
 
 #include <cstdint>
 #include <functional>
@@ -23,14 +24,15 @@ class ParameterSpace {
  public:
   /// `parameters` are read during the call only; `file` is for messages.
   static Result<ParameterSpace> build(std::span<const ParameterDefinition> parameters,
-                                      const std::optional<SampleDefinition>& sample, const std::string& file);
+                                      const std::optional<SampleDefinition>& sample,
+                                      const std::string& file);
 
   [[nodiscard]] std::uint32_t size() const { return size_; }
   /// REQUIRES: index < size(); out.size() == number of parameters.
   void locate(std::uint32_t index, std::span<ValuePosition> out);
 
-  /// The first combination of every distinct choice of the given parameters: enough to look at each text that a
-  /// template of theirs can have.
+  /// The first combination of every distinct choice of the given parameters: enough to look at each
+  /// text that a template of theirs can have.
   void for_each_choice(std::span<const std::uint32_t> parameters,
                        const std::function<bool(std::uint32_t index)>& visit) const;
 
@@ -48,7 +50,8 @@ class ParameterSpace {
   };
 
   static Result<std::vector<Linked>> link(std::span<const ParameterDefinition> parameters,
-                                          const std::optional<SampleDefinition>& sample, const std::string& file);
+                                          const std::optional<SampleDefinition>& sample,
+                                          const std::string& file);
   Result<> add_axes(std::vector<Linked> groups, const std::optional<SampleDefinition>& sample,
                     const std::string& file);
 

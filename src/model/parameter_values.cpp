@@ -21,8 +21,8 @@ std::uint8_t padded_width(std::string_view from) {
   return whole > 1 && whole <= 18 && from[0] == '0' ? static_cast<std::uint8_t>(whole) : 0;
 }
 
-/// ratio^fraction from square roots and products alone, which IEEE 754 rounds alike on every machine; pow() and
-/// exp() differ in the last digit between C libraries.
+/// ratio^fraction from square roots and products alone, which IEEE 754 rounds alike on every
+/// machine; pow() and exp() differ in the last digit between C libraries.
 double power(const std::vector<double>& roots, double fraction) {
   double product = 1;
   for (const double root : roots) {
@@ -55,7 +55,8 @@ Result<ParameterValues> ParameterValues::range(std::string_view from, std::strin
                                                std::string_view step) {
   const auto number = [](std::string_view text, std::string_view what) -> Result<Decimal> {
     if (const auto value = parse_decimal(text)) return *value;
-    return fail(ErrorCode::usage, fmt::format("{} '{}' of a range is not a decimal number", what, text));
+    return fail(ErrorCode::usage,
+                fmt::format("{} '{}' of a range is not a decimal number", what, text));
   };
   TRY_ASSIGN(const Decimal first, number(from, "start"));
   TRY_ASSIGN(const Decimal last, number(to, "end"));
@@ -64,9 +65,10 @@ Result<ParameterValues> ParameterValues::range(std::string_view from, std::strin
   const auto f = digits_at_scale(first, scale);
   const auto l = digits_at_scale(last, scale);
   const auto s = digits_at_scale(stride, scale);
-  if (!f || !l || !s) return fail(ErrorCode::usage, "the numbers of this range have too many digits");
+  if (!f || !l || !s)
+    return fail(ErrorCode::usage, "the numbers of this range have too many digits");
   if (*s == 0) return fail(ErrorCode::usage, "the step of a range cannot be 0");
-  const __int128 distance = static_cast<__int128>(*l) - *f;
+  const WideInt distance = static_cast<WideInt>(*l) - *f;
   if (distance != 0 && (distance > 0) != (*s > 0)) {
     return fail(ErrorCode::usage, fmt::format("the range {}..{} step {} is empty", from, to, step),
                 *s > 0 ? fmt::format("to count down, write {}..{} step -{}", from, to, step) : "");
@@ -100,7 +102,8 @@ Result<ParameterValues> ParameterValues::spaced(double from, double to, std::uin
   if (logarithmic) {
     const double ratio = to / from;
     if (!(ratio > 0) || !std::isfinite(ratio)) {
-      return fail(ErrorCode::usage, "both ends of a logarithmic scale must be above 0 (or both below)");
+      return fail(ErrorCode::usage,
+                  "both ends of a logarithmic scale must be above 0 (or both below)");
     }
     double root = ratio;
     for (int bit = 0; bit < 53; ++bit) spaced.roots.push_back(root = std::sqrt(root));
@@ -142,7 +145,8 @@ std::string ParameterValues::spaced_text(const Spaced& spaced, ValuePosition at)
     fraction = static_cast<double>(at.index) / (spaced.count - 1);
   }
   // 15 digits hide the rounding of one sum, 12 that of the 53 products of power().
-  if (!spaced.logarithmic) return format_rounded(spaced.from + (spaced.to - spaced.from) * fraction, 15);
+  if (!spaced.logarithmic)
+    return format_rounded(spaced.from + (spaced.to - spaced.from) * fraction, 15);
   return format_rounded(spaced.from * power(spaced.roots, fraction), 12);
 }
 
@@ -150,7 +154,8 @@ std::string_view ParameterValues::text(ValuePosition at, std::string& scratch) c
   if (const auto* listed = std::get_if<Listed>(&kind_)) return listed->values[at.index];
   if (const auto* range = std::get_if<Range>(&kind_)) {
     scratch.clear();
-    append_decimal(scratch, {range->first + range->step * static_cast<std::int64_t>(at.index), range->scale},
+    append_decimal(scratch,
+                   {range->first + range->step * static_cast<std::int64_t>(at.index), range->scale},
                    range->width);
   } else {
     scratch = spaced_text(std::get<Spaced>(kind_), at);
@@ -160,7 +165,8 @@ std::string_view ParameterValues::text(ValuePosition at, std::string& scratch) c
 
 std::span<const std::string> ParameterValues::listed() const {
   const auto* listed = std::get_if<Listed>(&kind_);
-  return listed != nullptr ? std::span<const std::string>(listed->values) : std::span<const std::string>();
+  return listed != nullptr ? std::span<const std::string>(listed->values)
+                           : std::span<const std::string>();
 }
 
 void ParameterValues::add_to(Hasher& hasher) const {
@@ -169,7 +175,8 @@ void ParameterValues::add_to(Hasher& hasher) const {
     hasher.add(listed->values.size());
     for (const auto& value : listed->values) hasher.add(value);
   } else if (const auto* range = std::get_if<Range>(&kind_)) {
-    hasher.add(static_cast<std::uint64_t>(range->first)).add(static_cast<std::uint64_t>(range->step));
+    hasher.add(static_cast<std::uint64_t>(range->first))
+        .add(static_cast<std::uint64_t>(range->step));
     hasher.add(range->count).add(range->scale).add(range->width);
   } else {
     const auto& spaced = std::get<Spaced>(kind_);

@@ -1,6 +1,6 @@
 #pragma once
-/// The values one parameter can take: a list held in memory, or a rule that makes value i when asked.
-/// Immutable; any thread.
+/// The values one parameter can take: a list held in memory, or a rule that makes value i when
+/// asked. Immutable; any thread.
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,8 @@
 
 namespace gantry {
 
-/// Which value: the index-th of a countable parameter, or the point at `fraction` of [0,1) of a continuous one.
+/// Which value: the index-th of a countable parameter, or the point at `fraction` of [0,1) of a
+/// continuous one.
 struct ValuePosition {
   std::uint32_t index = 0;
   double fraction = 0;
@@ -26,8 +27,10 @@ struct ValuePosition {
 class ParameterValues {
  public:
   static ParameterValues list(std::vector<std::string> values);
-  /// from, from+step … up to and including `to`, exact decimals; a `from` with leading zeros pads all to its width.
-  static Result<ParameterValues> range(std::string_view from, std::string_view to, std::string_view step);
+  /// from, from+step … up to and including `to`, exact decimals; a `from` with leading zeros pads
+  /// all to its width.
+  static Result<ParameterValues> range(std::string_view from, std::string_view to,
+                                       std::string_view step);
   /// "1..200", "0..1 step 0.1"; nothing when the text does not look like a range.
   static std::optional<Result<ParameterValues>> range(std::string_view text);
   /// n values evenly spaced from `from` to `to`, both included.

@@ -32,7 +32,9 @@ std::optional<double> take_number(std::string_view& text) {
 
 std::string_view take_letters(std::string_view& text) {
   std::size_t n = 0;
-  while (n < text.size() && ((text[n] >= 'a' && text[n] <= 'z') || (text[n] >= 'A' && text[n] <= 'Z'))) ++n;
+  while (n < text.size() &&
+         ((text[n] >= 'a' && text[n] <= 'z') || (text[n] >= 'A' && text[n] <= 'Z')))
+    ++n;
   const auto letters = text.substr(0, n);
   text = trim(text.substr(n));
   return letters;
@@ -100,7 +102,8 @@ std::optional<std::uint64_t> parse_memory(std::string_view text) {
   if (!text.empty()) return std::nullopt;
   double factor = 1;
   if (!unit.empty() && unit != "B" && unit != "b") {
-    const int power = static_cast<int>(std::string_view("KMGT").find(static_cast<char>(unit[0] & ~0x20))) + 1;
+    const int power =
+        static_cast<int>(std::string_view("KMGT").find(static_cast<char>(unit[0] & ~0x20))) + 1;
     const auto rest = std::string_view(unit).substr(1);
     if (power < 1) return std::nullopt;
     if (rest != "" && rest != "i" && rest != "iB" && rest != "B") return std::nullopt;
@@ -113,7 +116,8 @@ std::optional<std::uint64_t> parse_memory(std::string_view text) {
 
 std::optional<Duration> parse_duration(std::string_view text) {
   text = trim(text);
-  const auto total = text.find(':') != std::string_view::npos ? parse_clock(text) : parse_units(text);
+  const auto total =
+      text.find(':') != std::string_view::npos ? parse_clock(text) : parse_units(text);
   if (!total || !(*total >= 0) || *total > kMaxSeconds) return std::nullopt;
   return from_seconds(*total);
 }

@@ -9,10 +9,12 @@
 
 namespace gantry {
 
-/// Bytes: "500MB" (10^6), "2 GiB" (2^30), "1.5G" (as GiB), "4096". Nothing when it is no amount, or none that fits.
+/// Bytes: "500MB" (10^6), "2 GiB" (2^30), "1.5G" (as GiB), "4096". Nothing when it is no amount, or
+/// none that fits.
 std::optional<std::uint64_t> parse_memory(std::string_view text);
 
-/// "90" and "90s" are seconds; "1h30m", "2d", "500ms", "1.5h"; "MM:SS", "HH:MM:SS", "D-HH:MM:SS" as Slurm writes it.
+/// "90" and "90s" are seconds; "1h30m", "2d", "500ms", "1.5h"; "MM:SS", "HH:MM:SS", "D-HH:MM:SS" as
+/// Slurm writes it.
 std::optional<Duration> parse_duration(std::string_view text);
 
 }  // namespace gantry

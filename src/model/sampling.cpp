@@ -6,6 +6,8 @@
 #include <boost/random/sobol.hpp>
 #include <numeric>
 
+#include "model/decimal.hpp"
+
 namespace gantry {
 
 namespace {
@@ -28,14 +30,17 @@ std::uint64_t random_bits(std::uint64_t seed, std::uint64_t a, std::uint64_t b) 
 }
 
 /// The top 53 bits as a number in [0,1).
-double unit(std::uint64_t bits) { return static_cast<double>(bits >> 11U) * 0x1.0p-53; }
+double unit(std::uint64_t bits) {
+  return static_cast<double>(bits >> 11U) * 0x1.0p-53;
+}
 
 /// A number below n without modulo bias worth speaking of: the high word of a 96-bit product.
 std::uint32_t below(std::uint64_t bits, std::uint32_t n) {
-  return static_cast<std::uint32_t>((static_cast<unsigned __int128>(bits) * n) >> 64U);
+  return static_cast<std::uint32_t>((static_cast<WideInt>(bits) * n) >> 64U);
 }
 
-std::vector<std::uint32_t> permutation(std::uint32_t n, std::uint64_t seed, std::uint64_t dimension) {
+std::vector<std::uint32_t> permutation(std::uint32_t n, std::uint64_t seed,
+                                       std::uint64_t dimension) {
   std::vector<std::uint32_t> order(n);
   std::iota(order.begin(), order.end(), 0U);
   for (std::uint32_t i = n; i > 1; --i) {
@@ -72,7 +77,8 @@ Result<Sampler> Sampler::make(SampleMethod method, std::uint32_t points, std::si
   if (method == SampleMethod::latin_hypercube) {
     if (static_cast<std::uint64_t>(points) * dimensions > kMaxPermuted) {
       return fail(ErrorCode::usage,
-                  fmt::format("a Latin hypercube of {} points in {} dimensions is too large", points, dimensions),
+                  fmt::format("a Latin hypercube of {} points in {} dimensions is too large",
+                              points, dimensions),
                   "use method: random or sobol, or fewer points");
     }
     for (std::size_t d = 0; d < dimensions; ++d) {

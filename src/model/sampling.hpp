@@ -1,6 +1,7 @@
 #pragma once
-/// Points of a sample in the unit cube: random, Latin hypercube or Sobol'. Point i is made from its index; the
-/// same seed gives the same points on every machine. One thread (Sobol' keeps the engine's state between calls).
+/// Points of a sample in the unit cube: random, Latin hypercube or Sobol'. Point i is made from its
+/// index; the same seed gives the same points on every machine. One thread (Sobol' keeps the
+/// engine's state between calls).
 
 #include <cstdint>
 #include <memory>
@@ -26,7 +27,8 @@ class Sampler {
   /// Every coordinate in [0,1). REQUIRES: index < points, out.size() == dimensions.
   void point(std::uint32_t index, std::span<double> out);
 
-  /// Sobol' point `index` without shift, in Gray-code order (point 0 is the origin): what tables list.
+  /// Sobol' point `index` without shift, in Gray-code order (point 0 is the origin): what tables
+  /// list.
   static std::vector<double> plain_sobol(std::uint32_t index, std::size_t dimensions);
 
  private:
@@ -36,7 +38,8 @@ class Sampler {
   SampleMethod method_;
   std::uint32_t points_;
   std::uint64_t seed_;
-  std::vector<std::vector<std::uint32_t>> permutations_;  ///< Latin hypercube: which stratum, by dimension
+  std::vector<std::vector<std::uint32_t>>
+      permutations_;  ///< Latin hypercube: which stratum, by dimension
   std::unique_ptr<Sobol> sobol_;
 };
 

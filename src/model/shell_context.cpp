@@ -12,8 +12,12 @@ bool begins_word(char previous) {
 
 void ShellContext::feed(char c) {
   switch (state_) {
-    case State::normal: feed_normal(c); break;
-    case State::double_quotes: feed_double(c); break;
+    case State::normal:
+      feed_normal(c);
+      break;
+    case State::double_quotes:
+      feed_double(c);
+      break;
     case State::single_quotes:
       if (c == '\'') {
         state_ = State::normal;
@@ -27,7 +31,9 @@ void ShellContext::feed(char c) {
   previous_ = c;
 }
 
-void ShellContext::feed_value() { previous_ = 'v'; }
+void ShellContext::feed_value() {
+  previous_ = 'v';
+}
 
 void ShellContext::feed_normal(char c) {
   if (escaped_) {
@@ -35,13 +41,19 @@ void ShellContext::feed_normal(char c) {
     return;
   }
   switch (c) {
-    case '\\': escaped_ = true; break;
+    case '\\':
+      escaped_ = true;
+      break;
     case '\'':
       state_ = State::single_quotes;
       in_dollar_quotes_ = previous_ == '$';
       break;
-    case '"': state_ = State::double_quotes; break;
-    case '`': in_backticks_ = !in_backticks_; break;
+    case '"':
+      state_ = State::double_quotes;
+      break;
+    case '`':
+      in_backticks_ = !in_backticks_;
+      break;
     case '#':
       if (begins_word(previous_)) state_ = State::comment;
       break;
@@ -57,7 +69,8 @@ void ShellContext::feed_normal(char c) {
     case '}':
       if (braces_ > 0) --braces_;
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -68,13 +81,16 @@ void ShellContext::feed_double(char c) {
   }
   if (c == '\\') escaped_ = true;
   if (c == '"') state_ = State::normal;
-  if (c == '`' || (c == '(' && previous_ == '$')) lost_ = "after a command substitution in double quotes";
+  if (c == '`' || (c == '(' && previous_ == '$'))
+    lost_ = "after a command substitution in double quotes";
   if (c == '{' && previous_ == '$') ++braces_;
   if (c == '}' && braces_ > 0) --braces_;
 }
 
 Result<ValueQuoting> ShellContext::quoting() const {
-  const auto unsafe = [](std::string_view where) { return fail(ErrorCode::usage, std::string(where)); };
+  const auto unsafe = [](std::string_view where) {
+    return fail(ErrorCode::usage, std::string(where));
+  };
   if (!lost_.empty()) return unsafe(lost_);
   if (state_ == State::comment) return unsafe("in a comment");
   if (escaped_) return unsafe("after a backslash");

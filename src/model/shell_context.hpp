@@ -1,6 +1,7 @@
 #pragma once
-/// Follows a shell command character by character and knows how a value has to be quoted at each place, or that
-/// no quoting would be safe there. Deliberately conservative: what it cannot follow, it refuses. One thread.
+/// Follows a shell command character by character and knows how a value has to be quoted at each
+/// place, or that no quoting would be safe there. Deliberately conservative: what it cannot follow,
+/// it refuses. One thread.
 
 #include <string_view>
 
@@ -24,11 +25,11 @@ class ShellContext {
   void feed_double(char c);
 
   State state_ = State::normal;
-  bool escaped_ = false;        ///< the last character was an unquoted backslash
+  bool escaped_ = false;  ///< the last character was an unquoted backslash
   bool in_backticks_ = false;
   bool in_dollar_quotes_ = false;  ///< $'…': not POSIX, quotes differently
-  int braces_ = 0;              ///< open ${
-  std::string_view lost_;       ///< why nothing after this point can be followed
+  int braces_ = 0;                 ///< open ${
+  std::string_view lost_;          ///< why nothing after this point can be followed
   char previous_ = '\n';
 };
 

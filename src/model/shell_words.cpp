@@ -6,7 +6,9 @@ namespace gantry {
 
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
+bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\n';
+}
 
 /// Reads one word that begins at `at`; leaves `at` behind it.
 class WordReader {
@@ -35,7 +37,8 @@ class WordReader {
  private:
   Result<> single_quoted() {
     const std::size_t end = text_.find('\'', at_);
-    if (end == std::string_view::npos) return fail(ErrorCode::usage, "a single quote is not closed");
+    if (end == std::string_view::npos)
+      return fail(ErrorCode::usage, "a single quote is not closed");
     word_.text.append(text_.substr(at_, end - at_));
     at_ = end + 1;
     return {};
@@ -64,7 +67,8 @@ class WordReader {
     return fail(ErrorCode::usage, "a double quote is not closed");
   }
   Result<> escaped() {
-    if (at_ == text_.size()) return fail(ErrorCode::usage, "nothing follows the backslash at the end");
+    if (at_ == text_.size())
+      return fail(ErrorCode::usage, "nothing follows the backslash at the end");
     if (text_[at_] != '\n') word_.text.push_back(text_[at_]);
     ++at_;
     return {};
@@ -99,7 +103,8 @@ Result<std::vector<ShellWord>> split_shell_words(std::string_view text, std::siz
 }
 
 std::string quote_shell_word(std::string_view value) {
-  if (!value.empty() && std::all_of(value.begin(), value.end(), is_plain)) return std::string(value);
+  if (!value.empty() && std::all_of(value.begin(), value.end(), is_plain))
+    return std::string(value);
   std::string out;
   append_single_quoted(out, value);
   return out;

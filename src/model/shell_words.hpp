@@ -1,6 +1,6 @@
 #pragma once
-/// Text as a POSIX shell reads it: splitting into words without expanding anything, and quoting so that a shell
-/// gives back exactly the same bytes. Free functions; any thread.
+/// Text as a POSIX shell reads it: splitting into words without expanding anything, and quoting so
+/// that a shell gives back exactly the same bytes. Free functions; any thread.
 
 #include <cstddef>
 #include <string>
@@ -17,8 +17,8 @@ struct ShellWord {
   bool verbatim = true;    ///< no quotes or backslashes were taken out of it
 };
 
-/// Splits at blanks and newlines; '…', "…" and backslash quote as in sh. Nothing is expanded: $, *, ~ stay.
-/// The error says what is not closed, and at which byte in `error_offset`.
+/// Splits at blanks and newlines; '…', "…" and backslash quote as in sh. Nothing is expanded: $, *,
+/// ~ stay. The error says what is not closed, and at which byte in `error_offset`.
 Result<std::vector<ShellWord>> split_shell_words(std::string_view text, std::size_t& error_offset);
 
 /// One shell word that means exactly `value`; left bare when nothing in it is special.

@@ -1,5 +1,6 @@
 #pragma once
-/// Where in a person's file something was written, so that every complaint can point at it. Plain values.
+/// Where in a person's file something was written, so that every complaint can point at it. Plain
+/// values.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +17,8 @@ struct SourceMark {
   std::uint32_t column = 0;
 };
 
-/// A piece of text a person wrote. `exact` says that byte n of `text` stands at column + n in the file: false
-/// when escapes or line folding lie between.
+/// A piece of text a person wrote. `exact` says that byte n of `text` stands at column + n in the
+/// file: false when escapes or line folding lie between.
 struct SourceText {
   std::string text;
   SourceMark mark;
@@ -29,7 +30,8 @@ struct SourceText {
   }
 };
 
-/// A usage Error "file:line:column: message"; without a line just "file: message", without a file just "message".
+/// A usage Error "file:line:column: message"; without a line just "file: message", without a file
+/// just "message".
 tl::unexpected<Error> fail_at(std::string_view file, SourceMark mark, std::string_view message,
                               std::string hint = {});
 

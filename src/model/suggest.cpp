@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::size_t kLongestWord = 64;
 
-char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+char lower(char c) {
+  return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+}
 
 /// Edits (insert, delete, replace) between two words, letter case aside.
 std::size_t distance(std::string_view a, std::string_view b) {

@@ -22,7 +22,8 @@ void assign(Binding& binding, std::string_view name, std::string_view value) {
 
 }  // namespace
 
-Sweep::Impl::Impl(SweepDefinition d, ParameterSpace s) : definition(std::move(d)), space(std::move(s)) {
+Sweep::Impl::Impl(SweepDefinition d, ParameterSpace s)
+    : definition(std::move(d)), space(std::move(s)) {
   const std::uint32_t count = parameter_count();
   for (std::uint32_t p = 0; p < count; ++p) {
     slot_names.add(definition.parameters[p].name, p);
@@ -51,12 +52,14 @@ void Sweep::Impl::select(std::uint32_t number) {
   }
   auto& text = buffers[task_slot];
   text.resize(10);
-  text.resize(static_cast<std::size_t>(std::to_chars(text.data(), text.data() + 10, number).ptr - text.data()));
+  text.resize(static_cast<std::size_t>(std::to_chars(text.data(), text.data() + 10, number).ptr -
+                                       text.data()));
   values[task_slot] = text;
   selected = number;
 }
 
-void Sweep::Impl::render_path(const TextTemplate& path, std::string_view base, std::string& out) const {
+void Sweep::Impl::render_path(const TextTemplate& path, std::string_view base,
+                              std::string& out) const {
   out.clear();
   path.append_to(out, values);
   if (out.starts_with('/')) return;
@@ -79,10 +82,18 @@ Sweep::Sweep(Sweep&&) noexcept = default;
 Sweep& Sweep::operator=(Sweep&&) noexcept = default;
 Sweep::~Sweep() = default;
 
-const std::string& Sweep::name() const { return impl_->definition.name; }
-Digest Sweep::digest() const { return impl_->digest; }
-std::uint32_t Sweep::size() const { return impl_->size(); }
-const RetryPolicy& Sweep::retry_policy() const { return impl_->definition.retry; }
+const std::string& Sweep::name() const {
+  return impl_->definition.name;
+}
+Digest Sweep::digest() const {
+  return impl_->digest;
+}
+std::uint32_t Sweep::size() const {
+  return impl_->size();
+}
+const RetryPolicy& Sweep::retry_policy() const {
+  return impl_->definition.retry;
+}
 
 Task Sweep::task(TaskId id) const {
   Task task;
@@ -99,7 +110,8 @@ void Sweep::fill_task(TaskId id, Task& task) const {
   task.make_workdir = !definition.workdir.text.empty();
 
   resize(task.argv, impl.argv.size());
-  for (std::size_t i = 0; i < impl.argv.size(); ++i) impl.argv[i].append_to(task.argv[i], impl.values);
+  for (std::size_t i = 0; i < impl.argv.size(); ++i)
+    impl.argv[i].append_to(task.argv[i], impl.values);
   if (impl.program_is_relative) impl.render_path(impl.argv[0], definition.base_dir, task.argv[0]);
 
   task.parameters.resize(impl.parameter_count());
@@ -133,9 +145,15 @@ std::vector<Binding> Sweep::parameters(TaskId id) const {
   return result;
 }
 
-double Sweep::cost(TaskId) const { return 1; }
-bool Sweep::has_cost() const { return false; }
-Resources Sweep::resources(TaskId) const { return impl_->definition.resources; }
+double Sweep::cost(TaskId) const {
+  return 1;
+}
+bool Sweep::has_cost() const {
+  return false;
+}
+Resources Sweep::resources(TaskId) const {
+  return impl_->definition.resources;
+}
 
 std::vector<std::string> Sweep::parameter_names() const {
   std::vector<std::string> names;
@@ -143,8 +161,14 @@ std::vector<std::string> Sweep::parameter_names() const {
   return names;
 }
 
-std::vector<std::string> Sweep::result_names() const { return {}; }
-Result<ResultValues> Sweep::extract(const AttemptReport&, std::string_view) const { return ResultValues{}; }
-bool Sweep::reads_stdout() const { return false; }
+std::vector<std::string> Sweep::result_names() const {
+  return {};
+}
+Result<ResultValues> Sweep::extract(const AttemptReport&, std::string_view) const {
+  return ResultValues{};
+}
+bool Sweep::reads_stdout() const {
+  return false;
+}
 
 }  // namespace gantry

@@ -23,16 +23,16 @@ using ResultValues = std::vector<std::pair<std::string, std::string>>;
 
 class Sweep {
  public:
-  /// Checks everything that can be checked without looking at the disk: names, placeholders, sizes, lengths,
-  /// tasks that would write the same file. Errors begin with file:line:column.
+  /// Checks everything that can be checked without looking at the disk: names, placeholders, sizes,
+  /// lengths, tasks that would write the same file. Errors begin with file:line:column.
   static Result<Sweep> build(SweepDefinition definition);
   Sweep(Sweep&&) noexcept;
   Sweep& operator=(Sweep&&) noexcept;
   ~Sweep();
 
   [[nodiscard]] const std::string& name() const;
-  /// Identifies the whole expanded study: same digest, same tasks under the same numbers. Leaves out what does
-  /// not change a task's result: resources, retries, timeout, cost.
+  /// Identifies the whole expanded study: same digest, same tasks under the same numbers. Leaves
+  /// out what does not change a task's result: resources, retries, timeout, cost.
   [[nodiscard]] Digest digest() const;
   [[nodiscard]] std::uint32_t size() const;
 
@@ -51,15 +51,18 @@ class Sweep {
   /// Derived values last.
   [[nodiscard]] std::vector<std::string> parameter_names() const;
   [[nodiscard]] std::vector<std::string> result_names() const;
-  /// Reads the `results:` values of a succeeded attempt. The error message names the value and the place.
-  /// `whole_stdout` is all of the standard output (report.out.text holds only the end of a large one).
-  [[nodiscard]] Result<ResultValues> extract(const AttemptReport& report, std::string_view whole_stdout) const;
+  /// Reads the `results:` values of a succeeded attempt. The error message names the value and the
+  /// place. `whole_stdout` is all of the standard output (report.out.text holds only the end of a
+  /// large one).
+  [[nodiscard]] Result<ResultValues> extract(const AttemptReport& report,
+                                             std::string_view whole_stdout) const;
   /// True when `extract` looks at the standard output.
   [[nodiscard]] bool reads_stdout() const;
 
   /// Every input that some task names must be there now; the error points at the place in the file.
   [[nodiscard]] Result<> check_inputs() const;
-  /// Parameters that no template and no expression mentions: tasks see them in their environment only.
+  /// Parameters that no template and no expression mentions: tasks see them in their environment
+  /// only.
   [[nodiscard]] std::vector<std::string> unused_parameters() const;
 
  private:

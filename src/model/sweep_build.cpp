@@ -11,12 +11,6 @@ namespace gantry {
 
 namespace {
 
-constexpr std::string_view kNul("\0", 1);
-
-std::string number_of(std::uint64_t n, std::string_view what) {
-  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-}
-
 Result<> check_text(const SourceText& source, const std::string& file) {
   if (source.text.find('\0') == std::string::npos) return {};
   return fail_at(file, source.mark, "a NUL byte cannot be passed to a program");
@@ -29,15 +23,17 @@ Result<> check_values(const ParameterDefinition& parameter, const std::string& f
   for (const auto& value : parameter.values.listed()) {
     ++i;
     if (value.find('\0') != std::string::npos) {
-      return fail_at(file, parameter.mark,
-                     fmt::format("value {} of '{}' contains a NUL byte, which cannot be passed to a program", i,
-                                 parameter.name));
+      return fail_at(
+          file, parameter.mark,
+          fmt::format("value {} of '{}' contains a NUL byte, which cannot be passed to a program",
+                      i, parameter.name));
     }
     if (value.size() > room) {
-      return fail_at(file, parameter.mark,
-                     fmt::format("value {} of '{}' is {} bytes long; Linux passes at most {} to a program", i,
-                                 parameter.name, value.size(), room),
-                     "put it into a file and pass the file's name");
+      return fail_at(
+          file, parameter.mark,
+          fmt::format("value {} of '{}' is {} bytes long; Linux passes at most {} to a program", i,
+                      parameter.name, value.size(), room),
+          "put it into a file and pass the file's name");
     }
   }
   return {};
@@ -46,7 +42,8 @@ Result<> check_values(const ParameterDefinition& parameter, const std::string& f
 }  // namespace
 
 Result<Sweep> Sweep::build(SweepDefinition definition) {
-  TRY_ASSIGN(auto space, ParameterSpace::build(definition.parameters, definition.sample, definition.file));
+  TRY_ASSIGN(auto space,
+             ParameterSpace::build(definition.parameters, definition.sample, definition.file));
   auto impl = std::make_unique<Impl>(std::move(definition), std::move(space));
   TRY(impl->check_names());
   TRY(impl->parse_templates());
@@ -61,14 +58,17 @@ Result<> Sweep::Impl::check_names() const {
   for (const auto& parameter : definition.parameters) {
     const auto& name = parameter.name;
     if (!is_parameter_name(name)) {
-      return fail_at(definition.file, parameter.mark, fmt::format("'{}' cannot be a parameter's name", name),
+      return fail_at(definition.file, parameter.mark,
+                     fmt::format("'{}' cannot be a parameter's name", name),
                      "a name has letters, digits and '_' and does not begin with a digit");
     }
     if (name.starts_with("gantry_")) {
-      return fail_at(definition.file, parameter.mark, fmt::format("'{}': names with gantry_ are reserved", name));
+      return fail_at(definition.file, parameter.mark,
+                     fmt::format("'{}': names with gantry_ are reserved", name));
     }
     if (!seen.insert(name).second) {
-      return fail_at(definition.file, parameter.mark, fmt::format("parameter '{}' is defined twice", name));
+      return fail_at(definition.file, parameter.mark,
+                     fmt::format("parameter '{}' is defined twice", name));
     }
     TRY(check_values(parameter, definition.file));
   }
@@ -76,14 +76,17 @@ Result<> Sweep::Impl::check_names() const {
   for (const auto& variable : definition.environment) {
     const auto& name = variable.name;
     if (!is_parameter_name(name)) {
-      return fail_at(definition.file, variable.mark, fmt::format("'{}' cannot be a variable's name", name),
+      return fail_at(definition.file, variable.mark,
+                     fmt::format("'{}' cannot be a variable's name", name),
                      "a name has letters, digits and '_' and does not begin with a digit");
     }
     if (name.starts_with("GANTRY_")) {
-      return fail_at(definition.file, variable.mark, fmt::format("'{}': names with GANTRY_ are reserved", name));
+      return fail_at(definition.file, variable.mark,
+                     fmt::format("'{}': names with GANTRY_ are reserved", name));
     }
     if (!seen.insert(name).second) {
-      return fail_at(definition.file, variable.mark, fmt::format("variable '{}' is defined twice", name));
+      return fail_at(definition.file, variable.mark,
+                     fmt::format("variable '{}' is defined twice", name));
     }
   }
   return {};
@@ -94,7 +97,8 @@ Result<> Sweep::Impl::parse_templates() {
     TRY(check_text(source, definition.file));
     return TextTemplate::parse(source, slot_names, definition.file);
   };
-  const auto parse_all = [&](const std::vector<SourceText>& sources, std::vector<TextTemplate>& out) -> Result<> {
+  const auto parse_all = [&](const std::vector<SourceText>& sources,
+                             std::vector<TextTemplate>& out) -> Result<> {
     for (const auto& source : sources) {
       TRY_ASSIGN(out.emplace_back(), parse(source));
     }
@@ -103,9 +107,11 @@ Result<> Sweep::Impl::parse_templates() {
   if (definition.command.empty()) return fail_at(definition.file, {}, "the command is empty");
   if (definition.shell) {
     TRY(check_text(definition.command[0], definition.file));
-    TRY_ASSIGN(auto script, TextTemplate::parse_shell(definition.command[0], slot_names, definition.file));
+    TRY_ASSIGN(auto script,
+               TextTemplate::parse_shell(definition.command[0], slot_names, definition.file));
     for (const auto* word : {"/bin/sh", "-c"}) {
-      TRY_ASSIGN(argv.emplace_back(), TextTemplate::parse({word, {}, false}, slot_names, definition.file));
+      TRY_ASSIGN(argv.emplace_back(),
+                 TextTemplate::parse({word, {}, false}, slot_names, definition.file));
     }
     argv.push_back(std::move(script));
   } else {
@@ -128,7 +134,8 @@ Result<> Sweep::Impl::check_lengths() {
   for (const auto& parameter : definition.parameters) longest.push_back(parameter.values.longest());
   longest.resize(values.size(), std::max<std::size_t>(definition.base_dir.size(), 10));
   std::string text;
-  const auto check = [&](const TextTemplate& source, SourceMark mark, std::string_view what) -> Result<> {
+  const auto check = [&](const TextTemplate& source, SourceMark mark,
+                         std::string_view what) -> Result<> {
     if (source.longest(longest) <= kMaxArgument) return {};
     // The bound may never be reached: look at what there really is.
     std::uint32_t bad = 0;
@@ -141,8 +148,8 @@ Result<> Sweep::Impl::check_lengths() {
     });
     if (bad == 0) return {};
     return fail_at(definition.file, mark,
-                   fmt::format("{} of task {} would be {} bytes long; Linux passes at most {}", what, bad, text.size(),
-                               kMaxArgument),
+                   fmt::format("{} of task {} would be {} bytes long; Linux passes at most {}",
+                               what, bad, text.size(), kMaxArgument),
                    "put long values into a file and pass the file's name");
   };
   for (std::size_t i = 0; i < argv.size(); ++i) {
@@ -150,7 +157,8 @@ Result<> Sweep::Impl::check_lengths() {
     TRY(check(argv[i], source.mark, "an argument"));
   }
   for (std::size_t e = 0; e < environment.size(); ++e) {
-    TRY(check(environment[e], definition.environment[e].mark, "the variable '" + definition.environment[e].name + "'"));
+    TRY(check(environment[e], definition.environment[e].mark,
+              "the variable '" + definition.environment[e].name + "'"));
   }
   return {};
 }
@@ -177,8 +185,8 @@ Result<> Sweep::Impl::check_outputs() {
   std::sort(seen.begin(), seen.end(), [](const Seen& a, const Seen& b) {
     return std::tie(a.hash, a.task, a.output) < std::tie(b.hash, b.task, b.output);
   });
-  const auto twin = std::adjacent_find(seen.begin(), seen.end(),
-                                       [](const Seen& a, const Seen& b) { return a.hash == b.hash; });
+  const auto twin = std::adjacent_find(
+      seen.begin(), seen.end(), [](const Seen& a, const Seen& b) { return a.hash == b.hash; });
   if (twin == seen.end()) return {};
   select(twin->task);
   render_workdir(directory);
@@ -187,9 +195,10 @@ Result<> Sweep::Impl::check_outputs() {
   if (twin->task == (twin + 1)->task) {
     return fail_at(definition.file, mark, fmt::format("the output {} is named twice", path));
   }
-  return fail_at(definition.file, mark,
-                 fmt::format("tasks {} and {} would both write {}", twin->task, (twin + 1)->task, path),
-                 "put every parameter that varies into the name, or {#}, the task's number");
+  return fail_at(
+      definition.file, mark,
+      fmt::format("tasks {} and {} would both write {}", twin->task, (twin + 1)->task, path),
+      "put every parameter that varies into the name, or {#}, the task's number");
 }
 
 Digest Sweep::Impl::compute_digest() const {
@@ -212,7 +221,8 @@ Digest Sweep::Impl::compute_digest() const {
     for (const auto& name : sample->parameters) hasher.add(name);
   }
   hasher.add(definition.environment.size());
-  for (const auto& variable : definition.environment) hasher.add(variable.name).add(variable.text.text);
+  for (const auto& variable : definition.environment)
+    hasher.add(variable.name).add(variable.text.text);
   hasher.add(definition.workdir.text);
   add_all(definition.inputs);
   add_all(definition.outputs);

@@ -1,6 +1,6 @@
 #pragma once
-/// Everything a person can say about a sweep, as plain values: what the readers in spec/ produce and what
-/// Sweep::build checks and turns into tasks.
+/// Everything a person can say about a sweep, as plain values: what the readers in spec/ produce
+/// and what Sweep::build checks and turns into tasks.
 
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,8 @@ struct ParameterDefinition {
   std::string name;
   ParameterValues values;
   SourceMark mark{};
-  /// Parameters with the same link other than 0 take their values together: zip, `:::+`, columns of one CSV file.
+  /// Parameters with the same link other than 0 take their values together: zip, `:::+`, columns of
+  /// one CSV file.
   std::uint32_t link = 0;
   /// Other names in braces: the "" and "1" of a one-liner.
   std::vector<std::string> aliases{};
@@ -44,9 +45,11 @@ struct NamedText {
 struct SweepDefinition {
   std::string name;
   std::string file;      ///< for messages; empty for a one-liner
-  std::string base_dir;  ///< absolute: what relative names are relative to, and the default working directory
+  std::string base_dir;  ///< absolute: what relative names are relative to, and the default working
+                         ///< directory
 
-  std::vector<SourceText> command;  ///< one template an argument; with `shell` a single one, run by /bin/sh -c
+  std::vector<SourceText>
+      command;  ///< one template an argument; with `shell` a single one, run by /bin/sh -c
   bool shell = false;
 
   std::vector<ParameterDefinition> parameters;

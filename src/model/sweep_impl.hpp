@@ -1,6 +1,6 @@
 #pragma once
-/// The inside of a Sweep: the definition, its parsed templates, and the scratch that holds the values of the task
-/// looked at last. Included by sweep*.cpp only. One thread.
+/// The inside of a Sweep: the definition, its parsed templates, and the scratch that holds the
+/// values of the task looked at last. Included by sweep*.cpp only. One thread.
 
 #include <cstdint>
 #include <string>
@@ -14,7 +14,8 @@
 
 namespace gantry {
 
-/// The longest argument or environment entry that Linux passes to a program (MAX_ARG_STRLEN, with its NUL).
+/// The longest argument or environment entry that Linux passes to a program (MAX_ARG_STRLEN, with
+/// its NUL).
 inline constexpr std::size_t kMaxArgument = 131071;
 
 struct Sweep::Impl {
@@ -22,7 +23,8 @@ struct Sweep::Impl {
   ParameterSpace space;
   Digest digest;
 
-  // A slot is what a placeholder stands for: the parameters, then the task's number, then the base directory.
+  // A slot is what a placeholder stands for: the parameters, then the task's number, then the base
+  // directory.
   SlotNames slot_names;
   std::uint32_t task_slot = 0;
   std::uint32_t base_slot = 0;
@@ -32,7 +34,8 @@ struct Sweep::Impl {
   TextTemplate workdir;
   std::vector<TextTemplate> inputs;
   std::vector<TextTemplate> outputs;
-  bool program_is_relative = false;  ///< argv[0] is a path below base_dir, but the task runs elsewhere
+  bool program_is_relative =
+      false;  ///< argv[0] is a path below base_dir, but the task runs elsewhere
 
   // Scratch: the values of the task selected last.
   std::uint32_t selected = 0;  ///< its number; 0 = none

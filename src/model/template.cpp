@@ -12,10 +12,16 @@ namespace gantry {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 
-std::string_view base_name(std::string_view value) { return value.substr(value.rfind('/') + 1); }
+std::string_view base_name(std::string_view value) {
+  return value.substr(value.rfind('/') + 1);
+}
 
 std::string_view directory(std::string_view value) {
   const std::size_t slash = value.rfind('/');
@@ -39,11 +45,16 @@ bool is_parameter_name(std::string_view name) {
 
 std::string_view value_part(std::string_view value, ValuePart part) {
   switch (part) {
-    case ValuePart::whole: return value;
-    case ValuePart::no_extension: return no_extension(value);
-    case ValuePart::base_name: return base_name(value);
-    case ValuePart::directory: return directory(value);
-    case ValuePart::base_name_no_extension: return no_extension(base_name(value));
+    case ValuePart::whole:
+      return value;
+    case ValuePart::no_extension:
+      return no_extension(value);
+    case ValuePart::base_name:
+      return base_name(value);
+    case ValuePart::directory:
+      return directory(value);
+    case ValuePart::base_name_no_extension:
+      return no_extension(base_name(value));
   }
   return value;
 }
@@ -95,7 +106,8 @@ std::string SlotNames::suggest(std::string_view name) const {
 
 class TemplateParser {
  public:
-  TemplateParser(const SourceText& source, const SlotNames& names, const std::string& file, bool shell)
+  TemplateParser(const SourceText& source, const SlotNames& names, const std::string& file,
+                 bool shell)
       : source_(source), text_(source.text), names_(names), file_(file), shell_(shell) {}
 
   Result<TextTemplate> parse() {
@@ -132,7 +144,8 @@ class TemplateParser {
   /// At a '{' that is not doubled.
   Result<> brace() {
     const std::size_t end = text_.find('}', at_);
-    const auto inside = end == kNowhere ? std::string_view("{") : text_.substr(at_ + 1, end - at_ - 1);
+    const auto inside =
+        end == kNowhere ? std::string_view("{") : text_.substr(at_ + 1, end - at_ - 1);
     const auto placeholder = parse_placeholder(inside);
     if (!placeholder) {
       single_ = std::min(single_, at_);
@@ -154,15 +167,23 @@ class TemplateParser {
     return {};
   }
 
-  [[nodiscard]] tl::unexpected<Error> unknown(std::string_view inside, std::string_view name) const {
+  [[nodiscard]] tl::unexpected<Error> unknown(std::string_view inside,
+                                              std::string_view name) const {
     std::string hint = names_.suggest(name);
-    if (hint.empty()) hint = fmt::format("define '{}' under parameters:, or write {{{{{}}}}} for literal braces", name, inside);
-    if (!is_parameter_name(name)) hint = fmt::format("give the parameter's name, or write {{{{{}}}}} for literal braces", inside);
-    return fail_at(file_, source_.at(at_), fmt::format("{{{}}} is not a parameter", inside), std::move(hint));
+    if (hint.empty())
+      hint = fmt::format("define '{}' under parameters:, or write {{{{{}}}}} for literal braces",
+                         name, inside);
+    if (!is_parameter_name(name))
+      hint =
+          fmt::format("give the parameter's name, or write {{{{{}}}}} for literal braces", inside);
+    return fail_at(file_, source_.at(at_), fmt::format("{{{}}} is not a parameter", inside),
+                   std::move(hint));
   }
-  [[nodiscard]] tl::unexpected<Error> unsafe(std::string_view inside, std::string_view where) const {
-    return fail_at(file_, source_.at(at_), fmt::format("{{{}}} cannot be put {} safely", inside, where),
-                   fmt::format("assign it to a shell variable first (v={{{}}}) and use \"$v\"", inside));
+  [[nodiscard]] tl::unexpected<Error> unsafe(std::string_view inside,
+                                             std::string_view where) const {
+    return fail_at(
+        file_, source_.at(at_), fmt::format("{{{}}} cannot be put {} safely", inside, where),
+        fmt::format("assign it to a shell variable first (v={{{}}}) and use \"$v\"", inside));
   }
 
   const SourceText& source_;
@@ -192,10 +213,18 @@ void TextTemplate::append_to(std::string& out, std::span<const std::string_view>
     out.append(piece.before);
     const std::string_view value = value_part(values[piece.slot], piece.part);
     switch (piece.quoting) {
-      case ValueQuoting::none: out.append(value); break;
-      case ValueQuoting::shell_word: append_single_quoted(out, value); break;
-      case ValueQuoting::inside_single: append_inside_single_quotes(out, value); break;
-      case ValueQuoting::inside_double: append_inside_double_quotes(out, value); break;
+      case ValueQuoting::none:
+        out.append(value);
+        break;
+      case ValueQuoting::shell_word:
+        append_single_quoted(out, value);
+        break;
+      case ValueQuoting::inside_single:
+        append_inside_single_quotes(out, value);
+        break;
+      case ValueQuoting::inside_double:
+        append_inside_double_quotes(out, value);
+        break;
     }
   }
   out.append(tail_);

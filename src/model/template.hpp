@@ -1,6 +1,6 @@
 #pragma once
-/// Text with placeholders: `{seed}` stands for a parameter's value, `{{` and `}}` for braces. Parsed once, then
-/// rendered for each task. Immutable after parsing; any thread.
+/// Text with placeholders: `{seed}` stands for a parameter's value, `{{` and `}}` for braces.
+/// Parsed once, then rendered for each task. Immutable after parsing; any thread.
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,13 @@
 namespace gantry {
 
 /// What of a value is substituted, spelt as GNU parallel does: {} {.} {/} {//} {/.}
-enum class ValuePart : std::uint8_t { whole, no_extension, base_name, directory, base_name_no_extension };
+enum class ValuePart : std::uint8_t {
+  whole,
+  no_extension,
+  base_name,
+  directory,
+  base_name_no_extension
+};
 
 /// How a value is written where it stands.
 enum class ValueQuoting : std::uint8_t { none, shell_word, inside_single, inside_double };
@@ -37,11 +43,12 @@ class TextTemplate {
  public:
   /// A constant empty text.
   TextTemplate() = default;
-  /// Braces that hold no placeholder are kept as they are, unless others of the same text are doubled: then all
-  /// literal braces must be.
-  static Result<TextTemplate> parse(const SourceText& source, const SlotNames& names, const std::string& file);
-  /// For a command that /bin/sh reads: every value is quoted for the place where it stands. Refused in places
-  /// where no quoting is safe (here-documents, backticks, arithmetic, comments …).
+  /// Braces that hold no placeholder are kept as they are, unless others of the same text are
+  /// doubled: then all literal braces must be.
+  static Result<TextTemplate> parse(const SourceText& source, const SlotNames& names,
+                                    const std::string& file);
+  /// For a command that /bin/sh reads: every value is quoted for the place where it stands. Refused
+  /// in places where no quoting is safe (here-documents, backticks, arithmetic, comments …).
   static Result<TextTemplate> parse_shell(const SourceText& source, const SlotNames& names,
                                           const std::string& file);
 
@@ -75,8 +82,8 @@ bool is_parameter_name(std::string_view name);
 /// The part of a value that a placeholder asks for.
 std::string_view value_part(std::string_view value, ValuePart part);
 
-/// A placeholder's inside, split: "g/." is name "g" and part base_name_no_extension. The name may be empty, a
-/// number or "#". Nothing when it is no placeholder.
+/// A placeholder's inside, split: "g/." is name "g" and part base_name_no_extension. The name may
+/// be empty, a number or "#". Nothing when it is no placeholder.
 struct PlaceholderName {
   std::string_view name;
   ValuePart part = ValuePart::whole;

@@ -16,7 +16,8 @@ tl::unexpected<Error> NodeReader::wrong_type(const YamlNode& node, std::string_v
   if (node.kind == YamlNode::Kind::null) {
     return error(node.mark(), fmt::format("'{}' has no value; expected {}", key, expected));
   }
-  const std::string found = node.is_scalar() ? fmt::format("'{}'", node.text()) : std::string(node.kind_name());
+  const std::string found =
+      node.is_scalar() ? fmt::format("'{}'", node.text()) : std::string(node.kind_name());
   return error(node.mark(), fmt::format("'{}' must be {}, not {}", key, expected, found));
 }
 
@@ -43,7 +44,8 @@ Result<SourceText> NodeReader::text(const YamlNode& node, std::string_view key) 
   return node.scalar;
 }
 
-Result<std::vector<SourceText>> NodeReader::texts(const YamlNode& node, std::string_view key) const {
+Result<std::vector<SourceText>> NodeReader::texts(const YamlNode& node,
+                                                  std::string_view key) const {
   std::vector<SourceText> list;
   if (node.is_scalar()) {
     list.push_back(node.scalar);
@@ -72,13 +74,15 @@ Result<double> NodeReader::number(const YamlNode& node, std::string_view key) co
   return wrong_type(node, key, "a number");
 }
 
-Result<std::uint64_t> NodeReader::count(const YamlNode& node, std::string_view key, std::uint64_t least,
-                                        std::uint64_t most) const {
+Result<std::uint64_t> NodeReader::count(const YamlNode& node, std::string_view key,
+                                        std::uint64_t least, std::uint64_t most) const {
   if (node.is_scalar()) {
     const std::string& text = node.text();
     std::uint64_t value = 0;
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (status == std::errc{} && end == text.data() + text.size() && value >= least && value <= most) return value;
+    if (status == std::errc{} && end == text.data() + text.size() && value >= least &&
+        value <= most)
+      return value;
   }
   return wrong_type(node, key, fmt::format("a whole number from {} to {}", least, most));
 }

@@ -1,5 +1,6 @@
 #pragma once
-/// Reads typed values from YAML nodes and complains with their place. Held by value during one parse.
+/// Reads typed values from YAML nodes and complains with their place. Held by value during one
+/// parse.
 
 #include <cstdint>
 #include <optional>
@@ -18,7 +19,8 @@ class NodeReader {
   explicit NodeReader(std::string file) : file_(std::move(file)) {}
   [[nodiscard]] const std::string& file() const { return file_; }
 
-  [[nodiscard]] tl::unexpected<Error> error(SourceMark mark, std::string_view message, std::string hint = {}) const {
+  [[nodiscard]] tl::unexpected<Error> error(SourceMark mark, std::string_view message,
+                                            std::string hint = {}) const {
     return fail_at(file_, mark, message, std::move(hint));
   }
   /// "'cores' must be a number, not a list".
@@ -32,11 +34,12 @@ class NodeReader {
 
   [[nodiscard]] Result<SourceText> text(const YamlNode& node, std::string_view key) const;
   /// A scalar or a list of scalars.
-  [[nodiscard]] Result<std::vector<SourceText>> texts(const YamlNode& node, std::string_view key) const;
+  [[nodiscard]] Result<std::vector<SourceText>> texts(const YamlNode& node,
+                                                      std::string_view key) const;
   [[nodiscard]] Result<bool> boolean(const YamlNode& node, std::string_view key) const;
   [[nodiscard]] Result<double> number(const YamlNode& node, std::string_view key) const;
-  [[nodiscard]] Result<std::uint64_t> count(const YamlNode& node, std::string_view key, std::uint64_t least,
-                                            std::uint64_t most) const;
+  [[nodiscard]] Result<std::uint64_t> count(const YamlNode& node, std::string_view key,
+                                            std::uint64_t least, std::uint64_t most) const;
   [[nodiscard]] Result<Duration> duration(const YamlNode& node, std::string_view key) const;
 
  private:

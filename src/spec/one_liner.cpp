@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kMaxDataFile = std::size_t{256} << 20U;
 
-/// What a word that begins a list of values says. `:::#N[:name]` is how standard input is written out: exactly N
-/// words follow that are values whatever they look like.
+/// What a word that begins a list of values says. `:::#N[:name]` is how standard input is written
+/// out: exactly N words follow that are values whatever they look like.
 struct Separator {
   bool file = false;    ///< ::::
   bool linked = false;  ///< :::+
@@ -58,16 +58,19 @@ class OneLinerReader {
 
   Result<OneLiner> read(std::vector<std::string> words) {
     if (!words.empty() && words[0] == "--") words.erase(words.begin());
-    auto at = std::find_if(words.begin(), words.end(), [](const auto& word) { return parse_separator(word); });
+    auto at = std::find_if(words.begin(), words.end(),
+                           [](const auto& word) { return parse_separator(word); });
     TRY(command({words.begin(), at}));
     result_.args = {"--"};
     result_.args.insert(result_.args.end(), words.begin(), at);
     const bool no_lists = at == words.end();
     while (at != words.end()) {
       const Separator separator = *parse_separator(*at++);
-      auto end = std::find_if(at, words.end(), [](const auto& word) { return parse_separator(word); });
+      auto end =
+          std::find_if(at, words.end(), [](const auto& word) { return parse_separator(word); });
       if (separator.count) {
-        if (*separator.count > static_cast<std::size_t>(words.end() - at)) return wrong("a stored list of values is cut off");
+        if (*separator.count > static_cast<std::size_t>(words.end() - at))
+          return wrong("a stored list of values is cut off");
         end = at + static_cast<std::ptrdiff_t>(*separator.count);
       }
       TRY(list(separator, {at, end}));
@@ -95,7 +98,8 @@ class OneLinerReader {
       for (const auto& word : split) words.push_back(word.text);
     }
     if (words.empty() || words[0].empty()) {
-      return wrong("there is no command before the values", "write gantry run -- ./program {} ::: a b c");
+      return wrong("there is no command before the values",
+                   "write gantry run -- ./program {} ::: a b c");
     }
     for (auto& word : words) definition.command.push_back({std::move(word), {}, false});
     definition.name = std::filesystem::path(definition.command[0].text).filename().string();
@@ -106,7 +110,8 @@ class OneLinerReader {
   Result<> list(const Separator& separator, std::vector<std::string> words) {
     std::uint32_t link = 0;
     if (separator.linked) {
-      if (result_.definition.parameters.empty()) return wrong(":::+ links to the list before it, and there is none");
+      if (result_.definition.parameters.empty())
+        return wrong(":::+ links to the list before it, and there is none");
       auto& previous = result_.definition.parameters.back();
       if (previous.link == 0) previous.link = ++links_;
       link = previous.link;
@@ -132,11 +137,13 @@ class OneLinerReader {
   }
 
   /// Words that may be ranges and, with a name, lists with commas.
-  Result<> expanded(const std::string& name, const std::vector<std::string>& words, bool commas, std::uint32_t link) {
+  Result<> expanded(const std::string& name, const std::vector<std::string>& words, bool commas,
+                    std::uint32_t link) {
     std::vector<std::string> pieces;
     for (const auto& word : words) {
       std::size_t from = 0;
-      for (std::size_t comma = 0; commas && (comma = word.find(',', from)) != std::string::npos; from = comma + 1) {
+      for (std::size_t comma = 0; commas && (comma = word.find(',', from)) != std::string::npos;
+           from = comma + 1) {
         pieces.push_back(word.substr(from, comma - from));
       }
       pieces.push_back(word.substr(from));
@@ -151,13 +158,16 @@ class OneLinerReader {
       }
       TRY_ASSIGN(auto part, std::move(*range));
       if (pieces.size() == 1) return add(name, std::move(part), link);
-      if (part.size() + values.size() > kMaxYamlNodes) return wrong(fmt::format("the range {} is too long to stand in a list", piece));
-      for (std::uint32_t i = 0; i < part.size(); ++i) values.emplace_back(part.text({i, 0}, scratch));
+      if (part.size() + values.size() > kMaxYamlNodes)
+        return wrong(fmt::format("the range {} is too long to stand in a list", piece));
+      for (std::uint32_t i = 0; i < part.size(); ++i)
+        values.emplace_back(part.text({i, 0}, scratch));
     }
     return add(name, ParameterValues::list(std::move(values)), link);
   }
 
-  Result<> files(const Separator& separator, const std::vector<std::string>& words, std::uint32_t link) {
+  Result<> files(const Separator& separator, const std::vector<std::string>& words,
+                 std::uint32_t link) {
     if (separator.linked && words.size() > 1) return wrong("::::+ takes one file");
     for (const auto& word : words) {
       const std::string name(leading_name(word));
@@ -179,7 +189,9 @@ class OneLinerReader {
   }
 
   Result<std::vector<std::string>> stdin_lines() {
-    if (!read_stdin_) return wrong("the values should come from the standard input, which is a terminal", "pipe them in, or give them after :::");
+    if (!read_stdin_)
+      return wrong("the values should come from the standard input, which is a terminal",
+                   "pipe them in, or give them after :::");
     if (stdin_used_) return wrong("the standard input can be read only once");
     stdin_used_ = true;
     TRY_ASSIGN(const auto text, read_stdin_());
@@ -189,10 +201,12 @@ class OneLinerReader {
   /// No list was given: lines of standard input are the values, if there are any.
   Result<> values_from_stdin_alone() {
     const auto& words = result_.definition.command;
-    const bool asks = std::any_of(words.begin(), words.end(), [](const auto& word) { return has_placeholder(word.text); });
+    const bool asks = std::any_of(words.begin(), words.end(),
+                                  [](const auto& word) { return has_placeholder(word.text); });
     if (!read_stdin_) {
       if (!asks) return {};
-      return wrong("the command has a placeholder, but no values are given", "add values: ::: a b c, or ::: seed=1..10");
+      return wrong("the command has a placeholder, but no values are given",
+                   "add values: ::: a b c, or ::: seed=1..10");
     }
     TRY_ASSIGN(auto lines, stdin_lines());
     if (lines.empty() && !asks) return {};
@@ -203,17 +217,20 @@ class OneLinerReader {
 
   Result<> add(const std::string& name, ParameterValues values, std::uint32_t link) {
     auto& parameters = result_.definition.parameters;
-    parameters.push_back({name, std::move(values), {}, link, {std::to_string(parameters.size() + 1)}});
+    parameters.push_back(
+        {name, std::move(values), {}, link, {std::to_string(parameters.size() + 1)}});
     return {};
   }
 
   void keep_words(const Separator& separator, const std::vector<std::string>& words) {
     if (separator.count) return write_out(separator.linked, separator.name, words);
-    result_.args.push_back(fmt::format(":::{}{}", separator.file ? ":" : "", separator.linked ? "+" : ""));
+    result_.args.push_back(
+        fmt::format(":::{}{}", separator.file ? ":" : "", separator.linked ? "+" : ""));
     result_.args.insert(result_.args.end(), words.begin(), words.end());
   }
   void write_out(bool linked, const std::string& name, const std::vector<std::string>& values) {
-    result_.args.push_back(fmt::format(":::{}#{}{}{}", linked ? "+" : "", values.size(), name.empty() ? "" : ":", name));
+    result_.args.push_back(fmt::format(":::{}#{}{}{}", linked ? "+" : "", values.size(),
+                                       name.empty() ? "" : ":", name));
     result_.args.insert(result_.args.end(), values.begin(), values.end());
   }
 
@@ -228,7 +245,8 @@ class OneLinerReader {
     if (parameters.size() == 1 && unnamed_.empty()) parameters[0].aliases.emplace_back();
   }
 
-  /// {} of several lists becomes one word each; a command without any placeholder gets the values at its end.
+  /// {} of several lists becomes one word each; a command without any placeholder gets the values
+  /// at its end.
   Result<> place_unnamed() {
     auto& command = result_.definition.command;
     if (unnamed_.size() > 1) {
@@ -236,17 +254,20 @@ class OneLinerReader {
       for (auto& word : command) {
         const auto inside = std::string_view(word.text);
         const bool whole = inside.starts_with('{') && inside.ends_with('}');
-        const auto placeholder = whole ? parse_placeholder(inside.substr(1, inside.size() - 2)) : std::nullopt;
+        const auto placeholder =
+            whole ? parse_placeholder(inside.substr(1, inside.size() - 2)) : std::nullopt;
         if (!placeholder || !placeholder->name.empty()) {
           words.push_back(std::move(word));
           continue;
         }
         const auto part = inside.substr(1, inside.size() - 2);
-        for (const auto p : unnamed_) words.push_back({fmt::format("{{{}{}}}", p + 1, part), {}, false});
+        for (const auto p : unnamed_)
+          words.push_back({fmt::format("{{{}{}}}", p + 1, part), {}, false});
       }
       command = std::move(words);
     }
-    if (std::none_of(command.begin(), command.end(), [](const auto& word) { return has_placeholder(word.text); })) {
+    if (std::none_of(command.begin(), command.end(),
+                     [](const auto& word) { return has_placeholder(word.text); })) {
       for (const auto p : unnamed_) command.push_back({fmt::format("{{{}}}", p + 1), {}, false});
     }
     return {};
@@ -262,7 +283,8 @@ class OneLinerReader {
 
 }  // namespace
 
-Result<OneLiner> read_one_liner(const std::vector<std::string>& args, const std::filesystem::path& base_dir,
+Result<OneLiner> read_one_liner(const std::vector<std::string>& args,
+                                const std::filesystem::path& base_dir,
                                 const ReadStdin& read_stdin) {
   return OneLinerReader(base_dir, read_stdin).read(args);
 }

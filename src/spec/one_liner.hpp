@@ -4,7 +4,8 @@
 ///   sim --seed {seed} --geom {g} ::: seed=1..200 ::: g=a.mdl,b.mdl     crossed, named
 ///   convert {} {.}.png ::: a.jpg b.jpg                                 unnamed
 ///   sim {1} {2} ::: a b :::+ 1 2                                       linked
-///   sim {} :::: list.txt          sim {} :::: -                        lines of a file, of standard input
+///   sim {} :::: list.txt          sim {} :::: -                        lines of a file, of
+///   standard input
 
 #include <filesystem>
 #include <string>
@@ -17,11 +18,12 @@ namespace gantry::spec {
 
 struct OneLiner {
   SweepDefinition definition;
-  /// The words again, with standard input's lines written out: reads to the same definition without it.
+  /// The words again, with standard input's lines written out: reads to the same definition without
+  /// it.
   std::vector<std::string> args;
 };
 
-Result<OneLiner> read_one_liner(const std::vector<std::string>& args, const std::filesystem::path& base_dir,
-                                const ReadStdin& read_stdin);
+Result<OneLiner> read_one_liner(const std::vector<std::string>& args,
+                                const std::filesystem::path& base_dir, const ReadStdin& read_stdin);
 
 }  // namespace gantry::spec

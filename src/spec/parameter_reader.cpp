@@ -15,8 +15,9 @@ namespace gantry::spec {
 namespace {
 
 constexpr std::size_t kMaxDataFile = std::size_t{256} << 20U;
-constexpr std::array<std::string_view, 12> kRules{"from",   "to",       "step",    "linspace", "logspace", "uniform",
-                                                  "loguniform", "integer", "choice", "glob",     "lines",    "csv"};
+constexpr std::array<std::string_view, 12> kRules{"from",     "to",      "step",       "linspace",
+                                                  "logspace", "uniform", "loguniform", "integer",
+                                                  "choice",   "glob",    "lines",      "csv"};
 
 }  // namespace
 
@@ -32,7 +33,8 @@ std::vector<std::string> split_lines(std::string_view text) {
   return lines;
 }
 
-Result<ParameterValues> ParameterReader::placed(Result<ParameterValues> values, SourceMark mark) const {
+Result<ParameterValues> ParameterReader::placed(Result<ParameterValues> values,
+                                                SourceMark mark) const {
   if (values) return values;
   return reader_.error(mark, values.error().message, values.error().hint);
 }
@@ -47,23 +49,30 @@ Result<std::vector<ParameterDefinition>> ParameterReader::read(const YamlNode& n
   return parameters;
 }
 
-Result<ParameterDefinition> ParameterReader::parameter(const SourceText& name, const YamlNode& node) {
+Result<ParameterDefinition> ParameterReader::parameter(const SourceText& name,
+                                                       const YamlNode& node) {
   std::uint32_t link = 0;
   const auto values = [&]() -> Result<ParameterValues> {
     switch (node.kind) {
-      case YamlNode::Kind::scalar: return scalar(node);
-      case YamlNode::Kind::sequence: return list(node, name.text);
-      case YamlNode::Kind::map: return rule(node, name.text, link);
-      case YamlNode::Kind::null: break;
+      case YamlNode::Kind::scalar:
+        return scalar(node);
+      case YamlNode::Kind::sequence:
+        return list(node, name.text);
+      case YamlNode::Kind::map:
+        return rule(node, name.text, link);
+      case YamlNode::Kind::null:
+        break;
     }
-    return reader_.wrong_type(node, name.text, "values: a range like 1..10, a list [a, b], or a rule");
+    return reader_.wrong_type(node, name.text,
+                              "values: a range like 1..10, a list [a, b], or a rule");
   }();
   if (!values) return tl::unexpected<Error>(values.error());
   return ParameterDefinition{name.text, *values, name.mark, link};
 }
 
 Result<ParameterValues> ParameterReader::scalar(const YamlNode& node) {
-  if (auto range = ParameterValues::range(node.text())) return placed(std::move(*range), node.mark());
+  if (auto range = ParameterValues::range(node.text()))
+    return placed(std::move(*range), node.mark());
   return ParameterValues::list({node.text()});
 }
 
@@ -72,8 +81,10 @@ Result<ParameterValues> ParameterReader::list(const YamlNode& node, std::string_
   std::string scratch;
   for (const auto& item : node.items) {
     if (!item.is_scalar()) {
-      return reader_.error(item.mark(), fmt::format("a value of '{}' must be text or a number, not {}", name, item.kind_name()),
-                           item.kind == YamlNode::Kind::null ? "write '' for an empty text" : "");
+      return reader_.error(
+          item.mark(),
+          fmt::format("a value of '{}' must be text or a number, not {}", name, item.kind_name()),
+          item.kind == YamlNode::Kind::null ? "write '' for an empty text" : "");
     }
     auto range = item.quoted ? std::nullopt : ParameterValues::range(item.text());
     if (!range) {
@@ -82,18 +93,23 @@ Result<ParameterValues> ParameterReader::list(const YamlNode& node, std::string_
     }
     TRY_ASSIGN(const auto part, placed(std::move(*range), item.mark()));
     if (part.size() > kMaxYamlNodes) {
-      return reader_.error(item.mark(), "this range is too long to stand in a list", "make it the parameter's only value");
+      return reader_.error(item.mark(), "this range is too long to stand in a list",
+                           "make it the parameter's only value");
     }
     for (std::uint32_t i = 0; i < part.size(); ++i) values.emplace_back(part.text({i, 0}, scratch));
   }
-  if (values.empty()) return reader_.error(node.mark(), fmt::format("parameter '{}' has no values", name));
+  if (values.empty())
+    return reader_.error(node.mark(), fmt::format("parameter '{}' has no values", name));
   return ParameterValues::list(std::move(values));
 }
 
-Result<ParameterValues> ParameterReader::rule(const YamlNode& node, std::string_view name, std::uint32_t& link) {
-  if (node.entries.empty()) return reader_.error(node.mark(), fmt::format("parameter '{}' has no values", name));
+Result<ParameterValues> ParameterReader::rule(const YamlNode& node, std::string_view name,
+                                              std::uint32_t& link) {
+  if (node.entries.empty())
+    return reader_.error(node.mark(), fmt::format("parameter '{}' has no values", name));
   const auto& [kind, value] = node.entries[0];
-  if (NodeReader::find(node, "from") != nullptr || NodeReader::find(node, "to") != nullptr) return stepped(node);
+  if (NodeReader::find(node, "from") != nullptr || NodeReader::find(node, "to") != nullptr)
+    return stepped(node);
   if (const YamlNode* file = NodeReader::find(node, "csv")) return csv(node, *file, name, link);
   if (node.entries.size() > 1) {
     const std::array<std::string_view, 1> only{kind.text};
@@ -105,11 +121,15 @@ Result<ParameterValues> ParameterReader::rule(const YamlNode& node, std::string_
     if (!value.is_sequence()) return reader_.wrong_type(value, "choice", "a list");
     return list(value, name);
   }
-  const std::array<std::string_view, 5> numeric{"linspace", "logspace", "uniform", "loguniform", "integer"};
-  if (std::find(numeric.begin(), numeric.end(), kind.text) != numeric.end()) return bounds(kind.text, value);
+  const std::array<std::string_view, 5> numeric{"linspace", "logspace", "uniform", "loguniform",
+                                                "integer"};
+  if (std::find(numeric.begin(), numeric.end(), kind.text) != numeric.end())
+    return bounds(kind.text, value);
   std::string hint = did_you_mean(kind.text, kRules);
   if (hint.empty()) hint = fmt::format("known: {}", fmt::join(kRules, ", "));
-  return reader_.error(kind.mark, fmt::format("unknown key '{}' in parameter '{}'", kind.text, name), std::move(hint));
+  return reader_.error(kind.mark,
+                       fmt::format("unknown key '{}' in parameter '{}'", kind.text, name),
+                       std::move(hint));
 }
 
 Result<ParameterValues> ParameterReader::stepped(const YamlNode& node) {
@@ -119,7 +139,8 @@ Result<ParameterValues> ParameterReader::stepped(const YamlNode& node) {
   for (std::size_t k = 0; k < known.size(); ++k) {
     const YamlNode* value = NodeReader::find(node, known[k]);
     if (value == nullptr && k == 2) continue;
-    if (value == nullptr) return reader_.error(node.mark(), fmt::format("a range needs '{}'", known[k]));
+    if (value == nullptr)
+      return reader_.error(node.mark(), fmt::format("a range needs '{}'", known[k]));
     TRY(reader_.number(*value, known[k]));
     texts[k] = value->text();
   }
@@ -130,20 +151,24 @@ Result<ParameterValues> ParameterReader::bounds(const std::string& kind, const Y
   const bool counted = kind == "linspace" || kind == "logspace";
   const std::size_t size = counted ? 3 : 2;
   if (!node.is_sequence() || node.items.size() != size) {
-    return reader_.wrong_type(node, kind, counted ? "[first, last, how many]" : "[lowest, highest]");
+    return reader_.wrong_type(node, kind,
+                              counted ? "[first, last, how many]" : "[lowest, highest]");
   }
   TRY_ASSIGN(const double from, reader_.number(node.items[0], kind));
   TRY_ASSIGN(const double to, reader_.number(node.items[1], kind));
   if (kind == "integer") {
-    return placed(ParameterValues::range(node.items[0].text(), node.items[1].text(), "1"), node.mark());
+    return placed(ParameterValues::range(node.items[0].text(), node.items[1].text(), "1"),
+                  node.mark());
   }
   if (!counted) {
-    return placed(kind == "uniform" ? ParameterValues::uniform(from, to) : ParameterValues::loguniform(from, to),
+    return placed(kind == "uniform" ? ParameterValues::uniform(from, to)
+                                    : ParameterValues::loguniform(from, to),
                   node.mark());
   }
   TRY_ASSIGN(const auto count, reader_.count(node.items[2], kind, 1, std::uint64_t{1} << 31U));
   const auto n = static_cast<std::uint32_t>(count);
-  return placed(kind == "linspace" ? ParameterValues::linspace(from, to, n) : ParameterValues::logspace(from, to, n),
+  return placed(kind == "linspace" ? ParameterValues::linspace(from, to, n)
+                                   : ParameterValues::logspace(from, to, n),
                 node.mark());
 }
 
@@ -190,15 +215,17 @@ Result<ParameterReader::LinkedCsv*> ParameterReader::table(const SourceText& fil
   const auto content = read_file(path, kMaxDataFile);
   if (!content) return reader_.error(file.mark, content.error().message, content.error().hint);
   auto parsed = parse_csv(*content);
-  if (!parsed) return reader_.error(file.mark, fmt::format("{}: {}", file.text, parsed.error().message));
-  if (parsed->rows.empty()) return reader_.error(file.mark, fmt::format("{} has no rows below its header", file.text));
+  if (!parsed)
+    return reader_.error(file.mark, fmt::format("{}: {}", file.text, parsed.error().message));
+  if (parsed->rows.empty())
+    return reader_.error(file.mark, fmt::format("{} has no rows below its header", file.text));
   // The links of `combine:` count from 1; those of tables must not meet them.
   const auto link = static_cast<std::uint32_t>(0x80000000U + tables_.size());
   return &tables_.emplace(path, LinkedCsv{std::move(*parsed), link}).first->second;
 }
 
-Result<ParameterValues> ParameterReader::csv(const YamlNode& rule, const YamlNode& node, std::string_view name,
-                                             std::uint32_t& link) {
+Result<ParameterValues> ParameterReader::csv(const YamlNode& rule, const YamlNode& node,
+                                             std::string_view name, std::uint32_t& link) {
   const std::array<std::string_view, 2> outer{"csv", "column"};
   const std::array<std::string_view, 2> inner{"file", "column"};
   TRY(reader_.check_keys(rule, outer, fmt::format("parameter '{}'", name)));
@@ -220,7 +247,8 @@ Result<ParameterValues> ParameterReader::csv(const YamlNode& rule, const YamlNod
   if (!at) {
     std::string hint = did_you_mean(wanted.text, source->table.header);
     if (hint.empty()) hint = fmt::format("its columns: {}", fmt::join(source->table.header, ", "));
-    return reader_.error(wanted.mark, fmt::format("{} has no column '{}'", path.text, wanted.text), std::move(hint));
+    return reader_.error(wanted.mark, fmt::format("{} has no column '{}'", path.text, wanted.text),
+                         std::move(hint));
   }
   std::vector<std::string> values;
   for (const auto& row : source->table.rows) values.push_back(row[*at]);

@@ -1,6 +1,6 @@
 #pragma once
-/// `parameters:` of a sweep file -> definitions. Reads the files that globs, lines: and csv: name; columns of the
-/// same CSV file are linked row by row. Lives during one parse.
+/// `parameters:` of a sweep file -> definitions. Reads the files that globs, lines: and csv: name;
+/// columns of the same CSV file are linked row by row. Lives during one parse.
 
 #include <filesystem>
 #include <map>
@@ -39,9 +39,12 @@ class ParameterReader {
   Result<ParameterValues> csv(const YamlNode& rule, const YamlNode& node, std::string_view name,
                               std::uint32_t& link);
   Result<LinkedCsv*> table(const SourceText& file);
-  [[nodiscard]] std::filesystem::path resolve(const std::string& path) const { return base_dir_ / path; }
+  [[nodiscard]] std::filesystem::path resolve(const std::string& path) const {
+    return base_dir_ / path;
+  }
   /// The model's complaint about values, with the place in the file.
-  [[nodiscard]] Result<ParameterValues> placed(Result<ParameterValues> values, SourceMark mark) const;
+  [[nodiscard]] Result<ParameterValues> placed(Result<ParameterValues> values,
+                                               SourceMark mark) const;
 
   const NodeReader& reader_;
   std::filesystem::path base_dir_;

@@ -16,18 +16,19 @@ Result<LoadedSweep> finish(SweepDefinition definition, SourceInfo source) {
   TRY(sweep.check_inputs());
   std::vector<std::string> warnings;
   for (const auto& name : sweep.unused_parameters()) {
-    warnings.push_back(
-        fmt::format("parameter '{0}' is not used in the command; tasks see it as $GANTRY_PARAM_{0}", name));
+    warnings.push_back(fmt::format(
+        "parameter '{0}' is not used in the command; tasks see it as $GANTRY_PARAM_{0}", name));
   }
   return LoadedSweep{std::move(sweep), std::move(source), std::move(warnings)};
 }
 
-Result<std::filesystem::path> absolute(const std::filesystem::path& path) {
+Result<std::filesystem::path> whole_path(const std::filesystem::path& path) {
   std::error_code error;
   const auto result = std::filesystem::absolute(path, error);
   if (error) return fail(ErrorCode::io, fmt::format("{}: {}", path.string(), error.message()));
   auto normal = result.lexically_normal();
-  if (!normal.has_filename() && normal.has_relative_path()) normal = normal.parent_path();  // "/a/b/" is "/a/b"
+  if (!normal.has_filename() && normal.has_relative_path())
+    normal = normal.parent_path();  // "/a/b/" is "/a/b"
   return normal;
 }
 
@@ -41,7 +42,7 @@ Result<LoadedSweep> load_sweep(const std::filesystem::path& path) {
     return fail(ErrorCode::usage, text.error().message,
                 missing ? "give the path of a sweep file, or a command with ::: and values" : "");
   }
-  TRY_ASSIGN(const auto whole, absolute(path));
+  TRY_ASSIGN(const auto whole, whole_path(path));
   TRY_ASSIGN(auto loaded, parse_sweep(*text, path.string(), whole.parent_path()));
   loaded.source.path = whole.string();
   return loaded;
@@ -49,7 +50,7 @@ Result<LoadedSweep> load_sweep(const std::filesystem::path& path) {
 
 Result<LoadedSweep> parse_sweep(std::string_view text, const std::string& file_name,
                                 const std::filesystem::path& base_dir) {
-  TRY_ASSIGN(const auto base, absolute(base_dir));
+  TRY_ASSIGN(const auto base, whole_path(base_dir));
   TRY_ASSIGN(const auto root, parse_yaml(text, file_name));
   TRY_ASSIGN(auto definition, SweepFileReader(file_name, base).read(root));
   SourceInfo source;
@@ -59,9 +60,10 @@ Result<LoadedSweep> parse_sweep(std::string_view text, const std::string& file_n
   return finish(std::move(definition), std::move(source));
 }
 
-Result<LoadedSweep> parse_one_liner(const std::vector<std::string>& args, const std::filesystem::path& base_dir,
+Result<LoadedSweep> parse_one_liner(const std::vector<std::string>& args,
+                                    const std::filesystem::path& base_dir,
                                     const ReadStdin& read_stdin) {
-  TRY_ASSIGN(const auto base, absolute(base_dir));
+  TRY_ASSIGN(const auto base, whole_path(base_dir));
   TRY_ASSIGN(auto read, read_one_liner(args, base, read_stdin));
   SourceInfo source;
   source.one_liner = true;

@@ -1,6 +1,8 @@
 #pragma once
-/// What a person writes -> a Sweep. Two spellings: a YAML file (docs/formats/sweep.md) and a command line with
-/// `:::`. Everything is checked before anything runs; errors say file:line:column and what to do. One thread.
+/// What a person writes -> a Sweep. Two spellings: a YAML file (docs/formats/sweep.md) and a
+/// command line with
+/// `:::`. Everything is checked before anything runs; errors say file:line:column and what to do.
+/// One thread.
 
 #include <filesystem>
 #include <functional>
@@ -37,9 +39,10 @@ Result<LoadedSweep> load_sweep(const std::filesystem::path& path);
 Result<LoadedSweep> parse_sweep(std::string_view text, const std::string& file_name,
                                 const std::filesystem::path& base_dir);
 
-/// The words after `run`: `[--] command … ::: values … ::: values …`. Reads standard input only when the words
-/// ask for it (`:::: -`) or name no values at all.
-Result<LoadedSweep> parse_one_liner(const std::vector<std::string>& args, const std::filesystem::path& base_dir,
+/// The words after `run`: `[--] command … ::: values … ::: values …`. Reads standard input only
+/// when the words ask for it (`:::: -`) or name no values at all.
+Result<LoadedSweep> parse_one_liner(const std::vector<std::string>& args,
+                                    const std::filesystem::path& base_dir,
                                     const ReadStdin& read_stdin = {});
 
 /// The sweep of a stored run.

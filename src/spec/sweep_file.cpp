@@ -14,69 +14,88 @@ namespace gantry::spec {
 
 namespace {
 
-constexpr std::array<std::string_view, 14> kKeys{
-    "name",    "description", "command", "shell",     "parameters", "combine", "sample",
-    "inputs",  "outputs",     "environment", "workdir", "resources",  "retries", "timeout"};
-
 constexpr std::uint64_t kMaxCores = 1'000'000;
 constexpr std::uint64_t kMaxRetries = 1'000'000;
 
 }  // namespace
+
+// In the order in which they are read: `command` looks at `shell`, `combine` and `sample` at
+// `parameters`.
+const std::vector<SweepFileReader::Key>& SweepFileReader::keys() {
+  static const std::vector<Key> all{
+      {"name", &SweepFileReader::name},
+      {"description", &SweepFileReader::description},
+      {"shell", &SweepFileReader::shell},
+      {"command", &SweepFileReader::command},
+      {"parameters", &SweepFileReader::parameters},
+      {"combine", &SweepFileReader::combine},
+      {"sample", &SweepFileReader::sample},
+      {"environment", &SweepFileReader::environment},
+      {"workdir", &SweepFileReader::workdir},
+      {"inputs", &SweepFileReader::inputs},
+      {"outputs", &SweepFileReader::outputs},
+      {"resources", &SweepFileReader::resources},
+      {"retries", &SweepFileReader::retries},
+      {"timeout", &SweepFileReader::timeout},
+  };
+  return all;
+}
 
 Result<SweepDefinition> SweepFileReader::read(const YamlNode& root) {
   if (!root.is_map()) {
     return reader_.error(root.mark(), "a sweep file is a map of keys like command: and parameters:",
                          "see docs/formats/sweep.md for an example");
   }
-  TRY(reader_.check_keys(root, kKeys, "the sweep"));
+  std::vector<std::string_view> names;
+  for (const auto& key : keys()) names.push_back(key.name);
+  TRY(reader_.check_keys(root, names, "the sweep"));
+  if (NodeReader::find(root, "command") == nullptr) {
+    return reader_.error(root.mark(), "there is no 'command'",
+                         "add command: ./program --option {parameter}");
+  }
   definition_.file = reader_.file();
   definition_.base_dir = base_dir_.string();
   definition_.name = std::filesystem::path(reader_.file()).stem().string();
-
-  const auto on = [&](std::string_view key, auto&& read_it) -> Result<> {
-    const YamlNode* node = NodeReader::find(root, key);
-    if (node == nullptr) return {};
-    return read_it(*node);
-  };
-  TRY(on("name", [&](const YamlNode& node) -> Result<> {
-    TRY_ASSIGN(definition_.name, reader_.text(node, "name").map([](SourceText t) { return t.text; }));
-    return {};
-  }));
-  TRY(on("description", [&](const YamlNode& node) -> Result<> {
-    TRY(reader_.text(node, "description"));
-    return {};
-  }));
-  TRY(on("shell", [&](const YamlNode& node) -> Result<> {
-    TRY_ASSIGN(definition_.shell, reader_.boolean(node, "shell"));
-    return {};
-  }));
-  if (NodeReader::find(root, "command") == nullptr) {
-    return reader_.error(root.mark(), "there is no 'command'", "add command: ./program --option {parameter}");
+  for (const auto& key : keys()) {
+    if (const YamlNode* node = NodeReader::find(root, key.name)) TRY((this->*key.read)(*node));
   }
-  TRY(on("command", [&](const YamlNode& node) { return command(node); }));
-  TRY(on("parameters", [&](const YamlNode& node) { return parameters(node); }));
-  TRY(on("combine", [&](const YamlNode& node) { return combine(node); }));
-  TRY(on("sample", [&](const YamlNode& node) { return sample(node); }));
-  TRY(on("environment", [&](const YamlNode& node) { return environment(node); }));
-  TRY(on("workdir", [&](const YamlNode& node) -> Result<> {
-    TRY_ASSIGN(definition_.workdir, reader_.text(node, "workdir"));
-    return {};
-  }));
-  TRY(on("inputs", [&](const YamlNode& node) -> Result<> {
-    TRY_ASSIGN(definition_.inputs, reader_.texts(node, "inputs"));
-    return {};
-  }));
-  TRY(on("outputs", [&](const YamlNode& node) -> Result<> {
-    TRY_ASSIGN(definition_.outputs, reader_.texts(node, "outputs"));
-    return {};
-  }));
-  TRY(on("resources", [&](const YamlNode& node) { return resources(node); }));
-  TRY(on("retries", [&](const YamlNode& node) { return retries(node); }));
-  TRY(on("timeout", [&](const YamlNode& node) -> Result<> {
-    TRY_ASSIGN(definition_.timeout, reader_.duration(node, "timeout"));
-    return {};
-  }));
   return std::move(definition_);
+}
+
+Result<> SweepFileReader::name(const YamlNode& node) {
+  TRY_ASSIGN(auto text, reader_.text(node, "name"));
+  definition_.name = std::move(text.text);
+  return {};
+}
+
+Result<> SweepFileReader::description(const YamlNode& node) {
+  TRY(reader_.text(node, "description"));
+  return {};
+}
+
+Result<> SweepFileReader::shell(const YamlNode& node) {
+  TRY_ASSIGN(definition_.shell, reader_.boolean(node, "shell"));
+  return {};
+}
+
+Result<> SweepFileReader::workdir(const YamlNode& node) {
+  TRY_ASSIGN(definition_.workdir, reader_.text(node, "workdir"));
+  return {};
+}
+
+Result<> SweepFileReader::inputs(const YamlNode& node) {
+  TRY_ASSIGN(definition_.inputs, reader_.texts(node, "inputs"));
+  return {};
+}
+
+Result<> SweepFileReader::outputs(const YamlNode& node) {
+  TRY_ASSIGN(definition_.outputs, reader_.texts(node, "outputs"));
+  return {};
+}
+
+Result<> SweepFileReader::timeout(const YamlNode& node) {
+  TRY_ASSIGN(definition_.timeout, reader_.duration(node, "timeout"));
+  return {};
 }
 
 Result<> SweepFileReader::command(const YamlNode& node) {
@@ -100,7 +119,8 @@ Result<> SweepFileReader::split_command(const SourceText& source) {
   auto words = split_shell_words(source.text, error_offset);
   if (!words) return reader_.error(source.at(error_offset), words.error().message);
   for (auto& word : *words) {
-    definition_.command.push_back({std::move(word.text), source.at(word.offset), source.exact && word.verbatim});
+    definition_.command.push_back(
+        {std::move(word.text), source.at(word.offset), source.exact && word.verbatim});
   }
   return {};
 }
@@ -118,7 +138,8 @@ Result<ParameterDefinition*> SweepFileReader::find_parameter(const YamlNode& nam
     if (parameter.name == text.text) return &parameter;
     known.push_back(parameter.name);
   }
-  return reader_.error(text.mark, fmt::format("'{}' is not a parameter", text.text), did_you_mean(text.text, known));
+  return reader_.error(text.mark, fmt::format("'{}' is not a parameter", text.text),
+                       did_you_mean(text.text, known));
 }
 
 Result<> SweepFileReader::combine(const YamlNode& node) {
@@ -127,11 +148,13 @@ Result<> SweepFileReader::combine(const YamlNode& node) {
     for (auto& parameter : definition_.parameters) parameter.link = 1;
     return {};
   }
-  if (!node.is_sequence()) return reader_.wrong_type(node, "combine", "product, zip, or a list of groups like [[a, b]]");
+  if (!node.is_sequence())
+    return reader_.wrong_type(node, "combine", "product, zip, or a list of groups like [[a, b]]");
   std::uint32_t link = 0;
   for (const auto& group : node.items) {
     if (!group.is_sequence()) {
-      TRY(find_parameter(group));  // a parameter alone is crossed with the rest, as without being named
+      TRY(find_parameter(
+          group));  // a parameter alone is crossed with the rest, as without being named
       continue;
     }
     TRY(zip(group, ++link));
@@ -143,7 +166,8 @@ Result<> SweepFileReader::zip(const YamlNode& names, std::uint32_t link) {
   for (const auto& name : names.items) {
     TRY_ASSIGN(auto* const parameter, find_parameter(name));
     if (parameter->link != 0) {
-      return reader_.error(name.mark(), fmt::format("'{}' is already linked with other parameters", parameter->name));
+      return reader_.error(name.mark(), fmt::format("'{}' is already linked with other parameters",
+                                                    parameter->name));
     }
     parameter->link = link;
   }
@@ -153,7 +177,8 @@ Result<> SweepFileReader::zip(const YamlNode& names, std::uint32_t link) {
 Result<> SweepFileReader::sample(const YamlNode& node) {
   constexpr std::array<std::string_view, 4> kSampleKeys{"method", "n", "seed", "parameters"};
   constexpr std::array<std::string_view, 3> kMethods{"random", "latin-hypercube", "sobol"};
-  if (!node.is_map()) return reader_.wrong_type(node, "sample", "a map like {method: sobol, n: 100}");
+  if (!node.is_map())
+    return reader_.wrong_type(node, "sample", "a map like {method: sobol, n: 100}");
   TRY(reader_.check_keys(node, kSampleKeys, "sample"));
   SampleDefinition sample;
   sample.mark = node.mark();
@@ -196,7 +221,8 @@ Result<> SweepFileReader::environment(const YamlNode& node) {
 
 Result<> SweepFileReader::resources(const YamlNode& node) {
   constexpr std::array<std::string_view, 3> kResourceKeys{"cores", "memory", "walltime"};
-  if (!node.is_map()) return reader_.wrong_type(node, "resources", "a map like {cores: 2, memory: 1 GiB}");
+  if (!node.is_map())
+    return reader_.wrong_type(node, "resources", "a map like {cores: 2, memory: 1 GiB}");
   TRY(reader_.check_keys(node, kResourceKeys, "resources"));
   if (const YamlNode* cores = NodeReader::find(node, "cores")) {
     TRY_ASSIGN(const auto n, reader_.count(*cores, "cores", 1, kMaxCores));
@@ -226,7 +252,8 @@ Result<> SweepFileReader::retries(const YamlNode& node) {
     }
     if (const YamlNode* factor = NodeReader::find(node, "factor")) {
       TRY_ASSIGN(retry.factor, reader_.number(*factor, "factor"));
-      if (!(retry.factor >= 1) || retry.factor > 1000) return reader_.wrong_type(*factor, "factor", "a number from 1 to 1000");
+      if (!(retry.factor >= 1) || retry.factor > 1000)
+        return reader_.wrong_type(*factor, "factor", "a number from 1 to 1000");
     }
     if (const YamlNode* max = NodeReader::find(node, "max")) {
       TRY_ASSIGN(retry.max_backoff, reader_.duration(*max, "max"));

@@ -1,8 +1,11 @@
 #pragma once
-/// A sweep file's YAML -> SweepDefinition: knows the keys, one function each. Lives during one parse.
+/// A sweep file's YAML -> SweepDefinition: knows the keys, one function each. Lives during one
+/// parse.
 
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "model/sweep_definition.hpp"
 #include "spec/node_reader.hpp"
@@ -17,15 +20,29 @@ class SweepFileReader {
   Result<SweepDefinition> read(const YamlNode& root);
 
  private:
+  struct Key {
+    std::string_view name;
+    Result<> (SweepFileReader::*read)(const YamlNode&);
+  };
+  static const std::vector<Key>& keys();
+
+  Result<> name(const YamlNode& node);
+  Result<> description(const YamlNode& node);
+  Result<> shell(const YamlNode& node);
   Result<> command(const YamlNode& node);
-  Result<> split_command(const SourceText& source);
   Result<> parameters(const YamlNode& node);
   Result<> combine(const YamlNode& node);
-  Result<> zip(const YamlNode& names, std::uint32_t link);
   Result<> sample(const YamlNode& node);
   Result<> environment(const YamlNode& node);
+  Result<> workdir(const YamlNode& node);
+  Result<> inputs(const YamlNode& node);
+  Result<> outputs(const YamlNode& node);
   Result<> resources(const YamlNode& node);
   Result<> retries(const YamlNode& node);
+  Result<> timeout(const YamlNode& node);
+
+  Result<> split_command(const SourceText& source);
+  Result<> zip(const YamlNode& names, std::uint32_t link);
   Result<ParameterDefinition*> find_parameter(const YamlNode& name);
 
   NodeReader reader_;

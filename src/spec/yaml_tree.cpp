@@ -54,7 +54,8 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto known = anchors_.find(anchor);
-    if (known == anchors_.end()) throw Refused{to_mark(mark), "an alias stands inside the very node it repeats", {}};
+    if (known == anchors_.end())
+      throw Refused{to_mark(mark), "an alias stands inside the very node it repeats", {}};
     // A chain of aliases to aliases doubles at every step: count what it unfolds to before copying.
     budget(count_nodes(known->second), to_mark(mark));
     if (depth_of(known->second) + open_.size() > kMaxYamlDepth) too_deep(to_mark(mark));
@@ -67,7 +68,8 @@ class TreeBuilder final : public YAML::EventHandler {
     node.kind = YamlNode::Kind::scalar;
     node.quoted = tag == "!";
     node.scalar = locate(mark, value);
-    if (!node.quoted && (value == "~" || value == "null" || value.empty())) node.kind = YamlNode::Kind::null;
+    if (!node.quoted && (value == "~" || value == "null" || value.empty()))
+      node.kind = YamlNode::Kind::null;
     add(std::move(node), anchor);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
@@ -149,7 +151,8 @@ class TreeBuilder final : public YAML::EventHandler {
     } else {
       if (!node.is_scalar()) throw Refused{node.mark(), "a key must be plain text", {}};
       if (!level.keys.insert(node.text()).second) {
-        throw Refused{node.mark(), fmt::format("the key '{}' stands twice", node.text()), "remove one of them"};
+        throw Refused{node.mark(), fmt::format("the key '{}' stands twice", node.text()),
+                      "remove one of them"};
       }
       level.key = std::move(node.scalar);
       level.has_key = true;
@@ -167,10 +170,14 @@ class TreeBuilder final : public YAML::EventHandler {
 
 std::string_view YamlNode::kind_name() const {
   switch (kind) {
-    case Kind::null: return "nothing";
-    case Kind::scalar: return "text";
-    case Kind::sequence: return "a list";
-    case Kind::map: return "a map";
+    case Kind::null:
+      return "nothing";
+    case Kind::scalar:
+      return "text";
+    case Kind::sequence:
+      return "a list";
+    case Kind::map:
+      return "a map";
   }
   return "";
 }

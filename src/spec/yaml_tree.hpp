@@ -1,6 +1,7 @@
 #pragma once
-/// A YAML document as a tree of plain values with marks. Built from yaml-cpp's events under hard limits, so that
-/// no input makes it recurse deeply, grow without bound or drop a duplicate key silently.
+/// A YAML document as a tree of plain values with marks. Built from yaml-cpp's events under hard
+/// limits, so that no input makes it recurse deeply, grow without bound or drop a duplicate key
+/// silently.
 
 #include <cstdint>
 #include <string>
