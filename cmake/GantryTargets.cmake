@@ -12,6 +12,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
                                                   -Wno-stringop-overread -Wno-maybe-uninitialized
                                                   -Wno-dangling-pointer)
 endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  # clang's -Wconversion includes it, g++'s does not.
+  target_compile_options(gantry_options INTERFACE -Wno-sign-conversion)
+endif()
 if(GANTRY_SANITIZE)
   target_compile_options(gantry_options INTERFACE -fsanitize=${GANTRY_SANITIZE} -fno-omit-frame-pointer
                                                   -fno-sanitize-recover=all)

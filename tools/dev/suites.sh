@@ -103,17 +103,13 @@ suite_asan() {
   ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 ctest_suite asan ${1:+-R "$1"}
 }
 
-# Only programs that start threads are worth the slow build.
+# Only folders that start threads or handle signals (a handler races with what it interrupts) are worth the slow
+# build.
 suite_tsan() {
   local targets
   mapfile -t targets < <(cd "$root/src" &&
-    grep -rlE 'std::(jthread|thread|async)\b' --include='*.cpp' --include='*.hpp' . | cut -d/ -f2 | sort -u |
-    sed 's/^/test_/')
-  if ((${#targets[@]} == 0)); then
-    echo "  no folder of src/ starts a thread"
-    count 1 0
-    return
-  fi
+    grep -rlE 'std::(jthread|thread|async)\b|\b(sigaction|pthread_create)\(' --include='*.cpp' . |
+    cut -d/ -f2 | sort -u | sed 's/^/test_/')
   compile tsan "${targets[@]}" || return
   ctest_suite tsan -R "^(${1:-$(IFS='|' && echo "${targets[*]#test_}")})\."
 }
@@ -130,15 +126,16 @@ whole_program() {
 suite_fuzz() {
   local seconds=${1:-60} target corpus
   (($# == 0)) || shift
-  compile fuzz || return
-  for target in "$root"/build/fuzz/bin/fuzz_*; do
-    [[ -x $target ]] || continue
-    (($# == 0)) || [[ " $* " == *" ${target##*/} "* ]] || continue
-    corpus=$root/build/fuzz/corpus/${target##*/}
+  # The fuzzers and what they link: one for each tests/fuzz/fuzz_*.cpp.
+  local targets=("$@")
+  (($#)) || mapfile -t targets < <(cd "$root/tests/fuzz" && printf '%s\n' fuzz_*.cpp | sed 's/\.cpp$//')
+  compile fuzz "${targets[@]}" || return
+  for target in "${targets[@]}"; do
+    corpus=$root/build/fuzz/corpus/$target
     mkdir -p "$corpus"
     # New finds go into build/; tests/fuzz/corpus/NAME holds the seeds that are kept.
-    check "${target##*/} for $seconds s" "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
-      -max_len=4096 -print_final_stats=1 -artifact_prefix="$root/build/fuzz/" "$corpus" \
-      "$root/tests/fuzz/corpus/${target##*/}"
+    check "$target for $seconds s" "$root/build/fuzz/bin/$target" -max_total_time="$seconds" -timeout=10 \
+      -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$root/build/fuzz/" "$corpus" \
+      "$root/tests/fuzz/corpus/$target"
   done
 }
