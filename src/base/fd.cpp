@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace gantry {
@@ -38,7 +39,7 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t lim
   if (S_ISDIR(info.st_mode)) return fail(ErrorCode::io, path.string() + ": is a directory");
   std::string out;
   // The size is a first guess only: files under /proc and pipes say 0, and a file may grow.
-  std::size_t room = static_cast<std::size_t>(info.st_size) + 1;
+  std::size_t room = std::max<std::size_t>(static_cast<std::size_t>(info.st_size) + 1, 4096);
   for (;;) {
     const std::size_t old = out.size();
     if (old > limit) {
