@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "base/time.hpp"
 #include "model/ids.hpp"
 
@@ -19,7 +20,8 @@ struct Resources {
   friend bool operator==(const Resources&, const Resources&) = default;
 };
 
-/// How failed attempts are tried again: the n-th retry waits backoff * factor^(n-1), at most max_backoff.
+/// How failed attempts are tried again: the n-th retry waits backoff * factor^(n-1), at most
+/// max_backoff.
 struct RetryPolicy {
   std::uint32_t retries = 0;
   Duration backoff{0};
@@ -33,16 +35,17 @@ using Binding = std::pair<std::string, std::string>;
 
 struct Task {
   TaskId id;
-  std::vector<std::string> argv;             ///< never empty; argv[0] is looked up in PATH by the agent
-  std::vector<Binding> parameters;           ///< in the order of the spec, derived values last
-  std::vector<Binding> environment;          ///< what the spec adds, without GANTRY_*
-  std::string workdir;                       ///< absolute
-  bool make_workdir = false;                 ///< the spec named a directory of the task's own: create it
-  std::vector<std::string> inputs;           ///< absolute paths, must exist before the task starts
-  std::vector<std::string> outputs;          ///< absolute paths, must exist after it succeeded
-  std::vector<std::string> collect;          ///< absolute paths of small files that `results:` reads
+  std::vector<std::string> argv;     ///< never empty; argv[0] is looked up in PATH by the agent
+  std::vector<Binding> parameters;   ///< in the order of the spec, derived values last
+  std::vector<Binding> environment;  ///< what the spec adds, without GANTRY_*
+  std::string workdir;               ///< absolute
+  bool make_workdir = false;         ///< the spec named a directory of the task's own: create it
+  std::vector<std::string> inputs;   ///< absolute paths, must exist before the task starts
+  std::vector<std::string> outputs;  ///< absolute paths, must exist after it succeeded
+  std::vector<std::string> collect;  ///< absolute paths of small files that `results:` reads
+  Digest results_digest;             ///< of the `results:` rules
   Resources resources;
-  Duration timeout{0};                       ///< 0 = none
+  Duration timeout{0};  ///< 0 = none
 };
 
 }  // namespace gantry
