@@ -1,6 +1,7 @@
 #pragma once
-/// Drives one run: feeds what launchers and the person say to the engine, journals it, and carries out what the
-/// engine decides. The same loop serves the command line now and the daemon later. One thread.
+/// Drives one run: feeds what launchers and the person say to the engine, journals it, and carries
+/// out what the engine decides. The same loop serves the command line now and the daemon later. One
+/// thread.
 
 #include <cstdint>
 #include <filesystem>
@@ -21,10 +22,14 @@ struct Options {
   bool fresh = false;               ///< a new run that reuses nothing
   bool keep_going = false;          ///< also when everything so far has failed
   std::uint32_t max_fails = 0;      ///< stop starting tasks after so many failures; 0 = no limit
-  /// Continue this run and only run these tasks again, whatever their state (`gantry retry`). 0 = by digest.
+  /// Continue this run and only run these tasks again, whatever their state (`gantry retry`). 0 =
+  /// by digest.
   RunId continue_run{};
   std::vector<TaskId> only;
   bool only_failed = false;  ///< with continue_run: every failed or cancelled task
+  /// Builds the sweep of another run again, to read the results of tasks that ended while nobody
+  /// drove it.
+  std::function<Result<Sweep>(const store::RunRecord&)> reload;
 };
 
 /// What a person sees while the run goes on.
@@ -33,7 +38,7 @@ struct Progress {
   store::Counts counts;
   std::uint32_t retrying = 0;  ///< waiting for their back-off
   Duration elapsed{0};
-  Duration eta{0};            ///< 0 = not known yet
+  Duration eta{0};              ///< 0 = not known yet
   double tasks_per_second = 0;  ///< over the last seconds
   bool draining = false;
   std::string draining_why;
@@ -56,12 +61,12 @@ struct Summary {
   std::string why;              ///< of the interruption
 };
 
-/// Runs (or continues) the sweep until nothing is left to do or the person stops it. Handles SIGINT and SIGTERM
-/// while it runs: once drains, twice cancels, three times leaves at once.
+/// Runs (or continues) the sweep until nothing is left to do or the person stops it. Handles SIGINT
+/// and SIGTERM while it runs: once drains, twice cancels, three times leaves at once.
 Result<Summary> drive(const Sweep& sweep, const store::SpecSource& source, const Options& options,
                       const Observer& observer);
 
-/// Cancels tasks of a run that nobody drives, should an agent still be running them.
-Result<> cancel_undriven(const std::filesystem::path& state_dir, const store::Request& request);
+/// Cancels tasks of a run that nobody drives, and waits until their processes are gone.
+Result<> cancel_undriven(const Sweep& sweep, const Options& options, const store::Request& request);
 
 }  // namespace gantry::driver

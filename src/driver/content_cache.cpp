@@ -1,0 +1,73 @@
+#include "driver/content_cache.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "model/fingerprint.hpp"
+
+namespace gantry::driver {
+
+Result<Digest> ContentCache::digest(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return fail_errno(path);
+  if (S_ISDIR(info.st_mode)) return tree_digest(path);
+  Known now{static_cast<std::uint64_t>(info.st_size),
+            std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec,
+            info.st_ino,
+            {}};
+  const auto found = known_.find(path);
+  if (found != known_.end()) {
+    now.digest = found->second.digest;
+    if (now == found->second) return now.digest;
+  }
+  TRY_ASSIGN(const auto stored, store_.known_digest(path, now.size, now.mtime_ns, now.inode));
+  if (stored) {
+    now.digest = *stored;
+  } else {
+    TRY_ASSIGN(now.digest, hash_file(path));
+    TRY(store_.remember_digest(path, now.size, now.mtime_ns, now.inode, now.digest));
+  }
+  known_[path] = now;
+  return now.digest;
+}
+
+/// Names and contents of everything below, in the order of the names.
+Result<Digest> ContentCache::tree_digest(const std::string& path) {
+  std::error_code error;
+  std::vector<std::string> files;
+  for (std::filesystem::recursive_directory_iterator at(path, error), end; at != end && !error;
+       at.increment(error)) {
+    if (at->is_regular_file(error)) files.push_back(at->path().string());
+  }
+  if (error) return fail(ErrorCode::io, path + ": " + error.message());
+  std::sort(files.begin(), files.end());
+  Hasher hasher;
+  for (const auto& file : files) {
+    TRY_ASSIGN(const Digest content, digest(file));
+    hasher.add(file).add(content);
+  }
+  return hasher.digest();
+}
+
+Result<Fingerprint> ContentCache::fingerprint(const Task& task) {
+  Fingerprint print;
+  print.command = command_digest(task);
+  print.environment = environment_digest(task);
+  hasher_.reset();
+  for (const auto& input : task.inputs) {
+    TRY_ASSIGN(const Digest content, digest(input));
+    hasher_.add(input).add(content);
+  }
+  for (const auto& input : implied_inputs(task)) {
+    // The program itself: if it is missing, starting it will say so better than we can here.
+    if (const auto content = digest(input)) hasher_.add(input).add(*content);
+  }
+  print.inputs = hasher_.digest();
+  return print;
+}
+
+}  // namespace gantry::driver

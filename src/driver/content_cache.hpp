@@ -1,0 +1,44 @@
+#pragma once
+/// What files contain, by digest. A file is read once: again only when its size, time or inode has
+/// changed since, also across runs (the store remembers). Used from the driver's thread.
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "base/hash.hpp"
+#include "base/result.hpp"
+#include "model/outcome.hpp"
+#include "model/sweep.hpp"
+#include "store/store.hpp"
+
+namespace gantry::driver {
+
+class ContentCache {
+ public:
+  /// `store` must outlive the cache.
+  explicit ContentCache(store::Store& store) : store_(store) {}
+
+  /// The digest of a file, or of a directory's tree. Error io when it is not there.
+  Result<Digest> digest(const std::string& path);
+
+  /// What the task is now: its command, its environment and its inputs' contents. The error names
+  /// the input that is missing.
+  Result<Fingerprint> fingerprint(const Task& task);
+
+ private:
+  struct Known {
+    std::uint64_t size = 0;
+    std::int64_t mtime_ns = 0;
+    std::uint64_t inode = 0;
+    Digest digest;
+    friend bool operator==(const Known&, const Known&) = default;
+  };
+  Result<Digest> tree_digest(const std::string& path);
+
+  store::Store& store_;
+  std::unordered_map<std::string, Known> known_;
+  Hasher hasher_;
+};
+
+}  // namespace gantry::driver

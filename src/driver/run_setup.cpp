@@ -1,0 +1,188 @@
+#include "driver/run_setup.hpp"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <utility>
+
+namespace gantry::driver {
+
+namespace {
+
+using engine::TaskState;
+
+/// One digest for the whole fingerprint: enough to compare by.
+Digest combine(const Fingerprint& f) {
+  return {f.command.high + 3 * f.environment.high + 5 * f.inputs.high,
+          f.command.low + 3 * f.environment.low + 5 * f.inputs.low};
+}
+
+class Setup {
+ public:
+  Setup(store::Store& store, const Sweep& sweep, const Options& options, ContentCache& contents,
+        TimePoint now)
+      : store_(store),
+        sweep_(sweep),
+        options_(options),
+        contents_(contents),
+        now_(now),
+        run_{RunId{},
+             engine::Engine(engine::workload_of(sweep), {options.keep_going, options.max_fails}),
+             std::vector<std::uint32_t>(sweep.size() + 1, 0),
+             0,
+             {}} {}
+
+  Result<PreparedRun> prepare(const store::SpecSource& source) {
+    TRY_ASSIGN(const auto existing, find());
+    if (existing) {
+      run_.id = existing->id;
+      TRY(replay());
+      TRY(resume());
+    } else {
+      TRY(create(source));
+      if (!options_.fresh) TRY(reuse());
+    }
+    return std::move(run_);
+  }
+
+ private:
+  Result<std::optional<store::RunRecord>> find() {
+    if (options_.continue_run.value() != 0) {
+      TRY_ASSIGN(auto record, store_.run(options_.continue_run));
+      if (!record) {
+        return fail(ErrorCode::usage,
+                    fmt::format("there is no run {}", options_.continue_run.value()),
+                    "`gantry runs` lists them");
+      }
+      return record;
+    }
+    if (options_.fresh) return std::nullopt;
+    return store_.last_run_with(sweep_.digest());
+  }
+
+  Result<> create(const store::SpecSource& source) {
+    store::RunRecord record;
+    record.name = sweep_.name();
+    record.digest = sweep_.digest();
+    record.source = source;
+    record.parameter_names = sweep_.parameter_names();
+    record.result_names = sweep_.result_names();
+    record.created = record.updated = now_;
+    record.counts.total = sweep_.size();
+    TRY_ASSIGN(run_.id, store_.create_run(record));
+    return {};
+  }
+
+  Result<> replay() {
+    recorded_.assign(sweep_.size() + 1, {});
+    return store_.replay(run_.id, [&](const Event& event) {
+      run_.engine.apply(event);
+      if (const auto* ended = std::get_if<AttemptEnded>(&event)) {
+        const auto task = ended->report.key.task.value();
+        if (task > sweep_.size()) return;
+        run_.last_ended[task] = std::max(run_.last_ended[task], ended->report.key.attempt.value());
+        if (ended->report.cause == FailureCause::none)
+          recorded_[task] = combine(ended->fingerprint);
+      } else if (const auto* reused = std::get_if<TaskReused>(&event)) {
+        if (reused->task.value() <= sweep_.size())
+          recorded_[reused->task.value()] = combine(reused->fingerprint);
+      }
+    });
+  }
+
+  Result<> resume() {
+    const bool chosen = options_.only_failed || !options_.only.empty();
+    if (chosen) {
+      auto tasks = options_.only;
+      for (std::uint32_t i = 1; options_.only_failed && i <= sweep_.size(); ++i) {
+        const auto state = run_.engine.state(TaskId(i));
+        if (state == TaskState::failed || state == TaskState::cancelled) tasks.emplace_back(i);
+      }
+      for (const TaskId task : tasks) {
+        if (run_.engine.state(task) == TaskState::done) invalidate(task, "asked to run again");
+      }
+      run_.engine.resume_only(tasks);
+    } else {
+      TRY(check_unchanged());
+      run_.engine.resume();
+    }
+    run_.unchanged = run_.engine.counts().done;
+    return {};
+  }
+
+  /// A finished task counts as long as its command, environment and inputs are what they were.
+  Result<> check_unchanged() {
+    Task task;
+    for (std::uint32_t i = 1; i <= sweep_.size(); ++i) {
+      if (run_.engine.state(TaskId(i)) != TaskState::done) continue;
+      sweep_.fill_task(TaskId(i), task);
+      const auto print = contents_.fingerprint(task);
+      if (!print) {
+        invalidate(TaskId(i), "an input is missing: " + print.error().message);
+      } else if (combine(*print) != recorded_[i]) {
+        TRY_ASSIGN(const auto reason, what_changed(TaskId(i), *print));
+        invalidate(TaskId(i), reason);
+      }
+    }
+    return {};
+  }
+
+  Result<std::string> what_changed(TaskId task, const Fingerprint& now) {
+    TRY_ASSIGN(const auto history, store_.history(run_.id, task));
+    Fingerprint before;
+    for (const auto& row : history) {
+      if (!row.fingerprint.empty()) before = row.fingerprint;
+    }
+    if (before.command != now.command) return "its command changed";
+    if (before.environment != now.environment) return "its environment changed";
+    return "an input or the program changed";
+  }
+
+  void invalidate(TaskId task, std::string reason) {
+    run_.news.emplace_back(TaskInvalidated{task, std::move(reason), now_});
+    run_.engine.apply(run_.news.back());
+  }
+
+  /// Results that other runs in this state directory have for the very same tasks.
+  Result<> reuse() {
+    std::unordered_map<Digest, store::Reusable> known;
+    TRY(store_.for_each_reusable(run_.id,
+                                 [&](const Fingerprint& print, const store::Reusable& source) {
+                                   known.insert_or_assign(combine(print), source);
+                                 }));
+    if (known.empty()) return {};
+    Task task;
+    for (std::uint32_t i = 1; i <= sweep_.size(); ++i) {
+      sweep_.fill_task(TaskId(i), task);
+      const auto print = contents_.fingerprint(task);
+      if (!print) continue;  // the task itself will say that an input is missing
+      const auto found = known.find(combine(*print));
+      if (found == known.end()) continue;
+      TRY_ASSIGN(auto results, store_.results_of(found->second));
+      run_.news.emplace_back(TaskReused{TaskId(i), found->second.run, found->second.task,
+                                        found->second.attempt, task.parameters, std::move(results),
+                                        *print, now_});
+      run_.engine.apply(run_.news.back());
+    }
+    run_.unchanged = run_.engine.counts().done;
+    return {};
+  }
+
+  store::Store& store_;
+  const Sweep& sweep_;
+  const Options& options_;
+  ContentCache& contents_;
+  TimePoint now_;
+  PreparedRun run_;
+  std::vector<Digest> recorded_;  ///< by task: what its latest success was made of
+};
+
+}  // namespace
+
+Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep,
+                                const store::SpecSource& source, const Options& options,
+                                ContentCache& contents, TimePoint now) {
+  return Setup(store, sweep, options, contents, now).prepare(source);
+}
+
+}  // namespace gantry::driver

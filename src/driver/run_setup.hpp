@@ -1,0 +1,29 @@
+#pragma once
+/// Before the first task of a call of drive(): which run it is, what its journal says, and what of
+/// it still holds.
+
+#include <cstdint>
+#include <vector>
+
+#include "driver/content_cache.hpp"
+#include "driver/driver.hpp"
+#include "engine/engine.hpp"
+
+namespace gantry::driver {
+
+struct PreparedRun {
+  RunId id;
+  engine::Engine engine;
+  std::vector<std::uint32_t> last_ended;  ///< by task: the latest attempt whose end is journalled
+  std::uint32_t unchanged = 0;            ///< tasks that need no run
+  std::vector<Event> news;  ///< found out here, for the journal; the engine has them already
+};
+
+/// Finds the run to continue (the same study, or options.continue_run) or makes a new one; replays
+/// its journal; takes back results whose command, environment or inputs have changed; reuses
+/// results of other runs.
+Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep,
+                                const store::SpecSource& source, const Options& options,
+                                ContentCache& contents, TimePoint now);
+
+}  // namespace gantry::driver

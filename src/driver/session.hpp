@@ -1,0 +1,80 @@
+#pragma once
+/// The loop of one call of drive(): events in, journal, engine, actions out. Owns nothing that
+/// outlives it. One thread.
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actuate/launcher.hpp"
+#include "driver/content_cache.hpp"
+#include "driver/driver.hpp"
+#include "driver/run_setup.hpp"
+#include "driver/signals.hpp"
+#include "engine/engine.hpp"
+
+namespace gantry::driver {
+
+class Session {
+ public:
+  /// All references must outlive the session.
+  Session(const Sweep& sweep, const Options& options, const Observer& observer, store::Store& store,
+          ContentCache& contents, Launcher& launcher, const Clock& clock, PreparedRun run);
+
+  /// Opens the launcher, takes in what is really there, and loops until the engine has finished.
+  Result<Summary> run(StopSignals& signals);
+  /// Cancels these tasks and waits for the ones that run; starts nothing.
+  Result<> cancel(const store::Request& request);
+
+ private:
+  Result<> open();
+  Result<> step(int signal_fd);
+  Result<> wait(int signal_fd);
+  void carry_out(const std::vector<Action>& actions);
+  void start(const StartAttempt& action);
+  Result<bool> poll_launcher();
+  Result<> on_event(LauncherEvent event);
+  Result<> on_report(ReportReceived received);
+  Result<> on_foreign_report(ReportReceived received);
+  Result<> read_results(const Sweep& sweep, AttemptEnded& ended) const;
+  Result<> take_requests();
+  void on_stop_signals(int count);
+  /// Journals and applies; journal errors wait for the next commit.
+  void record(Event event);
+  Result<> commit(bool last);
+  void show_progress();
+  [[nodiscard]] store::Counts counts() const;
+  [[nodiscard]] Summary summary() const;
+
+  const Sweep& sweep_;
+  const Options& options_;
+  const Observer& observer_;
+  store::Store& store_;
+  ContentCache& contents_;
+  Launcher& launcher_;
+  const Clock& clock_;
+  PreparedRun run_;
+  std::map<HostId, std::string> host_names_;
+  std::map<RunId, std::optional<Sweep>> other_sweeps_;
+
+  TimePoint began_;
+  TimePoint now_;
+  TimePoint committed_at_;
+  TimePoint shown_at_;
+  TimePoint stuck_since_ = kNever;  ///< since when the journal cannot be written
+  bool dirty_ = false;              ///< something waits for a commit
+  std::uint64_t receipt_ = 0;       ///< latest report taken in
+  std::uint64_t acknowledged_ = 0;
+  std::uint32_t executed_ = 0;
+  std::uint32_t ended_ = 0;
+  std::deque<std::pair<TimePoint, std::uint32_t>>
+      pace_;  ///< (when, ended so far), over the last seconds
+  int stops_ = 0;
+};
+
+}  // namespace gantry::driver
