@@ -7,7 +7,7 @@
 namespace gantry::engine {
 
 namespace {
-/// How many tasks are kept ready: enough to choose from, few enough to look through.
+/// How many tasks are kept ready at least: enough to choose from, few enough to look through.
 constexpr std::size_t kWindow = 256;
 /// So many failures and not one success: more of the same would only waste time.
 constexpr std::uint32_t kHopeless = 20;
@@ -26,7 +26,7 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
     wake_retries(now);
     if (!hosts.empty()) {
       do refill();
-      while (start_some(now, actions) > 0 && ready.placeable() < kWindow && cursor < tasks.size());
+      while (start_some(now, actions) > 0 && ready.placeable() == 0 && cursor < tasks.size());
       check_stuck();
     }
   }
@@ -65,7 +65,9 @@ void Engine::Impl::wake_retries(TimePoint now) {
 }
 
 void Engine::Impl::refill() {
-  while (ready.placeable() < kWindow && cursor < tasks.size()) {
+  // With many hosts more, so that filling them all takes a few plans and not hundreds.
+  const std::size_t window = std::max(kWindow, hosts.size());
+  while (ready.placeable() < window && cursor < tasks.size()) {
     const TaskId task(++cursor);
     const TaskRecord& record = tasks[task];
     if (record.state == TaskState::pending && record.selected)
@@ -77,7 +79,7 @@ std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions
   if (ready.placeable() == 0) return 0;
   std::vector<schedule::HostLoad> loads;
   loads.reserve(hosts.size());
-  for (const auto& [id, state] : hosts) loads.push_back({state.host, state.load});
+  for (const auto& [id, state] : hosts) loads.push_back({&state.host, state.load});
   const auto classes = ready.view();
   const auto intents = strategy->plan({now, classes, loads, run_times});
   std::size_t started = 0;

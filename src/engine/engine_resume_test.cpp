@@ -89,6 +89,7 @@ TEST(EngineResume, AdoptedAttemptsAreNotStartedBesideTheirTwin) {
   engine.apply(running(7, 1));
   engine.apply(ended(6, 2));    // a report nobody had acknowledged
   engine.apply(running(1, 2));  // done: its twin changes nothing
+  engine.apply(ended(1, 3, FailureCause::exit_code));
   EXPECT_EQ(engine.counts().running, 2U);
   EXPECT_EQ(engine.state(TaskId(6)), TaskState::done);
   EXPECT_EQ(engine.state(TaskId(1)), TaskState::done);

@@ -230,6 +230,28 @@ TEST(Engine, CancelsWhatWaitsAtOnceAndWhatRunsByAction) {
   EXPECT_TRUE(b.engine.finished());
 }
 
+TEST(Engine, ACancelledRetryStaysCancelled) {
+  Bench b({.count = 2, .retry = {.retries = 3, .backoff = seconds(60)}});
+  b.host(2);
+  EXPECT_EQ(b.decide().size(), 2U);
+  b.ended(1, FailureCause::exit_code);
+  EXPECT_EQ(b.state(1), TaskState::waiting);
+  b.cancel({TaskId(1)});
+  EXPECT_EQ(b.engine.next_wakeup(), kNever);
+  EXPECT_THAT(b.decide(1000), IsEmpty());
+  EXPECT_EQ(b.state(1), TaskState::cancelled);
+}
+
+TEST(Engine, LateNewsOfAStartDoesNotReviveAnAttempt) {
+  Bench b({.count = 1, .retry = {.retries = 1, .backoff = seconds(60)}});
+  b.host(1);
+  EXPECT_EQ(b.decide().size(), 1U);
+  b.ended(1, FailureCause::exit_code);
+  b.started(1);
+  EXPECT_EQ(b.state(1), TaskState::waiting);
+  EXPECT_THAT(b.decide(100), ElementsAre("start 1.2@1"));
+}
+
 TEST(Engine, CancellingAllStartsNothingMore) {
   Bench b({.count = 1000, .retry = {.retries = 3, .backoff = seconds(60)}});
   b.host(2);

@@ -31,7 +31,7 @@ struct ReadyClass {
 };
 
 struct HostLoad {
-  Host host;
+  const Host* host = nullptr;
   Load load = 0;  ///< of all that was handed over and has not ended
 };
 

@@ -41,19 +41,28 @@ void Workqueue::observe(const Event&) {}
 
 std::vector<Intent> Workqueue::plan(const World& world) {
   const auto mean = world.run_times.mean();
-  // By load, then by place in `hosts`: the least loaded first.
+  Rest rest(world.classes);
+  /// The next task's class if the host has room for it: nothing smaller overtakes it there.
+  const auto choose = [&](const Host& host, Load load) -> const ReadyClass* {
+    const ReadyClass* next = rest.next_for(host);
+    return next != nullptr && admits(host, load, next->resources, mean) ? next : nullptr;
+  };
+
+  // By load, then by place in `hosts`: the least loaded first. Most hosts are full most of the time
+  // and are passed over until the next plan.
   using Entry = std::pair<Load, std::size_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> by_load;
-  for (std::size_t i = 0; i < world.hosts.size(); ++i) by_load.emplace(world.hosts[i].load, i);
+  for (std::size_t i = 0; i < world.hosts.size(); ++i)
+    if (choose(*world.hosts[i].host, world.hosts[i].load) != nullptr)
+      by_load.emplace(world.hosts[i].load, i);
 
   std::vector<Intent> intents;
-  Rest rest(world.classes);
   while (!by_load.empty()) {
     const auto [load, index] = by_load.top();
     by_load.pop();
-    const Host& host = world.hosts[index].host;
-    const ReadyClass* next = rest.next_for(host);
-    if (next == nullptr || !admits(host, load, next->resources, mean)) continue;
+    const Host& host = *world.hosts[index].host;
+    const ReadyClass* next = choose(host, load);
+    if (next == nullptr) continue;
     rest.take(next);
     intents.push_back({next->id, host.id});
     by_load.emplace(load + share(host, next->resources), index);

@@ -49,7 +49,7 @@ TEST(Packing, AdmitsSlotsPlusQueueAhead) {
 
 /// Builds a World and asks the strategy.
 struct Case {
-  std::vector<HostLoad> hosts;
+  std::vector<std::pair<Host, Load>> hosts;
   std::vector<Resources> resources;
   std::vector<std::deque<std::uint64_t>> places;
   forecast::RunTimeForecast run_times;
@@ -58,8 +58,10 @@ struct Case {
     std::vector<ReadyClass> classes;
     for (std::size_t i = 0; i < resources.size(); ++i)
       classes.push_back({ClassId(static_cast<std::uint32_t>(i)), resources[i], &places[i]});
+    std::vector<HostLoad> loads;
+    for (const auto& [at, load] : hosts) loads.push_back({&at, load});
     Workqueue workqueue;
-    return workqueue.plan({TimePoint{}, classes, hosts, run_times});
+    return workqueue.plan({TimePoint{}, classes, loads, run_times});
   }
 };
 
@@ -70,14 +72,14 @@ std::deque<std::uint64_t> numbers(std::uint64_t first, std::size_t count) {
 }
 
 TEST(Workqueue, FillsTheLeastLoadedHostFirst) {
-  Case c{{{host(1, 2), kFull / 2}, {host(2, 2)}}, {{.cores = 1}}, {numbers(1, 3)}, {}};
+  Case c{{{host(1, 2), kFull / 2}, {host(2, 2), 0}}, {{.cores = 1}}, {numbers(1, 3)}, {}};
   const ClassId k(0);
   EXPECT_THAT(c.plan(),
               ElementsAre(Intent{k, HostId(2)}, Intent{k, HostId(1)}, Intent{k, HostId(2)}));
 }
 
 TEST(Workqueue, HandsOutSlotsPlusQueueAheadAndNoMore) {
-  Case c{{{host(1, 2)}}, {{.cores = 1}}, {numbers(1, 100)}, {}};
+  Case c{{{host(1, 2), 0}}, {{.cores = 1}}, {numbers(1, 100)}, {}};
   EXPECT_EQ(c.plan().size(), 4U);  // nothing observed yet: two slots and as many ahead
   c.run_times.observe(1, milliseconds(10));
   EXPECT_EQ(c.plan().size(), 22U);  // 2 + 2 x 100 / 10
@@ -93,7 +95,7 @@ TEST(Workqueue, NoTaskOvertakesAnEarlierOneThatTheHostCouldRun) {
 }
 
 TEST(Workqueue, AHostPassesOverTasksThatNeverFitThere) {
-  Case c{{{host(1, 1)}, {host(2, 8)}}, {{.cores = 8}, {.cores = 1}}, {{1, 2}, {3}}, {}};
+  Case c{{{host(1, 1), 0}, {host(2, 8), 0}}, {{.cores = 8}, {.cores = 1}}, {{1, 2}, {3}}, {}};
   const auto plan = c.plan();
   EXPECT_EQ(std::ranges::count(plan, Intent{ClassId(0), HostId(2)}), 2);
   EXPECT_EQ(std::ranges::count(plan, Intent{ClassId(1), HostId(1)}), 1);

@@ -1,0 +1,388 @@
+// Random histories from a tiny world of hosts whose agents queue, start, finish, lose and forget
+// tasks, with a gantry that is killed and restarted from its journal in between.
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <map>
+#include <set>
+
+#include "engine/engine.hpp"
+#include "schedule/packing.hpp"
+
+namespace gantry::engine {
+namespace {
+
+struct Plan {
+  std::uint32_t tasks = 0;
+  std::uint32_t retries = 0;
+  std::vector<Host> hosts;
+  std::vector<std::uint8_t> shapes;  ///< resources of task i: entry i modulo size
+};
+
+Workload workload_for(const Plan& plan) {
+  const auto resources = [shapes = plan.shapes](TaskId task) {
+    const std::uint32_t shape = shapes[task.value() % shapes.size()];
+    return Resources{.cores = 1 + shape % 3, .memory = shape / 3 % 4};
+  };
+  return {.count = plan.tasks,
+          .resources = resources,
+          .cost = {},
+          .retry = {.retries = plan.retries, .backoff = std::chrono::seconds(1)}};
+}
+
+/// An agent that obeys: first in, first out, and only what fits.
+struct Agent {
+  Host host;
+  bool up = false;
+  std::deque<TaskKey> queue;
+  std::vector<TaskKey> running;
+};
+
+class World {
+ public:
+  World(const Plan& plan, Policy policy)
+      : plan_(plan),
+        workload_(workload_for(plan)),
+        policy_(policy),
+        engine_(workload_, policy_),
+        shadow_(workload_, policy_) {
+    for (const Host& host : plan.hosts) agents_[host.id] = {host, false, {}, {}};
+  }
+
+  /// One thing happens, chosen by `dice`; then gantry acts on it.
+  void step(std::uint32_t dice) {
+    now_ += std::chrono::milliseconds(dice % 700);
+    Agent& agent = agents_[HostId(1 + dice / 7 % static_cast<std::uint32_t>(agents_.size()))];
+    const std::uint32_t more = dice / 1000;
+    switch (dice % 100) {
+      case 0:
+        return restart(false);
+      case 1:
+        return restart(true);
+      case 2:
+        return vanish(agent);
+      case 3:
+        return tell(CancelRequested{false, {TaskId(1 + more % plan_.tasks)}, now_});
+      case 4:
+        return repeat_a_report(more);
+      case 5:
+        return give_back(agent);
+      default:
+        break;
+    }
+    if (!agent.up) return bring_up(agent);
+    if (dice % 2 == 0) return start_one(agent, more);
+    finish_one(agent, more);
+  }
+
+  /// From now on everything succeeds: does the run come to its end?
+  void play_out() {
+    for (int i = 0; i < 10'000 && !engine_.finished(); ++i) {
+      now_ += std::chrono::seconds(5);
+      for (auto& [id, agent] : agents_) {
+        if (!agent.up) bring_up(agent);
+        start_one(agent, 1);
+        while (!agent.running.empty()) finish(agent, 0, FailureCause::none);
+      }
+    }
+    RC_ASSERT(engine_.finished());
+  }
+
+  void check_end() const {
+    if (!engine_.draining().empty() || only_) return;
+    const Counts& counts = engine_.counts();
+    RC_ASSERT(counts.done + counts.failed + counts.cancelled == counts.total);
+    for (const TaskId task : succeeded_) RC_ASSERT(engine_.state(task) == TaskState::done);
+  }
+
+  void drain() { tell(DrainRequested{"enough"}); }
+  void cancel_all() { tell(CancelRequested{true, {}, now_}); }
+  [[nodiscard]] const Engine& engine() const { return engine_; }
+
+ private:
+  void tell(const Event& event) {
+    apply(event);
+    act();
+  }
+
+  void apply(const Event& event) {
+    engine_.apply(event);
+    shadow_.apply(event);
+    const bool journalled = std::holds_alternative<AttemptEnded>(event) ||
+                            std::holds_alternative<TaskInvalidated>(event) ||
+                            std::holds_alternative<CancelRequested>(event);
+    if (journalled) journal_.push_back(event);
+  }
+
+  void act() {
+    const auto actions = engine_.decide(now_);
+    const auto same = shadow_.decide(now_);
+    RC_ASSERT(describe(actions) == describe(same));
+    for (const Action& action : actions) {
+      if (const auto* start = std::get_if<StartAttempt>(&action)) take(*start);
+      if (const auto* stop = std::get_if<CancelAttempt>(&action)) cancel(*stop);
+      if (const auto* recall = std::get_if<RecallQueued>(&action))
+        recalled_.push_back(recall->host);
+    }
+    check_now();
+  }
+
+  static std::vector<std::array<std::uint32_t, 4>> describe(const std::vector<Action>& actions) {
+    std::vector<std::array<std::uint32_t, 4>> list;
+    for (const Action& action : actions) {
+      if (const auto* a = std::get_if<StartAttempt>(&action))
+        list.push_back({0, a->task.value(), a->attempt.value(), a->host.value()});
+      if (const auto* a = std::get_if<CancelAttempt>(&action))
+        list.push_back({1, a->task.value(), a->attempt.value(), a->host.value()});
+      if (const auto* a = std::get_if<RecallQueued>(&action))
+        list.push_back({2, 0, 0, a->host.value()});
+    }
+    return list;
+  }
+
+  void take(const StartAttempt& start) {
+    const TaskKey key{RunId(1), start.task, start.attempt};
+    Agent& agent = agents_.at(start.host);
+    RC_ASSERT(engine_.draining().empty());
+    RC_ASSERT(agent.up);
+    RC_ASSERT(schedule::slots(agent.host, workload_.resources_of(start.task)) > 0U);
+    RC_ASSERT(!is_out(start.task));                        // never beside its twin
+    RC_ASSERT(used_.insert(key).second);                   // nor under a number that was used
+    RC_ASSERT(!succeeded_.contains(start.task) || only_);  // nor again when it is done
+    agent.queue.push_back(key);
+  }
+
+  void cancel(const CancelAttempt& stop) {
+    Agent& agent = agents_.at(stop.host);
+    const TaskKey key{RunId(1), stop.task, stop.attempt};
+    RC_ASSERT(std::erase(agent.queue, key) + std::erase(agent.running, key) == 1U);
+    cancelled_.push_back({key, agent.host.id});
+  }
+
+  void check_now() const {
+    const Counts& c = engine_.counts();
+    RC_ASSERT(c.pending + c.handed_over + c.running + c.waiting + c.done + c.failed + c.cancelled ==
+              c.total);
+    std::size_t out = cancelled_.size();
+    for (const auto& [id, agent] : agents_) out += agent.queue.size() + agent.running.size();
+    RC_ASSERT(c.handed_over + c.running == out);
+    if (engine_.finished() && !only_) RC_ASSERT(out == 0U);
+  }
+
+  [[nodiscard]] bool is_out(TaskId task) const {
+    const auto same = [&](const TaskKey& key) { return key.task == task; };
+    return std::ranges::any_of(agents_, [&](const auto& entry) {
+      return std::ranges::any_of(entry.second.queue, same) ||
+             std::ranges::any_of(entry.second.running, same);
+    });
+  }
+
+  void bring_up(Agent& agent) {
+    agent.up = true;
+    tell(HostUp{agent.host});
+  }
+
+  void vanish(Agent& agent) {
+    if (!agent.up) return;
+    agent.up = false;
+    // A careful driver journals what it knows to be lost, so that numbers stay used after a
+    // restart.
+    for (const TaskKey& key : agent.running) apply(ended(key, agent, FailureCause::lost));
+    for (const TaskKey& key : agent.queue) apply(ended(key, agent, FailureCause::lost));
+    agent.running.clear();
+    agent.queue.clear();
+    std::erase_if(cancelled_, [&](const auto& c) {
+      if (c.second != agent.host.id) return false;
+      apply(ended(c.first, agent, FailureCause::lost));
+      return true;
+    });
+    tell(HostDown{agent.host.id});
+  }
+
+  /// An honest agent's answers to recall; queues also come back unasked when a connection breaks.
+  void give_back(Agent& agent) {
+    answer_cancels();
+    const bool asked = std::erase(recalled_, agent.host.id) > 0;
+    if (asked || agent.queue.size() % 2 == 0) {
+      for (const TaskKey& key : agent.queue) {
+        apply(AttemptReturned{key});
+        used_.erase(key);
+      }
+      agent.queue.clear();
+    }
+    act();
+  }
+
+  void start_one(Agent& agent, std::uint32_t dice) {
+    answer_cancels();
+    if (agent.queue.empty()) return act();
+    const TaskKey key = agent.queue.front();
+    std::uint32_t cores = 0;
+    std::uint64_t memory = 0;
+    for (const TaskKey& other : agent.running) {
+      cores += workload_.resources_of(other.task).cores;
+      memory += workload_.resources_of(other.task).memory;
+    }
+    const Resources needs = workload_.resources_of(key.task);
+    if (cores + needs.cores > agent.host.cores || memory + needs.memory > agent.host.memory) return;
+    agent.queue.pop_front();
+    agent.running.push_back(key);
+    if (dice % 5 != 0) tell(AttemptStarted{key, agent.host.id, now_});  // else the news is late
+  }
+
+  void answer_cancels() {
+    while (!cancelled_.empty()) {
+      const auto [key, host] = cancelled_.front();
+      cancelled_.pop_front();
+      apply(ended(key, agents_.at(host), FailureCause::cancelled));
+    }
+  }
+
+  void finish_one(Agent& agent, std::uint32_t dice) {
+    if (agent.running.empty()) return;
+    constexpr std::array kEnds{FailureCause::none,          FailureCause::none,
+                               FailureCause::exit_code,     FailureCause::timeout,
+                               FailureCause::missing_input, FailureCause::lost};
+    finish(agent, dice % agent.running.size(), kEnds[dice / 16 % kEnds.size()]);
+  }
+
+  void finish(Agent& agent, std::size_t index, FailureCause cause) {
+    const TaskKey key = agent.running[index];
+    agent.running.erase(agent.running.begin() + static_cast<std::ptrdiff_t>(index));
+    if (cause == FailureCause::none) {
+      RC_ASSERT(!succeeded_.contains(key.task) || only_);  // exactly one result
+      succeeded_.insert(key.task);
+    }
+    tell(ended(key, agent, cause));
+  }
+
+  AttemptEnded ended(const TaskKey& key, const Agent& agent, FailureCause cause) const {
+    AttemptEnded event;
+    event.report.key = key;
+    event.report.cause = cause;
+    event.report.code = 1;
+    event.report.started = now_ - std::chrono::milliseconds(300);
+    event.report.ended = now_;
+    event.host = agent.host.id;
+    return event;
+  }
+
+  void repeat_a_report(std::uint32_t dice) {
+    if (journal_.empty()) return;
+    const Event event = journal_[dice % journal_.size()];
+    if (!std::holds_alternative<AttemptEnded>(event)) return;
+    const Counts before = engine_.counts();
+    engine_.apply(event);
+    shadow_.apply(event);
+    RC_ASSERT(before.done == engine_.counts().done);
+    RC_ASSERT(before.failed == engine_.counts().failed);
+    act();
+  }
+
+  /// kill -9 of gantry. Agents go on; what they only queued they forget, what runs is adopted.
+  void restart(bool only) {
+    answer_cancels();
+    only_ = only;
+    recalled_.clear();
+    Engine fresh(workload_, policy_);
+    for (const Event& event : journal_) fresh.apply(event);
+    for (std::uint32_t i = 1; i <= plan_.tasks; ++i)
+      RC_ASSERT((fresh.state(TaskId(i)) == TaskState::done) ==
+                (engine_.state(TaskId(i)) == TaskState::done));
+    const std::vector<TaskId> some{TaskId(1), TaskId(plan_.tasks)};
+    for (Engine* engine : {&fresh, &shadow_}) {
+      if (engine == &shadow_) {
+        shadow_ = Engine(workload_, policy_);
+        for (const Event& event : journal_) shadow_.apply(event);
+      }
+      if (only)
+        engine->resume_only(some);
+      else
+        engine->resume();
+    }
+    engine_ = std::move(fresh);
+    if (only)
+      for (const TaskId task : some) invalidate(task);
+    for (auto& [id, agent] : agents_) {
+      if (!agent.up) continue;
+      for (const TaskKey& key : agent.queue) used_.erase(key);
+      agent.queue.clear();
+      apply(HostUp{agent.host});
+      for (const TaskKey& key : agent.running) apply(AttemptStarted{key, id, now_});
+    }
+    act();
+  }
+
+  /// As the driver does for `retry`: the journal must say that the old result does not count any
+  /// more.
+  void invalidate(TaskId task) {
+    journal_.emplace_back(TaskInvalidated{task, "retry asked for", now_});
+    succeeded_.erase(task);
+  }
+
+  Plan plan_;
+  Workload workload_;
+  Policy policy_;
+  TimePoint now_ = TimePoint{} + std::chrono::hours(1);
+  Engine engine_;
+  Engine shadow_;  ///< told the same: must do the same
+  std::map<HostId, Agent> agents_;
+  std::vector<Event> journal_;
+  std::deque<std::pair<TaskKey, HostId>> cancelled_;  ///< cancelled, the report is on its way
+  std::vector<HostId> recalled_;
+  std::set<TaskKey> used_;
+  std::set<TaskId> succeeded_;
+  bool only_ = false;
+};
+
+Plan any_plan() {
+  Plan plan;
+  plan.tasks = *rc::gen::inRange<std::uint32_t>(1, 40);
+  plan.retries = *rc::gen::inRange<std::uint32_t>(0, 3);
+  const auto count = *rc::gen::inRange<std::uint32_t>(1, 4);
+  for (std::uint32_t i = 1; i <= count; ++i)
+    plan.hosts.push_back({HostId(i), "h", *rc::gen::inRange<std::uint32_t>(1, 5),
+                          *rc::gen::inRange<std::uint64_t>(0, 6)});
+  // The first host can run everything.
+  plan.hosts[0].cores = 4;
+  plan.hosts[0].memory = 8;
+  plan.shapes = *rc::gen::nonEmpty<std::vector<std::uint8_t>>();
+  return plan;
+}
+
+std::vector<std::uint32_t> any_history() {
+  // Long ones from the first case on, and with the whole range of dice.
+  const auto dice = rc::gen::inRange<std::uint32_t>(0, 100'000'000);
+  return *rc::gen::resize(600, rc::gen::container<std::vector<std::uint32_t>>(dice));
+}
+
+RC_GTEST_PROP(EngineProperty, EveryTaskEndsOnceAndNeverRunsTwiceAtOnce, ()) {
+  World world(any_plan(), {.keep_going = true});
+  for (const std::uint32_t dice : any_history()) world.step(dice);
+  world.play_out();
+  world.check_end();
+}
+
+RC_GTEST_PROP(EngineProperty, DrainingEndsWithNothingOutstanding, ()) {
+  World world(any_plan(), {.max_fails = 3});
+  for (const std::uint32_t dice : any_history()) world.step(dice);
+  world.drain();
+  world.play_out();
+}
+
+RC_GTEST_PROP(EngineProperty, AfterCancellingAllNothingIsLeftToRun, ()) {
+  World world(any_plan(), {.keep_going = true});
+  for (const std::uint32_t dice : any_history()) world.step(dice);
+  world.cancel_all();
+  world.play_out();
+  const Counts& counts = world.engine().counts();
+  RC_ASSERT(counts.pending + counts.waiting == 0U);
+}
+
+}  // namespace
+}  // namespace gantry::engine
