@@ -146,7 +146,7 @@ class TreeBuilder final : public YAML::EventHandler {
     if (level.node.is_sequence()) {
       level.node.items.push_back(std::move(node));
     } else if (level.has_key) {
-      level.node.entries.emplace_back(std::move(level.key), std::move(node));
+      level.node.entries.push_back({std::move(level.key), std::move(node)});
       level.has_key = false;
     } else {
       if (!node.is_scalar()) throw Refused{node.mark(), "a key must be plain text", {}};

@@ -18,13 +18,15 @@ inline constexpr std::size_t kMaxYamlBytes = std::size_t{16} << 20U;
 inline constexpr std::size_t kMaxYamlDepth = 32;
 inline constexpr std::size_t kMaxYamlNodes = 4'000'000;  ///< also counts what aliases repeat
 
+struct YamlEntry;
+
 struct YamlNode {
   enum class Kind : std::uint8_t { null, scalar, sequence, map };
   Kind kind = Kind::null;
   bool quoted = false;  ///< the scalar was written in quotes or as a block
   SourceText scalar;    ///< `scalar.mark` is set for every kind
   std::vector<YamlNode> items;
-  std::vector<std::pair<SourceText, YamlNode>> entries;
+  std::vector<YamlEntry> entries;
 
   [[nodiscard]] SourceMark mark() const { return scalar.mark; }
   [[nodiscard]] const std::string& text() const { return scalar.text; }
@@ -33,6 +35,13 @@ struct YamlNode {
   [[nodiscard]] bool is_map() const { return kind == Kind::map; }
   /// "a list", "text" …: for messages.
   [[nodiscard]] std::string_view kind_name() const;
+};
+
+/// One key of a map. A struct, because a pair of what is not complete yet does not compile with
+/// clang.
+struct YamlEntry {
+  SourceText first;
+  YamlNode second;
 };
 
 /// The first document of `text`; `file` is for messages.
