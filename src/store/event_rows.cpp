@@ -53,6 +53,23 @@ void read_output_place(Statement& row, CapturedOutput& out) {
   out.truncated = row.integer() != 0;
 }
 
+/// From `cause` to `max_rss`.
+void read_end(Statement& row, AttemptReport& r) {
+  r.cause = static_cast<FailureCause>(row.number<std::uint8_t>());
+  r.code = row.number<std::int32_t>();
+  r.started = from_ns(row.integer());
+  r.ended = from_ns(row.integer());
+  r.usage.user = Duration(row.integer());
+  r.usage.system = Duration(row.integer());
+  r.usage.max_rss = static_cast<std::uint64_t>(row.integer());
+}
+
+void read_fingerprint(Statement& row, Fingerprint& print) {
+  print.command = row.digest();
+  print.environment = row.digest();
+  print.inputs = row.digest();
+}
+
 }  // namespace
 
 const char* const kEventColumns =
@@ -217,21 +234,13 @@ bool read_row(Statement& row, EventRow& out) {
   out.at = from_ns(row.integer());
   AttemptReport& r = out.report;
   r.key = out.key;
-  r.cause = static_cast<FailureCause>(row.number<std::uint8_t>());
-  r.code = row.number<std::int32_t>();
-  r.started = from_ns(row.integer());
-  r.ended = from_ns(row.integer());
-  r.usage.user = Duration(row.integer());
-  r.usage.system = Duration(row.integer());
-  r.usage.max_rss = static_cast<std::uint64_t>(row.integer());
+  read_end(row, r);
   out.host = HostId(row.number<std::uint32_t>());
   out.host_name = row.bytes();
   out.from_run = RunId(row.number<std::uint32_t>());
   out.from_task = TaskId(row.number<std::uint32_t>());
   out.from_attempt = AttemptId(row.number<std::uint32_t>());
-  out.fingerprint.command = row.digest();
-  out.fingerprint.environment = row.digest();
-  out.fingerprint.inputs = row.digest();
+  read_fingerprint(row, out.fingerprint);
   read_output_place(row, r.out);
   read_output_place(row, r.err);
   r.detail = row.bytes();
@@ -250,6 +259,57 @@ bool read_row(Statement& row, EventRow& out) {
 void read_output(Statement& row, AttemptReport& report) {
   report.out.text = row.bytes();
   report.err.text = row.bytes();
+}
+
+const char* const kStateColumns =
+    "seq, kind, task, attempt, at, cause, code, started, ended, user_ns, system_ns, max_rss, "
+    "host_id, from_run, "
+    "from_task, from_attempt, command_digest, environment_digest, inputs_digest";
+
+bool read_state(Statement& row, RunId run, std::int64_t& seq, Event& out) {
+  seq = row.integer();
+  const std::string_view kind = row.bytes();
+  const bool reused = kind == "reused";
+  if (!reused && kind != "ended") return false;
+  const TaskId task(row.number<std::uint32_t>());
+  const AttemptId attempt(row.number<std::uint32_t>());
+  const TimePoint at = from_ns(row.integer());
+  if (reused) {
+    auto& e = out.emplace<TaskReused>();
+    e.task = task;
+    e.at = at;
+    row.skip(8);
+    e.from_run = RunId(row.number<std::uint32_t>());
+    e.from_task = TaskId(row.number<std::uint32_t>());
+    e.from_attempt = AttemptId(row.number<std::uint32_t>());
+    read_fingerprint(row, e.fingerprint);
+    return true;
+  }
+  auto& e = out.emplace<AttemptEnded>();
+  e.report.key = {run, task, attempt};
+  read_end(row, e.report);
+  e.host = HostId(row.number<std::uint32_t>());
+  row.skip(3);
+  read_fingerprint(row, e.fingerprint);
+  return true;
+}
+
+tl::unexpected<Error> fail_event(const Database& db) {
+  return fail_corrupt(db.path(), "an event that makes no sense");
+}
+
+Result<RowReader> RowReader::prepare(const Database& db) {
+  TRY_ASSIGN(Statement s,
+             db.prepare(std::string("SELECT ") + kEventColumns + " FROM events WHERE seq = ?"));
+  return RowReader(db, std::move(s));
+}
+
+Result<> RowReader::read(std::int64_t seq, EventRow& row) {
+  const Statement::Scope scope(select_);
+  select_.integer(seq);
+  TRY_ASSIGN(const bool found, select_.step());
+  if (!found || !read_row(select_, row)) return fail_event(*db_);
+  return {};
 }
 
 std::optional<Event> to_event(EventRow&& row) {

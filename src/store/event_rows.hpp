@@ -72,6 +72,26 @@ void read_output(Statement& row, AttemptReport& report);
 /// Nothing when the kind is not known.
 std::optional<Event> to_event(EventRow&& row);
 
+/// The few columns that the state of a run depends on, for replay: a third of the cost of a whole
+/// row.
+extern const char* const kStateColumns;
+/// One row of `kStateColumns`. False for the rare kinds whose rest must be read by number, with
+/// RowReader.
+bool read_state(Statement& row, RunId run, std::int64_t& seq, Event& out);
+
+/// Reads rows of `events` by their number.
+class RowReader {
+ public:
+  static Result<RowReader> prepare(const Database& db);
+  Result<> read(std::int64_t seq, EventRow& row);
+
+ private:
+  RowReader(const Database& db, Statement s) : db_(&db), select_(std::move(s)) {}
+  const Database* db_;
+  Statement select_;
+};
+tl::unexpected<Error> fail_event(const Database& db);
+
 /// `[1,2,3]`, or `"all"`.
 void write_task_list(bool all, const std::vector<TaskId>& tasks, std::string& out);
 bool read_task_list(std::string_view json, bool& all, std::vector<TaskId>& tasks);

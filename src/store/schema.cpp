@@ -100,7 +100,7 @@ CREATE TABLE file_digests (
 
 constexpr auto kViews = R"sql(
 CREATE VIEW tasks AS
-SELECT e.run AS run, e.task AS task,
+SELECT l.run AS run, l.task AS task,
   CASE WHEN l.last > l.latest THEN 'pending'
        WHEN e.kind = 'reused' OR e.cause = 0 THEN 'done'
        WHEN e.cause = 9 THEN 'cancelled'
@@ -144,6 +144,9 @@ std::span<const Migration> migrations() {
 
 Result<std::string> new_database_image() {
   TRY_ASSIGN(const Database db, Database::in_memory());
+  // A group of a hundred ends fills pages of 8 KB; with the usual 4 KB a commit takes a tenth more
+  // CPU.
+  TRY(db.execute("PRAGMA page_size = 8192"));
   TRY(db.execute(kTables));
   TRY(db.execute(fmt::format(kViews, fmt::arg("causes", cause_names()))));
   TRY(db.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId,

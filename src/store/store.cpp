@@ -112,18 +112,24 @@ Result<> Store::replay(RunId run, const std::function<void(const Event&)>& sink)
   // after_seq on.
   TRY_ASSIGN(
       Statement rows,
-      impl_->db.prepare(std::string("SELECT ") + kEventColumns +
+      impl_->db.prepare(std::string("SELECT ") + kStateColumns +
                         " FROM events NOT INDEXED WHERE run = ? AND seq > "
                         "coalesce((SELECT after_seq FROM runs WHERE id = ?), 0) ORDER BY seq"));
+  TRY_ASSIGN(RowReader reader, RowReader::prepare(impl_->db));
   rows.integer(run.value()).integer(run.value());
-  EventRow row;
+  std::int64_t seq = 0;
+  Event event;
+  EventRow whole;
   for (;;) {
     TRY_ASSIGN(const bool more, rows.step());
     if (!more) return {};
-    const bool readable = read_row(rows, row);
-    const auto event = readable ? to_event(std::move(row)) : std::nullopt;
-    if (!event) return fail_corrupt(impl_->db.path(), "an event that makes no sense");
-    sink(*event);
+    if (!read_state(rows, run, seq, event)) {
+      TRY(reader.read(seq, whole));
+      auto rare = to_event(std::move(whole));
+      if (!rare) return fail_event(impl_->db);
+      event = std::move(*rare);
+    }
+    sink(event);
   }
 }
 

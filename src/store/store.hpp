@@ -143,8 +143,9 @@ class Store {
   /// Makes the open group durable (fsync). On failure (disk full) nothing of the group is lost from
   /// memory: a later commit() tries the same group again.
   Result<> commit();
-  /// Feeds every journalled event of the run to `sink`, in order. Reports come without output text
-  /// and collected files: state needs neither.
+  /// Feeds every journalled event of the run to `sink`, in order, with what the state of a run
+  /// depends on: ends and reuses come without output, detail, host name, parameters and results
+  /// (see for_each_task() and history()).
   Result<> replay(RunId run, const std::function<void(const Event&)>& sink) const;
 
   // Queries.

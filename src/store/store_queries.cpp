@@ -10,32 +10,6 @@ namespace gantry::store {
 
 namespace {
 
-tl::unexpected<Error> fail_event(const Database& db) {
-  return fail_corrupt(db.path(), "an event that makes no sense");
-}
-
-/// Reads rows of `events` by their number.
-class RowReader {
- public:
-  static Result<RowReader> prepare(const Database& db) {
-    TRY_ASSIGN(Statement s,
-               db.prepare(fmt::format("SELECT {} FROM events WHERE seq = ?", kEventColumns)));
-    return RowReader(db, std::move(s));
-  }
-  Result<> read(std::int64_t seq, EventRow& row) {
-    const Statement::Scope scope(select_);
-    select_.integer(seq);
-    TRY_ASSIGN(const bool found, select_.step());
-    if (!found || !read_row(select_, row)) return fail_event(*db_);
-    return {};
-  }
-
- private:
-  RowReader(const Database& db, Statement s) : db_(&db), select_(std::move(s)) {}
-  const Database* db_;
-  Statement select_;
-};
-
 void to_task_row(EventRow&& row, bool invalidated, TaskRow& out) {
   out.task = row.key.task;
   out.reused = row.kind == "reused";
@@ -54,21 +28,57 @@ void to_task_row(EventRow&& row, bool invalidated, TaskRow& out) {
   out.results = std::move(row.results);
 }
 
-/// From the rows of one task, given by number: false when the task never ended.
-Result<bool> latest_of(RowReader& reader, std::vector<std::int64_t>& seqs, EventRow& scratch,
-                       TaskRow& out) {
-  std::sort(seqs.begin(), seqs.end(), std::greater<>{});
-  bool invalidated = false;
-  for (const std::int64_t seq : seqs) {
-    TRY(reader.read(seq, scratch));
-    if (scratch.kind == "invalidated") {
-      invalidated = true;
-      continue;
+/// Finds the latest row of each task among rows that come task by task, but in no order within a
+/// task.
+class LatestOfTask {
+ public:
+  void add(std::int64_t seq, EventRow& row) {
+    if (row.kind == "invalidated") {
+      invalidated_ = std::max(invalidated_, seq);
+    } else if (seq > latest_) {
+      latest_ = seq;
+      std::swap(row_, row);
     }
-    to_task_row(std::move(scratch), invalidated, out);
-    return true;
   }
-  return false;
+  /// False when the task never ended. Ready for the next task afterwards.
+  bool take(TaskRow& out) {
+    const bool ended = latest_ > 0;
+    if (ended) to_task_row(std::move(row_), invalidated_ > latest_, out);
+    latest_ = invalidated_ = 0;
+    return ended;
+  }
+
+ private:
+  EventRow row_;
+  std::int64_t latest_ = 0;
+  std::int64_t invalidated_ = 0;
+};
+
+/// `where` holds `run = ?1`, and perhaps `task = ?2`.
+Result<> latest_rows(const Database& db, const char* where, RunId run, TaskId task,
+                     const std::function<void(const TaskRow&)>& sink) {
+  // The index gives the rows task by task, so that nothing is sorted or held.
+  TRY_ASSIGN(Statement s,
+             db.prepare(fmt::format("SELECT seq, {} FROM events INDEXED BY events_by_task "
+                                    "WHERE {} ORDER BY task",
+                                    kEventColumns, where)));
+  s.integer(run.value());
+  if (task != TaskId{}) s.integer(task.value());
+  LatestOfTask latest;
+  TaskId current;
+  EventRow row;
+  TaskRow out;
+  for (;;) {
+    TRY_ASSIGN(const bool more, s.step());
+    if (!more) break;
+    const std::int64_t seq = s.integer();
+    if (!read_row(s, row)) return fail_event(db);
+    if (row.key.task != current && latest.take(out)) sink(out);
+    current = row.key.task;
+    latest.add(seq, row);
+  }
+  if (latest.take(out)) sink(out);
+  return {};
 }
 
 HistoryRow to_history(EventRow&& row) {
@@ -92,48 +102,15 @@ HistoryRow to_history(EventRow&& row) {
 }  // namespace
 
 Result<> Store::for_each_task(RunId run, const std::function<void(const TaskRow&)>& sink) const {
-  // The index alone gives the numbers of each task's rows, task by task; nothing is sorted or held.
-  TRY_ASSIGN(Statement index,
-             impl_->db.prepare("SELECT task, seq FROM events INDEXED BY events_by_task "
-                               "WHERE run = ? AND task IS NOT NULL ORDER BY task"));
-  TRY_ASSIGN(RowReader reader, RowReader::prepare(impl_->db));
-  index.integer(run.value());
-  EventRow scratch;
-  TaskRow row;
-  std::vector<std::int64_t> seqs;
-  std::int64_t current = 0;
-  const auto finish_task = [&]() -> Result<> {
-    if (seqs.empty()) return {};
-    TRY_ASSIGN(const bool ended, latest_of(reader, seqs, scratch, row));
-    seqs.clear();
-    if (ended) sink(row);
-    return {};
-  };
-  for (;;) {
-    TRY_ASSIGN(const bool more, index.step());
-    if (!more) return finish_task();
-    const std::int64_t task = index.integer();
-    if (task != current) TRY(finish_task());
-    current = task;
-    seqs.push_back(index.integer());
-  }
+  return latest_rows(impl_->db, "run = ?1 AND task IS NOT NULL", run, {}, sink);
 }
 
 Result<std::optional<TaskRow>> Store::task(RunId run, TaskId task) const {
-  TRY_ASSIGN(Statement index,
-             impl_->db.prepare("SELECT seq FROM events WHERE run = ? AND task = ?"));
-  TRY_ASSIGN(RowReader reader, RowReader::prepare(impl_->db));
-  index.integer(run.value()).integer(task.value());
-  std::vector<std::int64_t> seqs;
-  for (;;) {
-    TRY_ASSIGN(const bool more, index.step());
-    if (!more) break;
-    seqs.push_back(index.integer());
-  }
-  EventRow scratch;
-  TaskRow row;
-  TRY_ASSIGN(const bool ended, latest_of(reader, seqs, scratch, row));
-  return ended ? std::optional(std::move(row)) : std::nullopt;
+  std::optional<TaskRow> found;
+  if (task == TaskId{}) return found;
+  TRY(latest_rows(impl_->db, "run = ?1 AND task = ?2", run, task,
+                  [&](const TaskRow& row) { found = row; }));
+  return found;
 }
 
 Result<std::vector<HistoryRow>> Store::history(RunId run, TaskId task) const {
