@@ -1,0 +1,50 @@
+#include "driver/content_cache.hpp"
+
+#include <gtest/gtest.h>
+
+#include "driver/driver_fixture.hpp"
+
+namespace gantry::driver {
+namespace {
+
+class ContentCacheTest : public DriverTest {};
+
+TEST_F(ContentCacheTest, SeesAChangeOfContentDuringTheRun) {
+  auto store = open_store();
+  ContentCache cache(store);
+  write("input", "one");
+  const auto before = cache.digest((dir_ / "input").string());
+  ASSERT_TRUE(before);
+  EXPECT_EQ(*before, hash_bytes("one"));
+  write("input", "two!");
+  const auto after = cache.digest((dir_ / "input").string());
+  ASSERT_TRUE(after);
+  EXPECT_EQ(*after, hash_bytes("two!"));
+}
+
+TEST_F(ContentCacheTest, ADirectoryIsItsFilesAndTheirNames) {
+  auto store = open_store();
+  ContentCache cache(store);
+  std::filesystem::create_directories(dir_ / "tree/sub");
+  write("tree/a", "1");
+  write("tree/sub/b", "2");
+  const auto before = cache.digest((dir_ / "tree").string());
+  ASSERT_TRUE(before);
+  std::filesystem::rename(dir_ / "tree/sub/b", dir_ / "tree/sub/c");
+  EXPECT_NE(cache.digest((dir_ / "tree").string()).value(), *before);
+}
+
+TEST_F(ContentCacheTest, AMissingInputIsNamed) {
+  auto store = open_store();
+  ContentCache cache(store);
+  Task task;
+  task.argv = {"true"};
+  task.workdir = dir_.string();
+  task.inputs = {(dir_ / "mesh.dat").string()};
+  const auto print = cache.fingerprint(task);
+  ASSERT_FALSE(print);
+  EXPECT_NE(print.error().message.find("mesh.dat"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gantry::driver

@@ -1,0 +1,109 @@
+#pragma once
+/// For the driver's tests: a state directory, sweeps from one-liners, and a launcher that does what
+/// the test says.
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "actuate/launcher.hpp"
+#include "base/fd.hpp"
+#include "driver/driver.hpp"
+#include "spec/spec.hpp"
+#include "store/store.hpp"
+
+namespace gantry::driver {
+
+class DriverTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "gantry-driver-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    dir_ = pattern;
+    options_.state_dir = dir_ / "state";
+    std::filesystem::create_directories(options_.state_dir);
+  }
+  void TearDown() override { std::filesystem::remove_all(dir_); }
+
+  Sweep sweep(const std::vector<std::string>& words) {
+    auto loaded = spec::parse_one_liner(words, dir_, {});
+    EXPECT_TRUE(loaded) << (loaded ? "" : loaded.error().message);
+    return std::move(loaded->sweep);
+  }
+
+  store::Store open_store() {
+    auto store = store::Store::open(options_.state_dir, store::Access::read_write);
+    EXPECT_TRUE(store) << (store ? "" : store.error().message);
+    return std::move(*store);
+  }
+
+  void write(const std::string& name, std::string_view text) {
+    ASSERT_TRUE(write_file_atomic(dir_ / name, text));
+  }
+
+  std::filesystem::path dir_;
+  Options options_;
+};
+
+/// Ends every task at once, as `outcome` says (success by default); remembers what it was asked.
+class FakeLauncher final : public Launcher {
+ public:
+  Result<> open() override {
+    events_.insert(events_.begin(), HostAppeared{{HostId(1), "fake", 2, 0}});
+    return {};
+  }
+  void start(const TaskKey& key, HostId host, const Task& task, const Fingerprint& print) override {
+    started.push_back(key);
+    AttemptReport report;
+    report.key = key;
+    report.started = from_ns(1);
+    report.ended = from_ns(2);
+    if (outcome) outcome(task, report);
+    if (hold) return;
+    events_.emplace_back(ReportReceived{report, print, host, ++receipts_});
+  }
+  void cancel(const TaskKey& key, HostId host) override {
+    cancelled.push_back(key);
+    AttemptReport report;
+    report.key = key;
+    report.cause = FailureCause::cancelled;
+    events_.emplace_back(ReportReceived{report, {}, host, ++receipts_});
+  }
+  void recall(HostId host) override {
+    for (const auto& key : started) events_.emplace_back(TaskReturned{key, host});
+  }
+  void acknowledge(std::uint64_t receipt) override { acknowledged = receipt; }
+  Result<> poll(std::vector<LauncherEvent>& events) override {
+    std::move(events_.begin(), events_.end(), std::back_inserter(events));
+    events_.clear();
+    return {};
+  }
+  [[nodiscard]] int wait_fd() const override { return -1; }
+  [[nodiscard]] bool wants_to_send() const override { return false; }
+  void close() override {}
+
+  void announce(LauncherEvent event) { events_.push_back(std::move(event)); }
+  void report(AttemptReport report, const Fingerprint& print = {}) {
+    events_.emplace_back(ReportReceived{std::move(report), print, HostId(1), ++receipts_});
+  }
+
+  std::function<void(const Task&, AttemptReport&)> outcome;
+  bool hold = false;  ///< tasks are taken and never end
+  std::vector<TaskKey> started;
+  std::vector<TaskKey> cancelled;
+  std::uint64_t acknowledged = 0;
+
+ private:
+  std::vector<LauncherEvent> events_;
+  std::uint64_t receipts_ = 0;
+};
+
+}  // namespace gantry::driver

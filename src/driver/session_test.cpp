@@ -1,0 +1,153 @@
+#include "driver/session.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "driver/driver_fixture.hpp"
+#include "driver/run_setup.hpp"
+
+namespace gantry::driver {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+class SessionTest : public DriverTest {
+ protected:
+  /// One call of drive() with the fake launcher in place of this machine.
+  Summary drive_with(FakeLauncher& launcher, const Sweep& study) {
+    auto store = open_store();
+    ContentCache contents(store);
+    auto prepared = prepare_run(store, study, {}, options_, contents, clock_.now());
+    EXPECT_TRUE(prepared) << (prepared ? "" : prepared.error().message);
+    auto signals = StopSignals::watch();
+    EXPECT_TRUE(signals);
+    Session session(study, options_, observer_, store, contents, launcher, clock_,
+                    std::move(*prepared));
+    auto summary = session.run(*signals);
+    EXPECT_TRUE(summary) << (summary ? "" : summary.error().message);
+    return *summary;
+  }
+
+  std::vector<store::TaskRow> rows(RunId run) {
+    std::vector<store::TaskRow> out;
+    EXPECT_TRUE(
+        open_store().for_each_task(run, [&](const store::TaskRow& row) { out.push_back(row); }));
+    return out;
+  }
+
+  RealClock clock_;
+  Observer observer_;
+};
+
+TEST_F(SessionTest, RunsEveryTaskAndAcknowledgesWhatIsJournalled) {
+  FakeLauncher launcher;
+  const auto summary = drive_with(launcher, sweep({"echo", "{}", ":::", "a", "b", "c"}));
+  EXPECT_EQ(summary.counts.done, 3U);
+  EXPECT_EQ(summary.executed, 3U);
+  EXPECT_EQ(launcher.acknowledged, 3U);
+  EXPECT_THAT(rows(summary.run), SizeIs(3));
+}
+
+TEST_F(SessionTest, ASecondCallRunsOnlyWhatHasNotSucceeded) {
+  const auto study = sweep({"echo", "{}", ":::", "a", "b", "c"});
+  FakeLauncher first;
+  first.outcome = [](const Task& task, AttemptReport& report) {
+    if (task.id == TaskId(2)) report.cause = FailureCause::exit_code, report.code = 7;
+  };
+  const auto one = drive_with(first, study);
+  EXPECT_EQ(one.counts.failed, 1U);
+
+  FakeLauncher second;
+  const auto two = drive_with(second, study);
+  EXPECT_EQ(two.run, one.run);
+  EXPECT_EQ(two.unchanged, 2U);
+  EXPECT_THAT(second.started, ElementsAre(TaskKey{one.run, TaskId(2), AttemptId(2)}));
+  EXPECT_EQ(two.counts.done, 3U);
+}
+
+TEST_F(SessionTest, AReportThatComesTwiceCountsOnce) {
+  const auto study = sweep({"echo", "{}", ":::", "a"});
+  FakeLauncher first;
+  const auto one = drive_with(first, study);
+  FakeLauncher second;
+  AttemptReport again;
+  again.key = {one.run, TaskId(1), AttemptId(1)};
+  again.cause = FailureCause::exit_code;
+  second.report(again);
+  const auto two = drive_with(second, study);
+  EXPECT_EQ(two.counts.done, 1U);
+  EXPECT_EQ(two.executed, 0U);
+  EXPECT_EQ(second.acknowledged, 1U) << "or the agent would report it for ever";
+}
+
+TEST_F(SessionTest, WhatRunsIsAdoptedAndNotStartedBesideItsTwin) {
+  const auto study = sweep({"echo", "{}", ":::", "a", "b"});
+  FakeLauncher launcher;
+  launcher.announce(TaskRunning{{RunId(1), TaskId(1), AttemptId(1)}, HostId(1), from_ns(1)});
+  AttemptReport late;
+  late.key = {RunId(1), TaskId(1), AttemptId(1)};
+  launcher.outcome = [&](const Task&, AttemptReport&) { launcher.report(late); };
+  const auto summary = drive_with(launcher, study);
+  EXPECT_THAT(launcher.started, ElementsAre(TaskKey{RunId(1), TaskId(2), AttemptId(1)}));
+  EXPECT_EQ(summary.counts.done, 2U);
+}
+
+TEST_F(SessionTest, AReportOfAnotherRunIsKept) {
+  const auto old_study = sweep({"echo", "{}", ":::", "a", "b"});
+  FakeLauncher first;
+  options_.max_fails = 1;
+  first.outcome = [](const Task& task, AttemptReport& report) {
+    if (task.id == TaskId(2)) report.cause = FailureCause::exit_code;
+  };
+  const auto one = drive_with(first, old_study);
+
+  FakeLauncher second;
+  AttemptReport late;
+  late.key = {one.run, TaskId(2), AttemptId(2)};
+  second.report(late);
+  options_.reload = [&](const store::RunRecord&) -> Result<Sweep> {
+    return sweep({"echo", "{}", ":::", "a", "b"});
+  };
+  const auto two = drive_with(second, sweep({"printf", "{}", ":::", "x"}));
+  EXPECT_NE(two.run, one.run);
+  const auto old_rows = rows(one.run);
+  ASSERT_THAT(old_rows, SizeIs(2));
+  EXPECT_EQ(old_rows[1].attempt, AttemptId(2));
+  EXPECT_EQ(old_rows[1].cause, FailureCause::none);
+  EXPECT_THAT(old_rows[1].parameters, SizeIs(1));
+}
+
+TEST_F(SessionTest, AnotherRunsResultsAreReusedUnlessFresh) {
+  FakeLauncher first;
+  drive_with(first, sweep({"echo", "{}", ":::", "a", "b"}));
+  FakeLauncher second;
+  const auto grown = drive_with(second, sweep({"echo", "{}", ":::", "a", "b", "c"}));
+  EXPECT_EQ(grown.counts.reused, 2U);
+  EXPECT_THAT(second.started, SizeIs(1));
+  FakeLauncher third;
+  options_.fresh = true;
+  drive_with(third, sweep({"echo", "{}", ":::", "a", "b", "c"}));
+  EXPECT_THAT(third.started, SizeIs(3));
+}
+
+TEST_F(SessionTest, AChangedProgramIsRunAgain) {
+  write("prog", "#!/bin/sh\n");
+  const auto study = sweep({"./prog", "{}", ":::", "a", "b"});
+  FakeLauncher first;
+  drive_with(first, study);
+  FakeLauncher second;
+  drive_with(second, study);
+  EXPECT_THAT(second.started, SizeIs(0));
+  write("prog", "#!/bin/sh\nexit 0\n");
+  FakeLauncher third;
+  const auto summary = drive_with(third, study);
+  EXPECT_THAT(third.started, SizeIs(2));
+  auto history = open_store().history(summary.run, TaskId(1));
+  ASSERT_TRUE(history);
+  ASSERT_THAT(*history, SizeIs(3));
+  EXPECT_EQ((*history)[1].text, "an input or the program changed");
+}
+
+}  // namespace
+}  // namespace gantry::driver
