@@ -10,7 +10,7 @@
 namespace gantry {
 
 /// Room for products of 64-bit numbers, so that overflow is seen and not suffered.
-__extension__ typedef __int128 WideInt;
+__extension__ typedef __int128 WideInt;  // NOLINT(modernize-use-using): __extension__ wants it so
 
 /// digits / 10^scale.
 struct Decimal {

@@ -106,7 +106,7 @@ std::optional<std::uint64_t> parse_memory(std::string_view text) {
         static_cast<int>(std::string_view("KMGT").find(static_cast<char>(unit[0] & ~0x20))) + 1;
     const auto rest = std::string_view(unit).substr(1);
     if (power < 1) return std::nullopt;
-    if (rest != "" && rest != "i" && rest != "iB" && rest != "B") return std::nullopt;
+    if (!rest.empty() && rest != "i" && rest != "iB" && rest != "B") return std::nullopt;
     factor = std::pow(rest == "B" ? kKilo : kKibi, power);
   }
   const double bytes = std::floor(*value * factor);

@@ -38,6 +38,7 @@ Result<std::unique_ptr<Scheduler>> make_scheduler(std::string_view name) {
 
 std::vector<std::string_view> strategy_names() {
   std::vector<std::string_view> names;
+  names.reserve(std::size(kStrategies));
   for (const Entry& entry : kStrategies) names.push_back(entry.name);
   return names;
 }
