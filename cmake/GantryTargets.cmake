@@ -31,9 +31,10 @@ if(CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
 endif()
 
-# Sources are every *.cpp of the folder (and its subfolders); *_test.cpp make the folder's test program.
+# Sources are every *.cpp of the folder (and its subfolders); *_test.cpp make the folder's test program, which may
+# start TEST_PROGRAMS of ours.
 function(gantry_library name)
-  cmake_parse_arguments(ARG "" "" "USES;LINKS;TEST_LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "USES;LINKS;TEST_LINKS;TEST_PROGRAMS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
@@ -52,6 +53,9 @@ function(gantry_library name)
     add_executable(test_${name} ${tests})
     target_link_libraries(test_${name} PRIVATE gantry_${name} gantry_options ${ARG_TEST_LINKS} GTest::gmock
                                                GTest::gtest_main)
+    if(ARG_TEST_PROGRAMS)
+      add_dependencies(test_${name} ${ARG_TEST_PROGRAMS})
+    endif()
     gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
   endif()
 endfunction()

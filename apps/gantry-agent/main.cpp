@@ -2,6 +2,7 @@
 //   gantry-agent DIR OUTPUT_DIR   (descriptor 3, if open, is told when the agent is ready)
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -11,6 +12,17 @@
 #include "agent/agent.hpp"
 
 namespace {
+
+/// Nothing of the process that started us may live on in us: not its open files (a lock of the
+/// calling script, a pipe that somebody reads to its end), not what it ignores.
+void forget_caller() {
+  ::close_range(4, ~0U, 0);
+  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (::chdir("/") != 0) return;  // only so that its directory can be unmounted
+}
 
 /// Leaves the terminal and the session of whoever started us.
 void become_daemon() {
@@ -27,6 +39,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
+    forget_caller();
     gantry::UniqueFd ready(::fcntl(3, F_GETFD) >= 0 ? 3
                                                     : ::open("/dev/null", O_WRONLY | O_CLOEXEC));
     ::fcntl(ready.get(), F_SETFD, FD_CLOEXEC);

@@ -2,27 +2,26 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <deque>
-#include <memory>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "agent/causes.hpp"
+#include "agent/frame_stream.hpp"
+#include "agent/poller.hpp"
 #include "agent/process_tree.hpp"
 #include "agent/protocol.hpp"
-#include "agent/shepherd.hpp"
+#include "agent/report_book.hpp"
 #include "agent/slot_log.hpp"
+#include "agent/slot_pool.hpp"
+#include "agent/task_queue.hpp"
 #include "agent/unix_socket.hpp"
 #include "base/time.hpp"
 
@@ -32,70 +31,40 @@ namespace {
 
 using namespace std::chrono_literals;
 using SteadyClock = std::chrono::steady_clock;
+using Kept = ReportBook::Kept;
 
 constexpr auto kNotNow = SteadyClock::time_point::max();
-constexpr auto kNoSlot = ~std::size_t{0};
-
 /// How long reports wait for company before they are sent, while the queue still holds enough work:
 /// gantry then wakes once for many of them.
 constexpr auto kBatch = 20ms;
 constexpr std::size_t kFlushSize = std::size_t{256} << 10;
-/// How deep to look past a task that does not fit, and how often it may be overtaken.
-constexpr std::size_t kLookPast = 64;
-constexpr unsigned kMaxOvertaken = 256;
-
-struct QueuedTask {
-  Start start;
-  unsigned overtaken = 0;
-};
-
-struct Slot {
-  pid_t pid = -1;
-  UniqueFd socket;
-  FrameReader reader;
-  std::string outbox;
-  bool busy = false;
-  bool announced = false;  ///< gantry knows that it runs
-  Started current;
-  std::uint32_t cores = 0;
-  std::uint64_t memory = 0;
-  unsigned unacked = 0;  ///< its reports that gantry has not acknowledged
-};
-
-struct Report {
-  std::uint64_t receipt = 0;
-  std::size_t slot = 0;
-  std::string body;     ///< of an Ended frame
-  bool on_disk = true;  ///< in a slot log, or not worth keeping there
-};
-
-/// The body of an Ended frame for an attempt that no shepherd can speak for.
-std::string unrun_report(const Started& started, Cause cause, const std::string& detail) {
-  Ended ended;
-  ended.key = started.key;
-  ended.cause = static_cast<std::uint8_t>(cause);
-  ended.detail = detail;
-  ended.ended_ns = to_ns(RealClock{}.now());
-  ended.started_ns = started.started_ns != 0 ? started.started_ns : ended.ended_ns;
-  std::string frame;
-  encode(frame, 1, ended);
-  return frame.substr(sizeof(std::uint32_t) + 1);
-}
+/// How long the first gantry may take to connect.
+constexpr auto kPatience = 30s;
 
 class Agent {
  public:
-  Agent(AgentConfig config, UniqueFd lock) : config_(std::move(config)), lock_(std::move(lock)) {}
+  Agent(AgentConfig config, UniqueFd lock, Poller poller)
+      : config_(std::move(config)),
+        lock_(std::move(lock)),
+        poller_(std::move(poller)),
+        slots_(config_.dir, config_.output_dir, lock_.get()) {}
 
   Result<> recover();
   Result<> listen();
   Result<> loop();
 
  private:
+  static constexpr std::uint64_t kListenToken = ~std::uint64_t{0};
+  static constexpr std::uint64_t kGantryToken = ~std::uint64_t{0} - 1;
+
+  [[nodiscard]] bool may_leave(SteadyClock::time_point now);
+  [[nodiscard]] std::chrono::milliseconds time_to_wait(SteadyClock::time_point now) const;
+  [[nodiscard]] std::filesystem::path unsaved_path() const { return config_.dir / "unsaved.log"; }
+  void clean_up();
   // Connections.
-  void watch(int fd, std::uint64_t token);
-  void on_readable(std::uint64_t token);
+  void on_event(std::uint64_t token);
   void accept_gantry();
-  void read_gantry();
+  void serve_gantry();
   void drop_gantry();
   void note_news();
   void flush();
@@ -105,43 +74,28 @@ class Agent {
   void on_start(const Frame& frame);
   void on_cancel(const AttemptKey& key);
   void on_recall();
-  void on_ack(std::uint64_t receipt);
   // Tasks.
   void dispatch();
-  [[nodiscard]] bool fits(const Start& start) const;
   void begin(Start start);
-  std::size_t idle_slot();
-  void read_slot(std::size_t index);
-  void release(std::size_t index);
+  void serve_slot(std::size_t index);
+  void end_task(std::size_t index, std::string body, Kept kept);
   void on_slot_died(std::size_t index);
-  void add_report(std::size_t slot, std::string body);
-  void configure_slot(Slot& slot);
-  void kill_strays();
-
-  static constexpr std::uint64_t kListenToken = ~std::uint64_t{0};
-  static constexpr std::uint64_t kGantryToken = ~std::uint64_t{0} - 1;
+  void add_report(std::size_t slot, std::string body, Kept kept);
 
   AgentConfig config_;
   UniqueFd lock_;
-  UniqueFd epoll_;
+  Poller poller_;
   UniqueFd listener_;
-  UniqueFd gantry_;
-  FrameReader reader_;
-  std::string outbox_;
+  FrameStream gantry_;
+  SteadyClock::time_point born_ = SteadyClock::now();
   SteadyClock::time_point flush_at_ = kNotNow;
   bool greeted_ = false;
   bool was_served_ = false;
 
   Hello hello_;
-  std::deque<QueuedTask> queue_;
-  std::vector<std::unique_ptr<Slot>> slots_;
-  std::vector<std::size_t> idle_;
-  std::uint32_t used_cores_ = 0;
-  std::uint64_t used_memory_ = 0;
-  unsigned busy_ = 0;
-  std::deque<Report> unacked_;
-  std::uint64_t next_receipt_ = 1;
-  unsigned only_memory_ = 0;  ///< unacknowledged reports that are not on disk
+  TaskQueue queue_;
+  SlotPool slots_;
+  ReportBook book_;
 };
 
 // Start and end of an agent's life.
@@ -151,72 +105,72 @@ Result<> Agent::recover() {
   // Holding the lock proves that every shepherd of an earlier agent is gone; what they could not
   // kill is found by the mark in its environment.
   kill_processes_marked("GANTRY_AGENT_DIR=" + config_.dir.string());
-  std::error_code error;
-  for (unsigned i = 0; std::filesystem::exists(slot_log_path(config_.dir, i), error); ++i) {
-    TRY_ASSIGN(SlotHistory history, recover_slot_log(slot_log_path(config_.dir, i)));
-    slots_.push_back(std::make_unique<Slot>());
-    idle_.push_back(i);
-    for (auto& body : history.ended) add_report(i, std::move(body));
+  for (const unsigned slot : logged_slots(config_.dir)) {
+    TRY_ASSIGN(SlotHistory history, recover_slot_log(slot_log_path(config_.dir, slot)));
+    for (auto& body : history.ended) add_report(slot, std::move(body), Kept::in_slot_log);
     for (const auto& started : history.unfinished) {
-      add_report(i, unrun_report(started, Cause::lost, "its agent died"));
+      add_report(slot, unrun_report(started, Cause::lost, "its agent died"), Kept::in_slot_log);
     }
   }
+  TRY_ASSIGN(SlotHistory unsaved, recover_slot_log(unsaved_path()));
+  for (auto& body : unsaved.ended)
+    add_report(ReportBook::kNoSlot, std::move(body), Kept::in_own_file);
   return {};
 }
 
 Result<> Agent::listen() {
-  epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
-  if (!epoll_) return fail_errno("epoll");
   TRY_ASSIGN(listener_, listen_on(config_.dir, kSocketName));
-  watch(listener_.get(), kListenToken);
+  poller_.add(listener_.get(), kListenToken);
   return {};
 }
 
 Result<> Agent::loop() {
-  const auto started = SteadyClock::now();
+  std::vector<std::uint64_t> tokens;
   for (;;) {
     const auto now = SteadyClock::now();
-    // Idle and alone: the slot logs hold what gantry does not know yet. The first gantry gets time
-    // to connect, and reports that the disk had no room for are kept here until somebody takes
-    // them.
-    if (!gantry_ && busy_ == 0 && (was_served_ || now - started > 30s) && only_memory_ == 0) break;
-    int timeout = gantry_ ? -1 : 1000;
-    if (flush_at_ != kNotNow) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(flush_at_ - now);
-      timeout = std::clamp(static_cast<int>(left.count()), 0, 1000);
-    }
-    epoll_event events[64];
-    const int n = ::epoll_wait(epoll_.get(), events, 64, timeout);
-    if (n < 0 && errno != EINTR) return fail_errno("epoll_wait");
-    for (int i = 0; i < n; ++i) on_readable(events[i].data.u64);
+    if (may_leave(now)) break;
+    TRY(poller_.wait(time_to_wait(now), tokens));
+    for (const auto token : tokens) on_event(token);
     dispatch();
     flush();
   }
-  if (unacked_.empty()) {
-    for (unsigned i = 0; i < slots_.size(); ++i) ::unlink(slot_log_path(config_.dir, i).c_str());
+  clean_up();
+  return {};
+}
+
+/// Idle and alone: the slot logs hold what gantry does not know yet. Reports that the disk had no
+/// room for are kept here until it has, or until somebody takes them.
+bool Agent::may_leave(SteadyClock::time_point now) {
+  if (gantry_ || queue_.running() > 0) return false;
+  if (!was_served_ && now - born_ < kPatience) return false;
+  return book_.in_memory_only() == 0 || book_.save(unsaved_path());
+}
+
+std::chrono::milliseconds Agent::time_to_wait(SteadyClock::time_point now) const {
+  if (flush_at_ == kNotNow) return gantry_ ? -1ms : 1000ms;
+  return std::clamp(std::chrono::ceil<std::chrono::milliseconds>(flush_at_ - now), 0ms, 1000ms);
+}
+
+void Agent::clean_up() {
+  if (book_.unacknowledged().empty()) {
+    for (const unsigned slot : logged_slots(config_.dir))
+      remove_slot_log(slot_log_path(config_.dir, slot));
+    remove_slot_log(unsaved_path());
   }
   ::unlink((config_.dir / kSocketName).c_str());
   ::unlink((config_.dir / "pid").c_str());
-  return {};
 }
 
 // Connections.
 // ---------------------------------------------------------------------------------------
 
-void Agent::watch(int fd, std::uint64_t token) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u64 = token;
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
-}
-
-void Agent::on_readable(std::uint64_t token) {
+void Agent::on_event(std::uint64_t token) {
   if (token == kListenToken) {
     accept_gantry();
   } else if (token == kGantryToken) {
-    read_gantry();
+    serve_gantry();
   } else {
-    read_slot(static_cast<std::size_t>(token));
+    serve_slot(static_cast<std::size_t>(token));
   }
 }
 
@@ -226,33 +180,30 @@ void Agent::accept_gantry() {
   // A new gantry replaces the old one: only the holder of the run lock connects, so the old one is
   // dead.
   drop_gantry();
-  gantry_ = std::move(connection);
-  reader_ = {};
+  gantry_ = FrameStream(std::move(connection));
   was_served_ = true;
-  watch(gantry_.get(), kGantryToken);
+  poller_.add(gantry_.fd(), kGantryToken);
 }
 
 void Agent::drop_gantry() {
-  gantry_.reset();
+  gantry_.close();
   greeted_ = false;
-  outbox_.clear();
   flush_at_ = kNotNow;
   queue_.clear();  // nobody waits for these; the next gantry hands them over again
   for (auto& slot : slots_) slot->announced = false;
 }
 
-void Agent::read_gantry() {
-  const auto [at, room] = reader_.space(std::size_t{256} << 10);
-  const ssize_t n = ::recv(gantry_.get(), at, room, MSG_DONTWAIT);
-  if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
-  if (n <= 0) return drop_gantry();
-  reader_.filled(static_cast<std::size_t>(n));
+void Agent::serve_gantry() {
+  if (!gantry_) return;
+  if (gantry_.send_watched) poller_.send(gantry_, kGantryToken);
+  const auto received = gantry_.receive(std::size_t{256} << 10);
+  if (received == FrameStream::Received::end) return drop_gantry();
   while (gantry_) {
-    const auto frame = reader_.next();
+    const auto frame = gantry_.next();
     if (!frame) break;
     on_message(*frame);
   }
-  if (reader_.broken()) drop_gantry();
+  if (gantry_.broken()) drop_gantry();
 }
 
 void Agent::note_news() {
@@ -263,17 +214,17 @@ void Agent::note_news() {
 /// to do.
 void Agent::flush() {
   if (flush_at_ == kNotNow || !greeted_) return;
-  const bool hungry = !outbox_.empty() && queue_.size() < slots_.size();
-  if (!hungry && outbox_.size() < kFlushSize && SteadyClock::now() < flush_at_) return;
+  const auto& news = gantry_.outbox();
+  const bool hungry = !news.empty() && queue_.waiting() < slots_.size();
+  if (!hungry && news.size() < kFlushSize && SteadyClock::now() < flush_at_) return;
   flush_at_ = kNotNow;
   // Only now: a short task has ended by this time and needs no announcement.
   for (auto& slot : slots_) {
     if (!slot->busy || slot->announced) continue;
     slot->announced = true;
-    encode(outbox_, slot->current);
+    encode(gantry_.outbox(), slot->current);
   }
-  if (!write_all(gantry_.get(), outbox_)) return drop_gantry();
-  outbox_.clear();
+  poller_.send(gantry_, kGantryToken);
 }
 
 // Messages from gantry.
@@ -291,7 +242,7 @@ void Agent::on_message(const Frame& frame) {
     case MessageType::recall:
       return on_recall();
     case MessageType::ack:
-      if (const auto ack = decode_ack(frame.body)) return on_ack(ack->receipt);
+      if (const auto ack = decode_ack(frame.body)) return book_.acknowledge(ack->receipt);
       break;
     default:
       break;
@@ -313,203 +264,116 @@ void Agent::on_hello(const Frame& frame) {
     welcome.running.push_back({slot->current.key, slot->current.started_ns});
     slot->announced = true;
   }
-  welcome.reports = static_cast<std::uint32_t>(unacked_.size());
-  encode(outbox_, welcome);
+  const auto& reports = book_.unacknowledged();
+  welcome.reports = static_cast<std::uint32_t>(reports.size());
+  encode(gantry_.outbox(), welcome);
   if (same_version) {
-    for (const auto& report : unacked_) encode_ended(outbox_, report.receipt, report.body);
+    for (const auto& report : reports) encode_ended(gantry_.outbox(), report.receipt, report.body);
   }
-  if (!write_all(gantry_.get(), outbox_) || !same_version) return drop_gantry();
-  outbox_.clear();
+  poller_.send(gantry_, kGantryToken);
+  if (!same_version) return drop_gantry();
   hello_ = std::move(*hello);
   greeted_ = true;
-  for (auto& slot : slots_) configure_slot(*slot);
+  queue_.set_capacity(hello_.cores, hello_.memory);
+  for (auto& slot : slots_) slot->has_hello = false;
 }
 
 void Agent::on_start(const Frame& frame) {
   auto start = decode_start(frame.body);
   if (!start) return drop_gantry();
-  queue_.push_back({std::move(*start)});
+  queue_.push(std::move(*start));
 }
 
 void Agent::on_cancel(const AttemptKey& key) {
-  const auto queued = std::find_if(queue_.begin(), queue_.end(),
-                                   [&](const QueuedTask& q) { return q.start.key == key; });
-  if (queued != queue_.end()) {
-    queue_.erase(queued);
-    return add_report(kNoSlot, unrun_report({key, 0}, Cause::cancelled, ""));
+  if (queue_.remove(key)) {
+    return add_report(ReportBook::kNoSlot, unrun_report({key, 0}, Cause::cancelled, ""),
+                      Kept::not_needed);
   }
-  for (auto& slot : slots_) {
-    if (!slot->busy || slot->current.key != key) continue;
-    std::string message;
-    encode(message, Cancel{key});
-    static_cast<void>(
-        write_all(slot->socket.get(), message));  // a dead shepherd is noticed when it is read
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    if (!slot.busy || slot.current.key != key) continue;
+    encode(slot.stream.outbox(), Cancel{key});
+    poller_.send(slot.stream, i);
   }
 }
 
 void Agent::on_recall() {
-  for (const auto& queued : queue_) encode(outbox_, Returned{queued.start.key});
-  queue_.clear();
+  for (const auto& key : queue_.clear()) encode(gantry_.outbox(), Returned{key});
   note_news();
-}
-
-void Agent::on_ack(std::uint64_t receipt) {
-  while (!unacked_.empty() && unacked_.front().receipt <= receipt) {
-    if (unacked_.front().slot != kNoSlot) --slots_[unacked_.front().slot]->unacked;
-    if (!unacked_.front().on_disk) --only_memory_;
-    unacked_.pop_front();
-  }
 }
 
 // Tasks.
 // -----------------------------------------------------------------------------------------------
 
 void Agent::dispatch() {
-  std::size_t i = 0;
-  while (i < std::min(queue_.size(), kLookPast)) {
-    if (busy_ > 0 && used_cores_ >= hello_.cores) return;
-    if (!fits(queue_[i].start)) {
-      if (queue_[i].overtaken > kMaxOvertaken) return;  // its turn comes when enough has ended
-      ++i;
-      continue;
-    }
-    for (std::size_t before = 0; before < i; ++before) ++queue_[before].overtaken;
-    Start start = std::move(queue_[i].start);
-    queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(i));
-    begin(std::move(start));
-  }
-}
-
-bool Agent::fits(const Start& start) const {
-  if (busy_ == 0) return true;  // more than the whole host: alone is the best we can do
-  if (used_cores_ + start.cores > hello_.cores) return false;
-  return start.memory == 0 || used_memory_ + start.memory <= hello_.memory;
+  while (auto start = queue_.take()) begin(std::move(*start));
 }
 
 void Agent::begin(Start start) {
-  const std::size_t index = idle_slot();
-  if (index == kNoSlot) {
-    const std::string why = "cannot make a slot process";
-    return add_report(kNoSlot, unrun_report({start.key, 0}, Cause::start_failed, why));
+  bool fresh = false;
+  const auto index = slots_.acquire(fresh);
+  if (!index) {
+    queue_.release(claim_of(start));
+    return add_report(
+        ReportBook::kNoSlot,
+        unrun_report({start.key, 0}, Cause::start_failed, "cannot make a process for a slot"),
+        Kept::not_needed);
   }
-  Slot& slot = *slots_[index];
+  Slot& slot = slots_[*index];
+  if (fresh) poller_.add(slot.stream.fd(), *index);
+  if (!std::exchange(slot.has_hello, true)) encode(slot.stream.outbox(), hello_);
   slot.busy = true;
   slot.announced = false;
   slot.current = {start.key, to_ns(RealClock{}.now())};
-  slot.cores = start.cores;
-  slot.memory = start.memory;
-  used_cores_ += slot.cores;
-  used_memory_ += slot.memory;
-  ++busy_;
-  start.reset_log = slot.unacked == 0;
-  std::string message;
-  encode(message, start);
+  slot.claim = claim_of(start);
+  const auto count = book_.count(*index);
+  start.log_serial = count.reports + 1;
+  start.log_safe = count.safe;
+  encode(slot.stream.outbox(), start);
+  poller_.send(slot.stream, *index);
   note_news();
-  // The shepherd is idle and reads at once, so this does not block. A dead one is noticed when it
-  // is read.
-  static_cast<void>(write_all(slot.socket.get(), message));
 }
 
-/// A slot that is free, made anew if need be.
-std::size_t Agent::idle_slot() {
-  if (idle_.empty()) {
-    idle_.push_back(slots_.size());
-    slots_.push_back(std::make_unique<Slot>());
-  }
-  const std::size_t index = idle_.back();
-  Slot& slot = *slots_[index];
-  if (!slot.socket) {
-    auto handle = start_shepherd(
-        {config_.dir, config_.output_dir, static_cast<unsigned>(index), lock_.get()});
-    if (!handle) return kNoSlot;
-    slot.pid = handle->pid;
-    slot.socket = std::move(handle->socket);
-    slot.reader = {};
-    watch(slot.socket.get(), index);
-    configure_slot(slot);
-  }
-  idle_.pop_back();
-  return index;
-}
-
-/// Hands a shepherd the environment that tasks inherit.
-void Agent::configure_slot(Slot& slot) {
-  if (!slot.socket) return;
-  std::string message;
-  encode(message, hello_);
-  static_cast<void>(write_all(slot.socket.get(), message));
-}
-
-void Agent::read_slot(std::size_t index) {
-  Slot& slot = *slots_[index];
-  if (!slot.socket) return;
-  const auto [at, room] = slot.reader.space(std::size_t{16} << 10);
-  const ssize_t n = ::recv(slot.socket.get(), at, room, MSG_DONTWAIT);
-  if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
-  if (n <= 0) return on_slot_died(index);
-  slot.reader.filled(static_cast<std::size_t>(n));
-  while (const auto frame = slot.reader.next()) {
+void Agent::serve_slot(std::size_t index) {
+  Slot& slot = slots_[index];
+  if (!slot.stream) return;
+  if (slot.stream.send_watched) poller_.send(slot.stream, index);
+  const auto received = slot.stream.receive(std::size_t{16} << 10);
+  if (received == FrameStream::Received::end) return on_slot_died(index);
+  while (const auto frame = slot.stream.next()) {
     if (frame->type != MessageType::ended || !slot.busy) continue;
-    add_report(index, std::string(frame->body));
-    release(index);
+    const bool logged = Decoder(frame->body).u64() != 0;
+    end_task(index, std::string(frame->body), logged ? Kept::in_slot_log : Kept::nowhere);
   }
+  if (slot.stream.broken()) on_slot_died(index);
 }
 
-void Agent::release(std::size_t index) {
-  Slot& slot = *slots_[index];
-  slot.busy = false;
-  used_cores_ -= slot.cores;
-  used_memory_ -= slot.memory;
-  --busy_;
-  idle_.push_back(index);
+void Agent::end_task(std::size_t index, std::string body, Kept kept) {
+  add_report(index, std::move(body), kept);
+  queue_.release(slots_[index].claim);
+  slots_.release(index);
 }
 
-/// Somebody killed a shepherd. What its task left behind is now ours: end it, and say what became
-/// of the task.
+/// Somebody killed a shepherd: say what became of its task.
 void Agent::on_slot_died(std::size_t index) {
-  Slot& slot = *slots_[index];
-  slot.socket.reset();
-  slot.pid = -1;
-  kill_strays();
+  slots_.bury(index);
+  const Slot& slot = slots_[index];
   if (!slot.busy) return;
   std::string body = unrun_report(slot.current, Cause::lost, "its slot process died");
-  if (const auto history =
-          recover_slot_log(slot_log_path(config_.dir, static_cast<unsigned>(index)))) {
+  // It may have written the report without having sent it.
+  const auto history = recover_slot_log(slot_log_path(config_.dir, static_cast<unsigned>(index)));
+  if (history) {
     for (const auto& ended : history->ended) {
       if (peek_ended_key(ended) == slot.current.key) body = ended;
     }
   }
-  add_report(index, std::move(body));
-  release(index);
+  end_task(index, std::move(body), Kept::in_slot_log);
 }
 
-void Agent::kill_strays() {
-  const auto is_shepherd = [&](pid_t pid) {
-    return std::any_of(slots_.begin(), slots_.end(),
-                       [&](const auto& slot) { return slot->pid == pid; });
-  };
-  for (int round = 0; round < 1000; ++round) {
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
-    bool clean = true;
-    for (const pid_t child : children(::getpid())) {
-      if (is_shepherd(child)) continue;
-      clean = false;
-      for (const pid_t pid : descendants(child)) ::kill(pid, SIGKILL);
-      ::kill(child, SIGKILL);
-    }
-    if (clean) return;
-    std::this_thread::sleep_for(1ms);
-  }
-}
-
-void Agent::add_report(std::size_t slot, std::string body) {
-  if (slot != kNoSlot) ++slots_[slot]->unacked;
-  const bool on_disk = slot == kNoSlot || Decoder(body).u64() != 0;
-  if (!on_disk) ++only_memory_;
-  unacked_.push_back({next_receipt_++, slot, std::move(body), on_disk});
+void Agent::add_report(std::size_t slot, std::string body, Kept kept) {
+  const auto& report = book_.add(slot, std::move(body), kept);
   if (!greeted_) return;
-  encode_ended(outbox_, unacked_.back().receipt, unacked_.back().body);
+  encode_ended(gantry_.outbox(), report.receipt, report.body);
   note_news();
 }
 
@@ -529,28 +393,30 @@ Result<UniqueFd> take_lock(const std::filesystem::path& dir) {
   return lock;
 }
 
-Result<> prepare(Agent& agent, const AgentConfig& config) {
+Result<Agent> prepare(const AgentConfig& config) {
+  TRY_ASSIGN(UniqueFd lock, take_lock(config.dir));
+  TRY_ASSIGN(Poller poller, Poller::create());
+  Agent agent(config, std::move(lock), std::move(poller));
   TRY(agent.recover());
   TRY(write_file_atomic(config.dir / "pid", std::to_string(::getpid()) + "\n"));
-  return agent.listen();
+  TRY(agent.listen());
+  return agent;
 }
 
 }  // namespace
 
 Result<> serve(const AgentConfig& config, UniqueFd ready) {
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is to us what a full disk is
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const auto tell = [&](Error error) {
-    static_cast<void>(write_all(ready.get(), "error: " + error.message));  // gantry may be gone
-    return tl::unexpected<Error>(std::move(error));
-  };
-  auto lock = take_lock(config.dir);
-  if (!lock) return tell(lock.error());
-  Agent agent(config, std::move(*lock));
-  if (auto prepared = prepare(agent, config); !prepared) return tell(prepared.error());
-  TRY(write_all(ready.get(), "ok"));
+  auto agent = prepare(config);
+  if (!agent) {
+    static_cast<void>(write_all(ready.get(), "error: " + agent.error().message));  // may be gone
+    return tl::unexpected<Error>(agent.error());
+  }
+  static_cast<void>(write_all(ready.get(), "ok"));  // another gantry may come, if this one is gone
   ready.reset();
-  return agent.loop();
+  return agent->loop();
 }
 
 }  // namespace gantry::agent

@@ -1,6 +1,7 @@
 #include "agent/output_capture.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -30,7 +31,7 @@ void OutputCapture::begin(const std::string& pack_stem) {
 }
 
 void OutputCapture::drain() {
-  for (;;) {
+  for (int i = 0; i < kReads; ++i) {
     const ssize_t n = ::read(read_.get(), buffer_.data(), buffer_.size());
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0)
@@ -55,7 +56,10 @@ void OutputCapture::keep(std::string_view bytes) {
 
 bool OutputCapture::open_pack() {
   const auto path = output_dir_ / pack_name_;
-  if (pack_open_ != pack_name_) {
+  struct stat info {};
+  // `gantry clean` may have removed the file that is open.
+  const bool gone = pack_ && (::fstat(pack_.get(), &info) != 0 || info.st_nlink == 0);
+  if (pack_open_ != pack_name_ || gone) {
     std::error_code ignored;  // open() below tells what is wrong
     std::filesystem::create_directories(path.parent_path(), ignored);
     auto opened = open_file(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
@@ -73,15 +77,28 @@ bool OutputCapture::open_pack() {
 
 void OutputCapture::spill(std::string_view bytes) {
   if (captured_.truncated) return;
-  if (!write_all(pack_.get(), bytes))
-    captured_.truncated = true;  // disk full: the task goes on without
+  if (!write_all(pack_.get(), bytes)) give_up_pack();
+}
+
+/// Disk full: the task goes on without. What was written so far is given back, because the output
+/// of later tasks would follow it and pass for its end.
+void OutputCapture::give_up_pack() {
+  captured_.truncated = true;
+  static_cast<void>(::ftruncate(pack_.get(), static_cast<off_t>(captured_.offset)));
+  captured_.pack.clear();
+  captured_.offset = 0;
 }
 
 Captured OutputCapture::finish() {
-  for (;;) {
-    const auto before = captured_.size;
-    drain();
-    if (captured_.size == before) break;
+  const auto before = captured_.size;
+  drain();
+  if (captured_.size != before) {
+    // At most what the pipe can hold: a process that could not be killed may print for ever.
+    const auto limit = before + static_cast<std::uint64_t>(::fcntl(read_.get(), F_GETPIPE_SZ));
+    for (auto last = before; captured_.size != last && captured_.size < limit;) {
+      last = captured_.size;
+      drain();
+    }
   }
   if (captured_.size > kInline && captured_.text.size() > kTail) {
     captured_.text.erase(0, captured_.text.size() - kTail);

@@ -18,6 +18,7 @@ class OutputCapture {
  public:
   static constexpr std::size_t kInline = std::size_t{64} << 10;  ///< kept whole in the report
   static constexpr std::size_t kTail = std::size_t{16} << 10;    ///< kept of larger output
+  static constexpr int kReads = 16;                              ///< at most, in one drain()
 
   /// Pack files lie below `output_dir`; `stream` ("out", "err") ends their names.
   static Result<OutputCapture> create(std::filesystem::path output_dir, std::string stream);
@@ -27,15 +28,17 @@ class OutputCapture {
 
   /// A new task begins; `pack_stem` is like "run-3/slot-2".
   void begin(const std::string& pack_stem);
-  /// Reads what is there, without waiting.
+  /// Reads what is there, without waiting; not for ever, however fast the task prints.
   void drain();
   /// Drains a last time and hands over what was captured.
+  /// REQUIRES: the task's processes are gone, or what they still print may be lost.
   Captured finish();
 
  private:
   OutputCapture() = default;
   void keep(std::string_view bytes);
   void spill(std::string_view bytes);
+  void give_up_pack();
   bool open_pack();
 
   UniqueFd read_;

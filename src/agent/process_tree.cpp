@@ -11,6 +11,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <set>
 
 #include "base/fd.hpp"
 
@@ -86,6 +87,29 @@ std::uint64_t sum_over_descendants(PerProcess per_process) {
   return total;
 }
 
+std::uint64_t resident_memory(pid_t pid) {
+  const auto statm = read_file(proc_path(pid, "statm"));
+  if (!statm) return 0;
+  char* after_size = nullptr;
+  std::strtoull(statm->c_str(), &after_size, 10);
+  return std::strtoull(after_size, nullptr, 10) *
+         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+/// Whether a process of this user has `needle` (between zero bytes) in its environment. One that
+/// has ended and was not reaped has none.
+bool is_marked(pid_t pid, const std::string& needle) {
+  struct stat info {};
+  if (::stat(proc_path(pid, "").c_str(), &info) != 0 || info.st_uid != ::geteuid()) return false;
+  const auto environment = read_file(proc_path(pid, "environ"));
+  return environment && (std::string(1, '\0') + *environment).find(needle) != std::string::npos;
+}
+
+void pause_ms(long ms) {
+  const timespec pause{0, ms * 1'000'000};
+  ::nanosleep(&pause, nullptr);
+}
+
 /// Reaps without waiting. False when no child is left.
 bool reap_some() {
   for (;;) {
@@ -123,49 +147,42 @@ bool kill_descendants(int patience_ms) {
     // Stopped first, so that a fork bomb cannot outrun the walk over its own tree.
     signal_descendants(SIGSTOP);
     signal_descendants(SIGKILL);
-    const timespec pause{0, 1'000'000};
-    ::nanosleep(&pause, nullptr);
+    pause_ms(1);
   }
   return true;
 }
 
 std::uint64_t resident_memory_of_descendants() {
-  static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  return sum_over_descendants([](pid_t pid) -> std::uint64_t {
-    const auto statm = read_file(proc_path(pid, "statm"));
-    if (!statm) return 0;
-    char* after_size = nullptr;
-    std::strtoull(statm->c_str(), &after_size, 10);
-    return std::strtoull(after_size, nullptr, 10) * page;
-  });
+  return sum_over_descendants(resident_memory);
 }
 
 std::uint64_t proportional_memory_of_descendants() {
   return sum_over_descendants([](pid_t pid) -> std::uint64_t {
     const auto rollup = read_file(proc_path(pid, "smaps_rollup"));
-    if (!rollup) return 0;
-    const auto at = rollup->find("\nPss:");
-    if (at == std::string::npos) return 0;
+    const auto at = rollup ? rollup->find("\nPss:") : std::string::npos;
+    // Not ours to read (a set-uid program): too much is safer than nothing.
+    if (at == std::string::npos) return resident_memory(pid);
     return std::strtoull(rollup->c_str() + at + 5, nullptr, 10) * 1024;
   });
 }
 
 int kill_processes_marked(std::string_view marker) {
   const std::string needle = std::string(1, '\0') + std::string(marker) + std::string(1, '\0');
-  int found = 0;
-  // A second pass catches what was forked while the first looked.
-  for (int pass = 0; pass < 2; ++pass) {
+  std::set<pid_t> found;
+  // Again until none is seen: others may have been forked while we looked, and a dying process
+  // still runs. One that is stuck in the kernel is not waited for.
+  for (int pass = 0; pass < 300; ++pass) {
+    bool clean = true;
     for (const pid_t pid : numeric_entries("/proc")) {
-      struct stat info {};
-      if (pid == ::getpid() || ::stat(proc_path(pid, "").c_str(), &info) != 0) continue;
-      if (info.st_uid != ::geteuid()) continue;
-      const auto environment = read_file(proc_path(pid, "environ"));
-      if (!environment || (std::string(1, '\0') + *environment).find(needle) == std::string::npos)
-        continue;
-      if (::kill(pid, SIGKILL) == 0) ++found;
+      if (pid == ::getpid() || !is_marked(pid, needle)) continue;
+      if (::kill(pid, SIGKILL) != 0) continue;
+      found.insert(pid);
+      clean = false;
     }
+    if (clean) break;
+    pause_ms(10);
   }
-  return found;
+  return static_cast<int>(found.size());
 }
 
 }  // namespace gantry::agent

@@ -31,7 +31,8 @@ std::uint64_t resident_memory_of_descendants();
 std::uint64_t proportional_memory_of_descendants();
 
 /// Kills processes of this user whose environment holds `marker` ("NAME=value"), as an agent that
-/// was killed may have left them behind. Returns how many were found.
+/// was killed may have left them behind, and waits (a few seconds at most) until they are gone.
+/// Returns how many were found.
 int kill_processes_marked(std::string_view marker);
 
 }  // namespace gantry::agent

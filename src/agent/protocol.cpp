@@ -109,7 +109,7 @@ std::optional<T> whole(const Decoder& d, T message) {
 
 void encode(std::string& out, const Hello& m) {
   FrameWriter frame(out, MessageType::hello);
-  frame.encoder.u32(m.version).u32(m.cores).u64(m.memory);
+  frame.encoder.u32(m.version).u32(m.cores).u64(m.memory).i64(m.grace_ns);
   put(frame.encoder, m.environment);
 }
 
@@ -124,7 +124,7 @@ void encode(std::string& out, const Start& m) {
   put(e, m.outputs);
   put(e, m.collect);
   e.str(m.tag);
-  e.u8(m.reset_log ? 1 : 0);
+  e.u64(m.log_serial).u64(m.log_safe);
 }
 
 void encode(std::string& out, const Cancel& m) {
@@ -189,6 +189,7 @@ std::optional<Hello> decode_hello(std::string_view body) {
   if (d.ok() && m.version != kProtocolVersion) return m;
   m.cores = d.u32();
   m.memory = d.u64();
+  m.grace_ns = d.i64();
   m.environment = get_list(d);
   return whole(d, std::move(m));
 }
@@ -207,7 +208,8 @@ std::optional<Start> decode_start(std::string_view body) {
   m.outputs = get_list(d);
   m.collect = get_list(d);
   m.tag = d.str();
-  m.reset_log = d.u8() != 0;
+  m.log_serial = d.u64();
+  m.log_safe = d.u64();
   if (m.argv.empty()) return std::nullopt;
   return whole(d, std::move(m));
 }
@@ -270,7 +272,11 @@ std::optional<AttemptKey> peek_ended_key(std::string_view ended_body) {
 }
 
 std::pair<char*, std::size_t> FrameReader::space(std::size_t at_least) {
-  if (begin_ == end_) begin_ = end_ = 0;
+  if (begin_ == end_) {
+    begin_ = end_ = 0;
+    // One huge frame must not occupy its memory for the rest of our life.
+    if (buffer_.size() > kKeep && at_least <= kKeep) std::string().swap(buffer_);
+  }
   if (buffer_.size() - end_ < at_least && begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;

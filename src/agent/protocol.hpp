@@ -31,9 +31,10 @@ struct AttemptKey {
 /// The first message on a connection.
 struct Hello {
   std::uint32_t version = kProtocolVersion;
-  std::uint32_t cores = 1;               ///< to pack tasks into
-  std::uint64_t memory = 0;              ///< bytes to pack declared memory into
-  std::vector<std::string> environment;  ///< "NAME=value": what every task inherits
+  std::uint32_t cores = 1;                ///< to pack tasks into
+  std::uint64_t memory = 0;               ///< bytes to pack declared memory into
+  std::int64_t grace_ns = 5'000'000'000;  ///< between SIGTERM and SIGKILL
+  std::vector<std::string> environment;   ///< "NAME=value": what every task inherits
 };
 
 struct Start {
@@ -48,8 +49,10 @@ struct Start {
   std::vector<std::string> outputs;
   std::vector<std::string> collect;
   std::string tag;  ///< comes back in the report, unread
-  /// For the shepherd: everything this slot reported is safe, its log may start anew.
-  bool reset_log = false;
+  /// For the shepherd's log: this will be the slot's report number `log_serial`, and those up to
+  /// `log_safe` are acknowledged.
+  std::uint64_t log_serial = 0;
+  std::uint64_t log_safe = 0;
 };
 
 struct Cancel {
@@ -172,6 +175,8 @@ class FrameReader {
   [[nodiscard]] bool broken() const { return broken_; }
 
  private:
+  static constexpr std::size_t kKeep = std::size_t{2} << 20;
+
   std::string buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;

@@ -11,18 +11,23 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <optional>
 #include <utility>
 
 #include "agent/causes.hpp"
+#include "agent/limit_watch.hpp"
 #include "agent/output_capture.hpp"
 #include "agent/process_tree.hpp"
 #include "agent/protocol.hpp"
 #include "agent/slot_log.hpp"
 #include "agent/spawn.hpp"
+#include "agent/task_environment.hpp"
 #include "agent/task_files.hpp"
 #include "base/time.hpp"
 
@@ -30,10 +35,8 @@ namespace gantry::agent {
 
 namespace {
 
-using namespace std::chrono_literals;
+using SteadyClock = std::chrono::steady_clock;
 
-constexpr Duration kGrace = 5s;             ///< between SIGTERM and SIGKILL
-constexpr Duration kMemoryInterval = 50ms;  ///< between looks at a task's memory
 constexpr int kKillPatienceMs = 20'000;
 
 std::int64_t now_ns() {
@@ -52,10 +55,24 @@ std::uint64_t kernel_oom_kills() {
   return at == std::string::npos ? 0 : std::strtoull(text->c_str() + at + 10, nullptr, 10);
 }
 
+timespec to_timespec(Duration d) {
+  return {static_cast<time_t>(d.count() / 1'000'000'000),
+          static_cast<long>(d.count() % 1'000'000'000)};
+}
+
+/// What the kernel would take for the end of a string.
+bool has_zero_byte(const Start& start) {
+  const auto holds = [](const std::string& text) { return text.find('\0') != std::string::npos; };
+  return holds(start.workdir) || std::any_of(start.argv.begin(), start.argv.end(), holds) ||
+         std::any_of(start.environment.begin(), start.environment.end(), holds);
+}
+
 class Shepherd {
  public:
   Shepherd(ShepherdConfig config, UniqueFd socket)
-      : config_(std::move(config)), socket_(std::move(socket)) {}
+      : config_(std::move(config)),
+        socket_(std::move(socket)),
+        environment_("GANTRY_AGENT_DIR=" + config_.agent_dir.string()) {}
 
   [[noreturn]] void run() {
     if (!prepare()) std::_Exit(3);
@@ -82,15 +99,18 @@ class Shepherd {
     wake.sa_handler = [](int) {};  // only there to interrupt ppoll
     ::sigaction(SIGCHLD, &wake, nullptr);
     auto log = SlotLog::open(slot_log_path(config_.agent_dir, config_.slot));
+    if (log) log_.emplace(std::move(*log));
+    auto null = open_file("/dev/null", O_RDONLY);
+    if (null) null_ = std::move(*null);
+    return null_ && make_captures();
+  }
+
+  bool make_captures() {
     auto out = OutputCapture::create(config_.output_dir, "out");
     auto err = OutputCapture::create(config_.output_dir, "err");
-    auto null = open_file("/dev/null", O_RDONLY);
-    if (!out || !err || !null) return false;
-    if (log) log_.emplace(std::move(*log));
+    if (!out || !err) return false;
     out_.emplace(std::move(*out));
     err_.emplace(std::move(*err));
-    null_ = std::move(*null);
-    marker_ = "GANTRY_AGENT_DIR=" + config_.agent_dir.string();
     return true;
   }
 
@@ -105,7 +125,7 @@ class Shepherd {
     while (const auto frame = reader_.next()) {
       switch (frame->type) {
         case MessageType::hello:
-          if (auto hello = decode_hello(frame->body)) environment_ = std::move(hello->environment);
+          if (auto hello = decode_hello(frame->body)) on_hello(std::move(*hello));
           break;
         case MessageType::start:
           if (auto start = decode_start(frame->body)) queue_.push_back(std::move(*start));
@@ -125,8 +145,17 @@ class Shepherd {
     std::_Exit(0);
   }
 
+  void on_hello(Hello hello) {
+    environment_.set_common(std::move(hello.environment));
+    grace_ = Duration(hello.grace_ns);
+  }
+
   void on_cancel(const AttemptKey& key) {
-    if (running_ && current_.key == key) stop(Cause::cancelled);
+    if (running_ && current_.key == key) return carry_out(watch_.on_cancel(SteadyClock::now()));
+    // It may have come together with its task.
+    for (const auto& start : queue_) {
+      if (start.key == key) cancelled_early_ = key;
+    }
   }
 
   // One task.
@@ -136,38 +165,44 @@ class Shepherd {
     current_ = {};
     current_.key = start.key;
     current_.tag = start.tag;
-    killed_for_ = Cause::none;
-    kill_at_ = deadline_ = 0;
-    if (log_ && start.reset_log) log_->reset_if_long();
+    if (log_) log_->begin_task(start.log_serial, start.log_safe);
     const std::string stem =
         "run-" + std::to_string(start.key.run) + "/slot-" + std::to_string(config_.slot);
     out_->begin(stem);
     err_->begin(stem);
     current_.started_ns = now_ns();
-    if (launch(start)) {
-      supervise(start);
-      if (!kill_descendants(kKillPatienceMs))
-        current_.detail = "some of its processes could not be killed";
-    }
+    const bool ran = launch(start);
+    if (ran) supervise(start);
+    const bool all_gone = !ran || kill_descendants(kKillPatienceMs);
     current_.ended_ns = now_ns();
     current_.out = out_->finish();
     current_.err = err_->finish();
+    if (!all_gone) {
+      current_.detail = "some of its processes could not be killed";
+      make_captures();  // they hold the old pipes; if there are no new ones, go on with those
+    }
     if (current_.cause == static_cast<std::uint8_t>(Cause::none)) check_files(start);
     report();
   }
 
   bool launch(const Start& start) {
+    if (std::exchange(cancelled_early_, std::nullopt) == start.key) {
+      current_.cause = static_cast<std::uint8_t>(Cause::cancelled);
+      return false;
+    }
     frame_.clear();
     encode(frame_, Started{start.key, current_.started_ns});
     if (log_) log_->append(frame_);
+    if (has_zero_byte(start))
+      return not_started(EINVAL, "an argument, variable or path holds a zero byte");
     if (const auto problem = prepare_files(start))
       return not_started(problem->first, problem->second);
 
     SpawnRequest request;
     for (const auto& word : start.argv) request.argv.push_back(const_cast<char*>(word.c_str()));
     request.argv.push_back(nullptr);
-    fill_environment(start, request.envp);
-    request.program = resolve(start.argv[0], request.envp);
+    request.envp = environment_.with(start.environment);
+    request.program = environment_.find(start.argv[0], request.envp, start.workdir);
     if (request.program.empty()) return not_started(ENOENT, "cannot start " + start.argv[0]);
     request.workdir = start.workdir;
     request.stdin_fd = null_.get();
@@ -176,6 +211,7 @@ class Shepherd {
     SpawnFailure failure;
     child_ = spawn(request, failure);
     if (child_ >= 0) return true;
+    environment_.forget();  // it may have moved
     return not_started(
         failure.error,
         std::string(failure.stage) + " " +
@@ -189,51 +225,23 @@ class Shepherd {
     return false;
   }
 
-  /// The common environment, without what the task sets itself, then the task's own.
-  void fill_environment(const Start& start, std::vector<char*>& envp) {
-    const auto name_of = [](const std::string& entry) {
-      return std::string_view(entry).substr(0, entry.find('='));
-    };
-    for (auto& entry : environment_) {
-      const auto name = name_of(entry);
-      const bool overridden =
-          std::any_of(start.environment.begin(), start.environment.end(),
-                      [&](const std::string& own) { return name_of(own) == name; });
-      if (!overridden) envp.push_back(entry.data());
-    }
-    for (const auto& entry : start.environment) envp.push_back(const_cast<char*>(entry.c_str()));
-    envp.push_back(marker_.data());
-    envp.push_back(nullptr);
-  }
-
-  /// Looking a program up costs several system calls; a sweep starts the same one over and over.
-  const std::string& resolve(const std::string& name, const std::vector<char*>& envp) {
-    const char* path = nullptr;
-    for (const char* entry : envp) {
-      if (entry != nullptr && std::strncmp(entry, "PATH=", 5) == 0) path = entry + 5;
-    }
-    const std::string path_text = path != nullptr ? path : "";
-    if (name != resolved_name_ || path_text != resolved_path_ || resolved_.empty()) {
-      resolved_ = find_program(name, path);
-      resolved_name_ = name;
-      resolved_path_ = path_text;
-    }
-    return resolved_;
-  }
-
-  /// Until the task's first process has ended: output, messages, time and memory limits.
+  /// Until the task's first process has ended: output, messages, time and memory limits. When the
+  /// task was asked to end, the rest of its tree has as much time for that as the first process.
   void supervise(const Start& start) {
     running_ = true;
-    if (start.timeout_ns > 0) deadline_ = current_.started_ns + start.timeout_ns;
+    first_ended_ = false;
     oom_kills_ = start.memory > 0 ? kernel_oom_kills() : 0;
-    memory_check_ = start.memory > 0 ? current_.started_ns + kMemoryInterval.count() : 0;
+    watch_ = LimitWatch({Duration(start.timeout_ns), start.memory, grace_}, SteadyClock::now());
     sigset_t none;
     sigemptyset(&none);
-    while (!reap(start)) {
+    for (;;) {
+      const bool none_left = reap(start);
+      if (first_ended_ && (none_left || !watch_.in_grace())) break;
       pollfd fds[] = {
           {socket_.get(), POLLIN, 0}, {out_->read_end(), POLLIN, 0}, {err_->read_end(), POLLIN, 0}};
-      const auto limit = time_to_next_check();
-      const int ready = ::ppoll(fds, 3, limit ? &*limit : nullptr, &none);
+      const auto limit = watch_.until_next_check(SteadyClock::now());
+      const timespec wait = to_timespec(limit.value_or(Duration{0}));
+      const int ready = ::ppoll(fds, 3, limit ? &wait : nullptr, &none);
       if (ready > 0) {
         if (fds[1].revents != 0) out_->drain();
         if (fds[2].revents != 0) err_->drain();
@@ -244,60 +252,36 @@ class Shepherd {
     running_ = false;
   }
 
-  [[nodiscard]] std::optional<timespec> time_to_next_check() const {
-    std::int64_t next = INT64_MAX;
-    for (const std::int64_t at : {deadline_, kill_at_, memory_check_}) {
-      if (at > 0) next = std::min(next, at);
-    }
-    if (next == INT64_MAX) return std::nullopt;
-    const std::int64_t wait = std::max<std::int64_t>(0, next - now_ns());
-    return timespec{static_cast<time_t>(wait / 1'000'000'000),
-                    static_cast<long>(wait % 1'000'000'000)};
-  }
-
   void check_limits(const Start& start) {
-    const std::int64_t now = now_ns();
-    if (kill_at_ > 0 && now >= kill_at_) {
-      signal_descendants(SIGKILL);
-      kill_at_ = now + 100'000'000;  // again, for what was forked meanwhile
-    }
-    if (deadline_ > 0 && now >= deadline_) {
-      deadline_ = 0;
-      stop(Cause::timeout);
-    }
-    if (memory_check_ > 0 && now >= memory_check_) {
-      memory_check_ = now + kMemoryInterval.count();
-      if (resident_memory_of_descendants() > start.memory &&
-          proportional_memory_of_descendants() > start.memory) {
-        stop(Cause::out_of_memory);
-      }
-    }
+    const auto now = SteadyClock::now();
+    carry_out(watch_.on_time(now));
+    if (!watch_.memory_is_due(now)) return;
+    std::uint64_t bytes = resident_memory_of_descendants();
+    if (bytes > start.memory) bytes = std::min(bytes, proportional_memory_of_descendants());
+    carry_out(watch_.on_memory(bytes, now));
   }
 
-  /// Politely first, except when memory is at stake.
-  void stop(Cause why) {
-    if (killed_for_ != Cause::none) return;
-    killed_for_ = why;
-    deadline_ = memory_check_ = 0;
-    const bool now = why == Cause::out_of_memory;
-    signal_descendants(now ? SIGKILL : SIGTERM);
-    signal_descendants(SIGCONT);
-    kill_at_ = now_ns() + (now ? 100'000'000 : kGrace.count());
+  static void carry_out(LimitWatch::Do what) {
+    if (what == LimitWatch::Do::nothing) return;
+    signal_descendants(what == LimitWatch::Do::kill ? SIGKILL : SIGTERM);
+    signal_descendants(SIGCONT);  // one that was stopped would not notice
   }
 
-  /// Collects what has ended; true once the task's own process has.
+  /// Collects what has ended; true when nothing is left.
   bool reap(const Start& start) {
     for (;;) {
       int status = 0;
       rusage usage{};
       const pid_t pid = ::wait4(-1, &status, WNOHANG, &usage);
+      if (pid < 0 && errno == ECHILD) return true;
       if (pid <= 0) return false;
       if (pid != child_) continue;  // an orphan of the task
       current_.user_ns = to_ns(usage.ru_utime);
       current_.system_ns = to_ns(usage.ru_stime);
       current_.max_rss = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
       judge(start, status);
-      return true;
+      first_ended_ = true;
+      if (!watch_.in_grace()) return false;
     }
   }
 
@@ -313,7 +297,7 @@ class Shepherd {
       cause = Cause::exit_code;
       current_.code = WEXITSTATUS(status);
     }
-    if (killed_for_ != Cause::none) cause = killed_for_;
+    if (watch_.reason() != Cause::none) cause = watch_.reason();
     current_.cause = static_cast<std::uint8_t>(cause);
     if (cause == Cause::out_of_memory) {
       current_.detail = "limit " + std::to_string(start.memory >> 20) + " MiB";
@@ -350,18 +334,16 @@ class Shepherd {
   std::optional<OutputCapture> err_;
   FrameReader reader_;
   std::deque<Start> queue_;
-  std::vector<std::string> environment_;
-  std::string marker_;
-  std::string resolved_, resolved_name_, resolved_path_;
+  TaskEnvironment environment_;
+  Duration grace_{0};
   std::string frame_;
 
   Ended current_;
+  std::optional<AttemptKey> cancelled_early_;  ///< a waiting task that must not start
   pid_t child_ = -1;
   bool running_ = false;
-  Cause killed_for_ = Cause::none;
-  std::int64_t deadline_ = 0;      ///< when the timeout ends; 0 = none
-  std::int64_t kill_at_ = 0;       ///< when SIGKILL follows SIGTERM; 0 = not stopping
-  std::int64_t memory_check_ = 0;  ///< when to look at its memory; 0 = no limit
+  bool first_ended_ = false;  ///< the process that was started for the task
+  LimitWatch watch_;
   std::uint64_t oom_kills_ = 0;
 };
 
@@ -380,11 +362,18 @@ UniqueFd keep_only(int socket, int lock) {
   return UniqueFd(kSocket);
 }
 
-}  // namespace
-
-std::filesystem::path slot_log_path(const std::filesystem::path& agent_dir, unsigned slot) {
-  return agent_dir / ("slot-" + std::to_string(slot) + ".log");
+/// In the forked process. Nothing may return or unwind into the agent's code, which is below us on
+/// the stack.
+[[noreturn]] void run_shepherd(const ShepherdConfig& config, int socket) noexcept {
+  try {
+    Shepherd(config, keep_only(socket, config.lock_fd)).run();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "gantry-agent: slot %u: %s\n", config.slot, error.what());
+    std::_Exit(3);
+  }
 }
+
+}  // namespace
 
 Result<ShepherdHandle> start_shepherd(const ShepherdConfig& config) {
   int ends[2];
@@ -394,9 +383,7 @@ Result<ShepherdHandle> start_shepherd(const ShepherdConfig& config) {
   UniqueFd its(ends[1]);
   const pid_t pid = ::fork();
   if (pid < 0) return fail_errno("fork");
-  if (pid == 0) {
-    Shepherd(config, keep_only(its.release(), config.lock_fd)).run();
-  }
+  if (pid == 0) run_shepherd(config, its.release());
   return ShepherdHandle{pid, std::move(mine)};
 }
 

@@ -29,6 +29,4 @@ struct ShepherdHandle {
 };
 Result<ShepherdHandle> start_shepherd(const ShepherdConfig& config);
 
-std::filesystem::path slot_log_path(const std::filesystem::path& agent_dir, unsigned slot);
-
 }  // namespace gantry::agent

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,8 +30,7 @@ namespace {
     give_up("cannot connect the output");
   }
   if (::chdir(request.workdir.c_str()) != 0) give_up("cannot enter the working directory");
-  ::signal(SIGPIPE, SIG_DFL);
-  ::signal(SIGCHLD, SIG_DFL);
+  for (const int changed : {SIGPIPE, SIGXFSZ, SIGCHLD}) ::signal(changed, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -67,17 +67,23 @@ pid_t spawn(const SpawnRequest& request, SpawnFailure& failure) {
   return pid;
 }
 
-std::string find_program(const std::string& name, const char* path) {
+std::string find_program(const std::string& name, const char* path, const std::string& workdir) {
   if (name.empty() || name.find('/') != std::string::npos) return name;
   std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+  std::string not_executable;
   for (;;) {
     const auto colon = rest.find(':');
     const auto directory = rest.substr(0, colon);
-    std::string candidate(directory.empty() ? "." : directory);
+    std::string candidate(directory);
+    if (!directory.starts_with('/')) candidate = workdir + "/" + candidate;
     candidate += '/';
     candidate += name;
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-    if (colon == std::string_view::npos) return {};
+    struct stat info {};
+    if (::stat(candidate.c_str(), &info) == 0 && S_ISREG(info.st_mode)) {
+      if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+      if (not_executable.empty()) not_executable = candidate;
+    }
+    if (colon == std::string_view::npos) return not_executable;
     rest.remove_prefix(colon + 1);
   }
 }

@@ -25,13 +25,15 @@ struct SpawnFailure {
   const char* stage = "";  ///< what could not be done
 };
 
-/// The child leads a session of its own, has default signal handling, and dies with its parent.
+/// The child leads a session of its own, dies with its parent, and blocks no signal. What an agent
+/// ignores or handles (SIGPIPE, SIGXFSZ, SIGCHLD) is as usual in it.
 /// On failure returns -1 and fills `failure`; no child is left behind.
 /// REQUIRES: the calling process has one thread, and SIGCHLD is blocked.
 pid_t spawn(const SpawnRequest& request, SpawnFailure& failure);
 
-/// Finds a program as execvp would, with the PATH that the task will have. A name with a slash is
-/// returned as it is. Empty when there is none.
-std::string find_program(const std::string& name, const char* path);
+/// Finds a program as execvp would, with the PATH and working directory that the task will have. A
+/// name with a slash is returned as it is; so is a file that is not executable, if there is nothing
+/// better: execve then tells why. Empty when there is none.
+std::string find_program(const std::string& name, const char* path, const std::string& workdir);
 
 }  // namespace gantry::agent

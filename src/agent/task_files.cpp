@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
@@ -24,10 +25,12 @@ Problem make_directory(const std::filesystem::path& path) {
 
 Problem clear_output(const std::string& output) {
   if (::unlink(output.c_str()) == 0) return std::nullopt;
-  if (errno == EISDIR || errno == EPERM)
+  const int error = errno;
+  if (error == ENOENT) return make_directory(std::filesystem::path(output).parent_path());
+  struct stat info {};
+  if (::lstat(output.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
     return std::nullopt;  // a directory stays: it may hold more
-  if (errno != ENOENT) return std::pair(errno, "cannot remove the old output " + output);
-  return make_directory(std::filesystem::path(output).parent_path());
+  return std::pair(error, "cannot remove the old output " + output);
 }
 
 }  // namespace
@@ -54,11 +57,15 @@ std::optional<std::string> missing_output(const Start& start) {
 
 std::vector<std::pair<std::string, std::string>> collect_files(const Start& start) {
   std::vector<std::pair<std::string, std::string>> out;
+  std::size_t room = kMaxCollectedTogether;
   for (const auto& path : start.collect) {
     struct stat info {};
     // Only a plain file: opening a pipe or a device that the task made could block for ever.
     if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    if (auto content = read_file(path, kMaxCollected)) out.emplace_back(path, std::move(*content));
+    auto content = read_file(path, std::min(kMaxCollected, room));
+    if (!content) continue;
+    room -= content->size();
+    out.emplace_back(path, std::move(*content));
   }
   return out;
 }

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 
 #include "actuate/launch/agent_process.hpp"
 #include "agent/causes.hpp"
+#include "agent/frame_stream.hpp"
 #include "agent/protocol.hpp"
 
 extern char** environ;
@@ -29,6 +29,8 @@ using agent::AttemptKey;
 using agent::MessageType;
 
 constexpr HostId kLocalHost{1};
+/// For a sign of life while the agent tells what is there.
+constexpr auto kAgentPatience = std::chrono::seconds(30);
 constexpr int kMaxRestarts =
     5;  ///< of the agent in one run, before we believe that something is wrong
 
@@ -142,33 +144,46 @@ class LocalLauncher final : public Launcher {
              const Fingerprint& fingerprint) override {
     agent::Start message = to_wire(key, task);
     message.tag = to_tag(fingerprint);
-    encode(outbox_, message);
+    const std::size_t before = stream_.outbox().size();
+    encode(stream_.outbox(), message);
+    if (stream_.outbox().size() - before > agent::kMaxFrame) {
+      stream_.outbox().resize(before);
+      return refuse(key, fingerprint);
+    }
     outstanding_.insert(key);
   }
 
-  void cancel(const TaskKey& key, HostId) override { encode(outbox_, agent::Cancel{to_wire(key)}); }
+  void cancel(const TaskKey& key, HostId) override {
+    encode(stream_.outbox(), agent::Cancel{to_wire(key)});
+  }
 
-  void recall(HostId) override { encode(outbox_, agent::Recall{}); }
+  void recall(HostId) override { encode(stream_.outbox(), agent::Recall{}); }
 
   void acknowledge(std::uint64_t receipt) override {
     // Receipts of an agent that has died mean nothing to its successor, which reports anew.
-    if (receipt >> kEpochShift == epoch_) encode(outbox_, agent::Ack{receipt & kReceiptMask});
+    if (receipt >> kEpochShift == epoch_)
+      encode(stream_.outbox(), agent::Ack{receipt & kReceiptMask});
   }
 
   Result<> poll(std::vector<LauncherEvent>& events) override {
-    if (!send_some() || !receive(Duration{0})) TRY(reconnect());
+    stream_.send();
+    if (!receive()) TRY(reconnect());
     std::move(events_.begin(), events_.end(), std::back_inserter(events));
     events_.clear();
     return {};
   }
 
-  [[nodiscard]] int wait_fd() const override { return socket_.get(); }
-  [[nodiscard]] bool wants_to_send() const override { return !outbox_.empty(); }
+  [[nodiscard]] int wait_fd() const override { return stream_.fd(); }
+  [[nodiscard]] bool wants_to_send() const override { return stream_.wants_to_send(); }
 
   void close() override {
-    for (int i = 0; i < 100 && !outbox_.empty() && send_some(); ++i)
+    stream_.send();
+    // Bounded: whoever closes may be about to end because a person asked for it.
+    for (int i = 0; i < 100 && stream_.wants_to_send(); ++i) {
       wait_for(POLLOUT, std::chrono::milliseconds(100));
-    socket_.reset();
+      stream_.send();
+    }
+    stream_.close();
   }
 
  private:
@@ -178,24 +193,48 @@ class LocalLauncher final : public Launcher {
   /// Says hello and takes in the agent's inventory: what runs, and the reports that nobody has
   /// acknowledged.
   Result<> connect() {
-    for (int attempt = 0;; ++attempt) {
-      TRY_ASSIGN(socket_, connect_agent(site_.state_dir));
-      reader_ = {};
-      outbox_.clear();
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      TRY_ASSIGN(UniqueFd socket, connect_agent(site_.state_dir));
+      stream_ = agent::FrameStream(std::move(socket));
       welcomed_ = false;
       reports_expected_ = 0;
       ++epoch_;
-      encode(outbox_, agent::Hello{agent::kProtocolVersion, site_.cores, site_.memory,
-                                   inherited_environment()});
-      bool alive = true;
-      while (alive && (!welcomed_ || reports_expected_ > 0) && !problem_) {
-        alive = send_some() && receive(std::chrono::seconds(10));
-      }
+      encode(stream_.outbox(), agent::Hello{agent::kProtocolVersion, site_.cores, site_.memory,
+                                            site_.grace.count(), inherited_environment()});
+      if (await_inventory()) return {};
       if (problem_) return tl::unexpected<Error>(*problem_);
-      if (welcomed_ && reports_expected_ == 0) return {};
-      if (attempt == 3)
-        return fail(ErrorCode::peer, "the agent breaks off in " + site_.state_dir.string());
+      // An agent that was just about to exit may have accepted: the next one will answer.
     }
+    return fail(ErrorCode::peer, "the agent breaks off in " + site_.state_dir.string());
+  }
+
+  /// False when the agent is gone, or alive and silent (`problem_` says so).
+  bool await_inventory() {
+    while (!welcomed_ || reports_expected_ > 0) {
+      stream_.send();
+      const short what = stream_.wants_to_send() ? POLLIN | POLLOUT : POLLIN;
+      const int ready = wait_for(what, kAgentPatience);
+      if (ready == 0) {
+        problem_ =
+            Error{ErrorCode::peer,
+                  "the agent in " + (site_.state_dir / "agent").string() + " does not answer",
+                  "is it stopped? its process is named in the file \"pid\" there"};
+        return false;
+      }
+      if (!receive()) return false;
+    }
+    return true;
+  }
+
+  /// No agent could be told of this task.
+  void refuse(const TaskKey& key, const Fingerprint& fingerprint) {
+    AttemptReport report;
+    report.key = key;
+    report.cause = FailureCause::start_failed;
+    report.code = E2BIG;
+    report.detail = "its arguments and environment are too long";
+    report.started = report.ended = RealClock{}.now();
+    events_.emplace_back(ReportReceived{std::move(report), fingerprint, kLocalHost, last_receipt_});
   }
 
   Result<> reconnect() {
@@ -219,36 +258,21 @@ class LocalLauncher final : public Launcher {
   }
 
   int wait_for(short what, Duration timeout) {
-    pollfd fd{socket_.get(), what, 0};
+    pollfd fd{stream_.fd(), what, 0};
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
     return ::poll(&fd, 1, static_cast<int>(std::min<std::int64_t>(ms, 60'000)));
   }
 
-  /// False when the connection is broken.
-  bool send_some() {
-    while (!outbox_.empty()) {
-      const ssize_t n =
-          ::send(socket_.get(), outbox_.data(), outbox_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-      if (n < 0) return errno == EAGAIN || errno == EINTR;
-      outbox_.erase(0, static_cast<std::size_t>(n));
-    }
-    return true;
-  }
-
-  /// False when the connection is broken.
-  bool receive(Duration timeout) {
-    if (timeout > Duration{0} && wait_for(POLLIN, timeout) <= 0) return true;
+  /// Takes in what has arrived; false when the connection is broken.
+  bool receive() {
     for (;;) {
-      const auto [at, room] = reader_.space(std::size_t{256} << 10);
-      const ssize_t n = ::recv(socket_.get(), at, room, MSG_DONTWAIT);
-      if (n < 0) return errno == EAGAIN || errno == EINTR;
-      if (n == 0) return false;
-      reader_.filled(static_cast<std::size_t>(n));
-      while (const auto frame = reader_.next()) {
+      const auto received = stream_.receive(std::size_t{256} << 10);
+      if (received == agent::FrameStream::Received::nothing) return true;
+      if (received == agent::FrameStream::Received::end) return false;
+      while (const auto frame = stream_.next()) {
         if (!on_frame(*frame)) return false;
       }
-      if (reader_.broken()) return false;
-      if (static_cast<std::size_t>(n) < room) return true;
+      if (stream_.broken()) return false;
     }
   }
 
@@ -263,6 +287,7 @@ class LocalLauncher final : public Launcher {
         const Fingerprint fingerprint = from_tag(ended->second.tag);
         const std::uint64_t receipt = epoch_ << kEpochShift | ended->first;
         ReportReceived event{from_wire(std::move(ended->second)), fingerprint, kLocalHost, receipt};
+        last_receipt_ = receipt;
         outstanding_.erase(event.report.key);
         if (reports_expected_ > 0) --reports_expected_;
         events_.emplace_back(std::move(event));
@@ -307,20 +332,20 @@ class LocalLauncher final : public Launcher {
     for (const auto& running : welcome->running) {
       const TaskKey key = from_wire(running.key);
       running_now_.insert(key);
+      outstanding_.insert(key);  // adopted
       events_.push_back(TaskRunning{key, kLocalHost, from_ns(running.started_ns)});
     }
     return true;
   }
 
   LocalSite site_;
-  UniqueFd socket_;
-  agent::FrameReader reader_;
-  std::string outbox_;
+  agent::FrameStream stream_;
   std::vector<LauncherEvent> events_;
   std::set<TaskKey> outstanding_;  ///< handed over, not yet reported or returned
   std::set<TaskKey> running_now_;  ///< as the agent's last welcome said
   std::optional<Error> problem_;
   std::uint64_t epoch_ = 0;
+  std::uint64_t last_receipt_ = 0;
   std::uint32_t reports_expected_ = 0;
   int restarts_ = 0;
   bool welcomed_ = false;

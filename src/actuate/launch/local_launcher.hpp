@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "actuate/launcher.hpp"
+#include "base/time.hpp"
 
 namespace gantry {
 
@@ -14,6 +15,8 @@ struct LocalSite {
   std::filesystem::path state_dir;  ///< absolute; the agent lives in its "agent" folder
   std::uint32_t cores = 1;          ///< how many to pack tasks into
   std::uint64_t memory = 0;         ///< bytes to pack declared memory into
+  /// What a task has between SIGTERM and SIGKILL.
+  Duration grace = std::chrono::seconds(5);
 };
 
 std::unique_ptr<Launcher> make_local_launcher(LocalSite site);

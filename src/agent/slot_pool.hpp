@@ -1,0 +1,59 @@
+#pragma once
+/// The slots of an agent: as many shepherds as tasks run at once, made when they are needed and
+/// used again. Owned by the agent.
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "agent/frame_stream.hpp"
+#include "agent/protocol.hpp"
+#include "agent/task_queue.hpp"
+
+namespace gantry::agent {
+
+struct Slot {
+  pid_t pid = -1;
+  FrameStream stream;  ///< to its shepherd; closed when there is none
+  bool busy = false;
+  bool announced = false;  ///< gantry knows what runs
+  bool has_hello = false;  ///< the shepherd knows the common environment
+  Started current;
+  Claim claim;
+};
+
+class SlotPool {
+ public:
+  /// `lock_fd` is held by every shepherd too, until the last one is gone.
+  SlotPool(std::filesystem::path agent_dir, std::filesystem::path output_dir, int lock_fd)
+      : agent_dir_(std::move(agent_dir)), output_dir_(std::move(output_dir)), lock_fd_(lock_fd) {}
+
+  [[nodiscard]] std::size_t size() const { return slots_.size(); }
+  Slot& operator[](std::size_t index) { return *slots_[index]; }
+  [[nodiscard]] auto begin() { return slots_.begin(); }
+  [[nodiscard]] auto end() { return slots_.end(); }
+
+  /// A slot that is free, with a living shepherd; nothing when none can be made. `fresh` tells that
+  /// the shepherd was started now.
+  std::optional<std::size_t> acquire(bool& fresh);
+  void release(std::size_t index);
+
+  /// The shepherd is gone, or not to be trusted any more: ends it and everything that its task left
+  /// behind, which is ours now.
+  void bury(std::size_t index);
+
+ private:
+  [[nodiscard]] bool is_shepherd(pid_t pid) const;
+
+  std::filesystem::path agent_dir_;
+  std::filesystem::path output_dir_;
+  int lock_fd_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<std::size_t> idle_;
+};
+
+}  // namespace gantry::agent

@@ -1,0 +1,64 @@
+#pragma once
+/// The tasks that wait on this host, and the room they wait for. A plain value: knows nothing of
+/// processes. In order of arrival, but a task that does not fit may be overtaken by smaller ones, a
+/// bounded number of times: then what ends makes room for it.
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "agent/protocol.hpp"
+
+namespace gantry::agent {
+
+/// What a task takes of the host while it runs.
+struct Claim {
+  std::uint32_t cores = 0;
+  std::uint64_t memory = 0;
+};
+
+class TaskQueue {
+ public:
+  /// How deep to look past a task that does not fit, and how often it may be overtaken.
+  static constexpr std::size_t kLookPast = 64;
+  static constexpr unsigned kMaxOvertaken = 256;
+
+  void set_capacity(std::uint32_t cores, std::uint64_t memory) {
+    cores_ = cores;
+    memory_ = memory;
+  }
+
+  void push(Start start);
+  /// The next task that may start now; its claim counts as used from here on. A task that is larger
+  /// than the whole host gets it alone.
+  std::optional<Start> take();
+  /// A task that was taken has ended.
+  void release(const Claim& claim);
+
+  /// Removes a waiting task; false when it is not waiting.
+  bool remove(const AttemptKey& key);
+  /// Removes all waiting tasks and tells which they were.
+  std::vector<AttemptKey> clear();
+
+  [[nodiscard]] std::size_t waiting() const { return queue_.size(); }
+  [[nodiscard]] unsigned running() const { return running_; }
+
+ private:
+  struct Entry {
+    Start start;
+    unsigned overtaken = 0;
+  };
+  [[nodiscard]] bool fits(const Claim& claim) const;
+
+  std::deque<Entry> queue_;
+  std::uint32_t cores_ = 1;
+  std::uint64_t memory_ = 0;
+  std::uint64_t used_cores_ = 0;
+  std::uint64_t used_memory_ = 0;
+  unsigned running_ = 0;
+};
+
+Claim claim_of(const Start& start);
+
+}  // namespace gantry::agent
