@@ -142,16 +142,21 @@ void ParameterSpace::locate(std::uint32_t index, std::span<ValuePosition> out) {
   }
 }
 
+bool ParameterSpace::has_any(const Axis& axis, std::span<const std::uint32_t> parameters) {
+  return std::any_of(axis.dimensions.begin(), axis.dimensions.end(), [&](const Linked& dimension) {
+    return std::find_first_of(dimension.parameters.begin(), dimension.parameters.end(),
+                              parameters.begin(), parameters.end()) != dimension.parameters.end();
+  });
+}
+
+bool ParameterSpace::determined_by(std::span<const std::uint32_t> parameters) const {
+  return std::all_of(axes_.begin(), axes_.end(), [&](const Axis& axis) {
+    return axis.size == 1 || (!axis.sampler && has_any(axis, parameters));
+  });
+}
+
 void ParameterSpace::for_each_choice(std::span<const std::uint32_t> parameters,
                                      const std::function<bool(std::uint32_t)>& visit) const {
-  const auto used = [&](const Axis& axis) {
-    for (const auto& dimension : axis.dimensions) {
-      for (const auto p : dimension.parameters) {
-        if (std::find(parameters.begin(), parameters.end(), p) != parameters.end()) return true;
-      }
-    }
-    return false;
-  };
   struct Digit {
     std::uint32_t size;
     std::uint32_t stride;
@@ -160,7 +165,8 @@ void ParameterSpace::for_each_choice(std::span<const std::uint32_t> parameters,
   std::vector<Digit> digits;  // fastest first
   std::uint64_t stride = 1;
   for (auto axis = axes_.rbegin(); axis != axes_.rend(); ++axis) {
-    if (used(*axis)) digits.push_back({axis->size, static_cast<std::uint32_t>(stride), 0});
+    if (has_any(*axis, parameters))
+      digits.push_back({axis->size, static_cast<std::uint32_t>(stride), 0});
     stride *= axis->size;
   }
   for (std::uint32_t index = 0;;) {

@@ -35,6 +35,9 @@ class ParameterSpace {
   /// text that a template of theirs can have.
   void for_each_choice(std::span<const std::uint32_t> parameters,
                        const std::function<bool(std::uint32_t index)>& visit) const;
+  /// Knowing the values of these parameters means knowing the combination, if the values of each
+  /// are distinct.
+  [[nodiscard]] bool determined_by(std::span<const std::uint32_t> parameters) const;
 
  private:
   /// Parameters that move together.
@@ -54,6 +57,8 @@ class ParameterSpace {
                                           const std::string& file);
   Result<> add_axes(std::vector<Linked> groups, const std::optional<SampleDefinition>& sample,
                     const std::string& file);
+
+  static bool has_any(const Axis& axis, std::span<const std::uint32_t> parameters);
 
   std::vector<Axis> axes_;
   std::vector<double> point_;

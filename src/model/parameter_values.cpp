@@ -169,6 +169,23 @@ std::span<const std::string> ParameterValues::listed() const {
                            : std::span<const std::string>();
 }
 
+bool ParameterValues::distinct() const {
+  if (std::holds_alternative<Range>(kind_)) return true;
+  if (!std::holds_alternative<Listed>(kind_))
+    return false;  // neighbours may round to the same text
+  std::vector<std::string_view> sorted(listed().begin(), listed().end());
+  std::sort(sorted.begin(), sorted.end());
+  return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+}
+
+bool ParameterValues::may_contain(char c) const {
+  if (!std::holds_alternative<Listed>(kind_)) {
+    return std::string_view("0123456789.-+e").find(c) != std::string_view::npos;
+  }
+  return std::any_of(listed().begin(), listed().end(),
+                     [c](const std::string& value) { return value.find(c) != std::string::npos; });
+}
+
 void ParameterValues::add_to(Hasher& hasher) const {
   hasher.add(kind_.index());
   if (const auto* listed = std::get_if<Listed>(&kind_)) {

@@ -52,6 +52,10 @@ class ParameterValues {
   [[nodiscard]] std::size_t longest() const { return longest_; }
   /// The values of a list; empty for every other kind.
   [[nodiscard]] std::span<const std::string> listed() const;
+  /// No two values have the same text. Never true of a continuous parameter.
+  [[nodiscard]] bool distinct() const;
+  /// Some value may contain the character.
+  [[nodiscard]] bool may_contain(char c) const;
   void add_to(Hasher& hasher) const;
 
  private:

@@ -30,31 +30,54 @@ Sweep::Impl::Impl(SweepDefinition d, ParameterSpace s)
     for (const auto& alias : definition.parameters[p].aliases) slot_names.add(alias, p);
   }
   task_slot = count;
-  base_slot = count + 1;
+  for (const auto& value : definition.derived) slot_names.add(value.name, task_slot++);
+  base_slot = task_slot + 1;
   slot_names.add("#", task_slot);
   slot_names.add("gantry_task", task_slot);
   slot_names.add("gantry_dir", base_slot);
   positions.resize(count);
   wanted.resize(count);
-  buffers.resize(count + 1);
-  values.resize(count + 2);
+  listed_numbers.resize(count);
+  buffers.resize(base_slot);
+  values.resize(base_slot + 1);
   values[base_slot] = definition.base_dir;
+}
+
+void Sweep::Impl::place(std::uint32_t combination) {
+  space.locate(combination, wanted);
+  for (std::size_t p = 0; p < wanted.size(); ++p) {
+    // Neighbouring tasks share most values: render only what moved.
+    if (placed && wanted[p] == positions[p]) continue;
+    positions[p] = wanted[p];
+    const auto& source = definition.parameters[p].values;
+    values[p] = source.text(wanted[p], buffers[p]);
+    if (!expressions || !expressions->uses(p)) continue;
+    if (!source.numeric()) {
+      expressions->set_text(p, wanted[p].index);
+    } else if (!listed_numbers[p].empty()) {
+      expressions->set_number(p, listed_numbers[p][wanted[p].index]);
+    } else {
+      expressions->set_number(p, parse_number(values[p]).value_or(0));
+    }
+  }
+  placed = true;
 }
 
 void Sweep::Impl::select(std::uint32_t number) {
   if (selected == number) return;
-  space.locate(number - 1, wanted);
-  for (std::size_t p = 0; p < wanted.size(); ++p) {
-    // Neighbouring tasks share most values: render only what moved.
-    if (selected != 0 && wanted[p] == positions[p]) continue;
-    positions[p] = wanted[p];
-    values[p] = definition.parameters[p].values.text(wanted[p], buffers[p]);
+  place(filtered ? kept[number - 1] : number - 1);
+  for (std::size_t d = 0; d < derived.size(); ++d) {
+    const std::size_t slot = parameter_count() + d;
+    const double value = expressions->evaluate(derived[d]);
+    expressions->set_number(slot, value);
+    buffers[slot] = format_number(value);
+    values[slot] = buffers[slot];
   }
-  auto& text = buffers[task_slot];
-  text.resize(10);
-  text.resize(static_cast<std::size_t>(std::to_chars(text.data(), text.data() + 10, number).ptr -
-                                       text.data()));
-  values[task_slot] = text;
+  auto& digits = buffers[task_slot];
+  digits.resize(10);
+  const auto* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  digits.resize(static_cast<std::size_t>(end - digits.data()));
+  values[task_slot] = digits;
   selected = number;
 }
 
@@ -75,6 +98,17 @@ void Sweep::Impl::render_workdir(std::string& out) const {
   } else {
     render_path(workdir, definition.base_dir, out);
   }
+}
+
+std::vector<std::string> Sweep::Impl::render_result_files() const {
+  std::vector<std::string> paths(result_files.size());
+  std::string directory;
+  render_workdir(directory);
+  for (std::size_t r = 0; r < result_files.size(); ++r) {
+    if (results.definitions()[r].source == ResultDefinition::Source::standard_output) continue;
+    render_path(result_files[r], directory, paths[r]);
+  }
+  return paths;
 }
 
 Sweep::Sweep(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -114,9 +148,9 @@ void Sweep::fill_task(TaskId id, Task& task) const {
     impl.argv[i].append_to(task.argv[i], impl.values);
   if (impl.program_is_relative) impl.render_path(impl.argv[0], definition.base_dir, task.argv[0]);
 
-  task.parameters.resize(impl.parameter_count());
-  for (std::size_t p = 0; p < task.parameters.size(); ++p) {
-    assign(task.parameters[p], definition.parameters[p].name, impl.values[p]);
+  task.parameters.resize(impl.binding_count());
+  for (std::uint32_t p = 0; p < impl.binding_count(); ++p) {
+    assign(task.parameters[p], impl.binding_name(p), impl.values[p]);
   }
   task.environment.resize(impl.environment.size());
   for (std::size_t e = 0; e < task.environment.size(); ++e) {
@@ -131,44 +165,72 @@ void Sweep::fill_task(TaskId id, Task& task) const {
   for (std::size_t i = 0; i < impl.outputs.size(); ++i) {
     impl.render_path(impl.outputs[i], task.workdir, task.outputs[i]);
   }
-  task.resources = definition.resources;
-  task.timeout = definition.timeout;
+  task.collect.clear();
+  if (!impl.result_files.empty()) {
+    for (auto& path : impl.render_result_files()) {
+      const bool known =
+          std::find(task.collect.begin(), task.collect.end(), path) != task.collect.end();
+      if (!path.empty() && !known) task.collect.push_back(std::move(path));
+    }
+  }
+  task.results_digest = impl.results_digest;
+  // Checked when the sweep was built: cannot fail any more.
+  task.resources = impl.render_resources().value_or(definition.resources);
+  task.timeout = impl.render_timeout().value_or(definition.timeout);
 }
 
 std::vector<Binding> Sweep::parameters(TaskId id) const {
   impl_->select(id.value());
   std::vector<Binding> result;
-  result.reserve(impl_->parameter_count());
-  for (std::size_t p = 0; p < impl_->parameter_count(); ++p) {
-    result.emplace_back(impl_->definition.parameters[p].name, impl_->values[p]);
+  result.reserve(impl_->binding_count());
+  for (std::uint32_t p = 0; p < impl_->binding_count(); ++p) {
+    result.emplace_back(impl_->binding_name(p), impl_->values[p]);
   }
   return result;
 }
 
-double Sweep::cost(TaskId) const {
-  return 1;
+double Sweep::cost(TaskId id) const {
+  if (!impl_->cost) return 1;
+  impl_->select(id.value());
+  return impl_->expressions->evaluate(*impl_->cost);
 }
+
 bool Sweep::has_cost() const {
-  return false;
+  return impl_->cost.has_value();
 }
-Resources Sweep::resources(TaskId) const {
-  return impl_->definition.resources;
+
+Resources Sweep::resources(TaskId id) const {
+  const bool varying = impl_->cores || impl_->memory || impl_->walltime;
+  if (!varying) return impl_->definition.resources;
+  impl_->select(id.value());
+  return impl_->render_resources().value_or(impl_->definition.resources);
 }
 
 std::vector<std::string> Sweep::parameter_names() const {
   std::vector<std::string> names;
-  for (const auto& parameter : impl_->definition.parameters) names.push_back(parameter.name);
+  for (std::uint32_t p = 0; p < impl_->binding_count(); ++p)
+    names.push_back(impl_->binding_name(p));
   return names;
 }
 
 std::vector<std::string> Sweep::result_names() const {
-  return {};
+  std::vector<std::string> names;
+  for (const auto& rule : impl_->results.definitions()) names.push_back(rule.name);
+  return names;
 }
-Result<ResultValues> Sweep::extract(const AttemptReport&, std::string_view) const {
-  return ResultValues{};
+
+Result<ResultValues> Sweep::extract(const AttemptReport& report,
+                                    std::string_view whole_stdout) const {
+  const std::uint32_t number = report.key.task.value();
+  if (impl_->result_files.empty()) return ResultValues{};
+  if (number == 0 || number > size())
+    return fail(ErrorCode::usage, "a report of a task that is not in the sweep");
+  impl_->select(number);
+  return impl_->results.extract(whole_stdout, impl_->render_result_files(), report.collected);
 }
+
 bool Sweep::reads_stdout() const {
-  return false;
+  return impl_->results.reads_stdout();
 }
 
 }  // namespace gantry

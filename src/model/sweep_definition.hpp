@@ -42,27 +42,52 @@ struct NamedText {
   SourceMark mark{};  ///< of the name
 };
 
+/// One value of `results:` and where it is read.
+struct ResultDefinition {
+  enum class Source : std::uint8_t { standard_output, json, csv };
+  std::string name;
+  SourceMark mark{};
+  Source source = Source::standard_output;
+  SourceText pattern{};  ///< standard output: a regular expression, whose last match counts
+  SourceText file{};     ///< JSON and CSV: a template, relative to the working directory
+  std::vector<std::string> keys{};  ///< JSON: the way down
+  std::string column{};             ///< CSV
+  std::uint32_t row = 0;            ///< CSV: from 1; 0 = the last
+  bool optional = false;            ///< may be missing
+};
+
 struct SweepDefinition {
   std::string name;
-  std::string file;      ///< for messages; empty for a one-liner
-  std::string base_dir;  ///< absolute: what relative names are relative to, and the default working
-                         ///< directory
+  std::string file;  ///< for messages; empty for a one-liner
+  std::string
+      base_dir;  ///< absolute: what relative names are relative to, default working directory
 
   std::vector<SourceText>
-      command;  ///< one template an argument; with `shell` a single one, run by /bin/sh -c
+      command;  ///< one template an argument; with `shell` a single one for sh -c
   bool shell = false;
 
   std::vector<ParameterDefinition> parameters;
   std::optional<SampleDefinition> sample;
+  std::optional<SourceText> when;  ///< expression: only combinations for which it is not 0
+  std::vector<NamedText> derived;  ///< expressions; each sees the ones before it
+  std::optional<SourceText> cost;  ///< expression
 
   std::vector<NamedText> environment;
-  SourceText workdir;  ///< empty text = base_dir
+  SourceText workdir;  ///< template; empty text = base_dir
   std::vector<SourceText> inputs;
   std::vector<SourceText> outputs;
+  std::vector<ResultDefinition> results;
 
   Resources resources;
-  RetryPolicy retry;
   Duration timeout{0};
+  /// Templates that replace what the constants above say, where the amount depends on parameters.
+  struct Varying {
+    std::optional<SourceText> cores;
+    std::optional<SourceText> memory;
+    std::optional<SourceText> walltime;
+    std::optional<SourceText> timeout;
+  } varying;
+  RetryPolicy retry;
 };
 
 }  // namespace gantry

@@ -254,4 +254,17 @@ std::size_t TextTemplate::longest(std::span<const std::size_t> longest_values) c
   return length;
 }
 
+bool TextTemplate::tells_values_apart(
+    const std::function<bool(std::uint32_t, char)>& may_contain) const {
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    const auto& piece = pieces_[i];
+    if (piece.part != ValuePart::whole) return false;
+    const bool last = i + 1 == pieces_.size();
+    const std::string& next = last ? tail_ : pieces_[i + 1].before;
+    if (next.empty() && !last) return false;
+    if (!last && may_contain(piece.slot, next[0])) return false;
+  }
+  return true;
+}
+
 }  // namespace gantry

@@ -3,6 +3,7 @@
 /// Parsed once, then rendered for each task. Immutable after parsing; any thread.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -63,6 +64,10 @@ class TextTemplate {
   [[nodiscard]] std::vector<std::uint32_t> slots() const;
   /// An upper bound of the rendered length when slot s is at most longest[s] long.
   [[nodiscard]] std::size_t longest(std::span<const std::size_t> longest_values) const;
+  /// Different values always give different texts: every value ends where its neighbour begins.
+  /// `may_contain` tells whether some value of a slot has a character.
+  [[nodiscard]] bool tells_values_apart(
+      const std::function<bool(std::uint32_t slot, char c)>& may_contain) const;
 
  private:
   friend class TemplateParser;

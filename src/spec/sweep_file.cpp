@@ -8,7 +8,9 @@
 #include "model/quantity.hpp"
 #include "model/shell_words.hpp"
 #include "model/suggest.hpp"
+#include "model/template.hpp"
 #include "spec/parameter_reader.hpp"
+#include "spec/result_reader.hpp"
 
 namespace gantry::spec {
 
@@ -16,6 +18,13 @@ namespace {
 
 constexpr std::uint64_t kMaxCores = 1'000'000;
 constexpr std::uint64_t kMaxRetries = 1'000'000;
+
+/// An amount with placeholders is a template, read for each task.
+bool varies(const YamlNode& node, std::optional<SourceText>& source) {
+  if (!node.is_scalar() || !has_placeholder(node.text())) return false;
+  source = node.scalar;
+  return true;
+}
 
 }  // namespace
 
@@ -30,10 +39,14 @@ const std::vector<SweepFileReader::Key>& SweepFileReader::keys() {
       {"parameters", &SweepFileReader::parameters},
       {"combine", &SweepFileReader::combine},
       {"sample", &SweepFileReader::sample},
+      {"when", &SweepFileReader::when},
+      {"derived", &SweepFileReader::derived},
+      {"cost", &SweepFileReader::cost},
       {"environment", &SweepFileReader::environment},
       {"workdir", &SweepFileReader::workdir},
       {"inputs", &SweepFileReader::inputs},
       {"outputs", &SweepFileReader::outputs},
+      {"results", &SweepFileReader::results},
       {"resources", &SweepFileReader::resources},
       {"retries", &SweepFileReader::retries},
       {"timeout", &SweepFileReader::timeout},
@@ -93,8 +106,27 @@ Result<> SweepFileReader::outputs(const YamlNode& node) {
   return {};
 }
 
-Result<> SweepFileReader::timeout(const YamlNode& node) {
-  TRY_ASSIGN(definition_.timeout, reader_.duration(node, "timeout"));
+Result<> SweepFileReader::results(const YamlNode& node) {
+  TRY_ASSIGN(definition_.results, read_results(reader_, node));
+  return {};
+}
+
+Result<> SweepFileReader::when(const YamlNode& node) {
+  TRY_ASSIGN(definition_.when.emplace(), reader_.text(node, "when"));
+  return {};
+}
+
+Result<> SweepFileReader::cost(const YamlNode& node) {
+  TRY_ASSIGN(definition_.cost.emplace(), reader_.text(node, "cost"));
+  return {};
+}
+
+Result<> SweepFileReader::derived(const YamlNode& node) {
+  if (!node.is_map()) return reader_.wrong_type(node, "derived", "a map from names to expressions");
+  for (const auto& [name, value] : node.entries) {
+    TRY_ASSIGN(auto text, reader_.text(value, name.text));
+    definition_.derived.push_back({name.text, std::move(text), name.mark});
+  }
   return {};
 }
 
@@ -224,18 +256,29 @@ Result<> SweepFileReader::resources(const YamlNode& node) {
   if (!node.is_map())
     return reader_.wrong_type(node, "resources", "a map like {cores: 2, memory: 1 GiB}");
   TRY(reader_.check_keys(node, kResourceKeys, "resources"));
-  if (const YamlNode* cores = NodeReader::find(node, "cores")) {
+  auto& fixed = definition_.resources;
+  auto& varying = definition_.varying;
+  const YamlNode* cores = NodeReader::find(node, "cores");
+  if (cores != nullptr && !varies(*cores, varying.cores)) {
     TRY_ASSIGN(const auto n, reader_.count(*cores, "cores", 1, kMaxCores));
-    definition_.resources.cores = static_cast<std::uint32_t>(n);
+    fixed.cores = static_cast<std::uint32_t>(n);
   }
-  if (const YamlNode* memory = NodeReader::find(node, "memory")) {
+  const YamlNode* memory = NodeReader::find(node, "memory");
+  if (memory != nullptr && !varies(*memory, varying.memory)) {
     const auto bytes = memory->is_scalar() ? parse_memory(memory->text()) : std::nullopt;
     if (!bytes) return reader_.wrong_type(*memory, "memory", "an amount like 500MB or 2 GiB");
-    definition_.resources.memory = *bytes;
+    fixed.memory = *bytes;
   }
-  if (const YamlNode* walltime = NodeReader::find(node, "walltime")) {
-    TRY_ASSIGN(definition_.resources.walltime, reader_.duration(*walltime, "walltime"));
+  const YamlNode* walltime = NodeReader::find(node, "walltime");
+  if (walltime != nullptr && !varies(*walltime, varying.walltime)) {
+    TRY_ASSIGN(fixed.walltime, reader_.duration(*walltime, "walltime"));
   }
+  return {};
+}
+
+Result<> SweepFileReader::timeout(const YamlNode& node) {
+  if (varies(node, definition_.varying.timeout)) return {};
+  TRY_ASSIGN(definition_.timeout, reader_.duration(node, "timeout"));
   return {};
 }
 

@@ -33,10 +33,14 @@ class SweepFileReader {
   Result<> parameters(const YamlNode& node);
   Result<> combine(const YamlNode& node);
   Result<> sample(const YamlNode& node);
+  Result<> when(const YamlNode& node);
+  Result<> derived(const YamlNode& node);
+  Result<> cost(const YamlNode& node);
   Result<> environment(const YamlNode& node);
   Result<> workdir(const YamlNode& node);
   Result<> inputs(const YamlNode& node);
   Result<> outputs(const YamlNode& node);
+  Result<> results(const YamlNode& node);
   Result<> resources(const YamlNode& node);
   Result<> retries(const YamlNode& node);
   Result<> timeout(const YamlNode& node);

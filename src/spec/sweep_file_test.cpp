@@ -105,6 +105,118 @@ TEST(SweepFile, Combinations) {
   EXPECT_THAT(pairs("combine: [[a, c], b]"), ElementsAre("1xp", "1yp", "2xq", "2yq"));
 }
 
+TEST(SweepFile, FiltersDerivesAndWeighs) {
+  const auto loaded = load(R"(
+command: e {n} {half} {area} {geom}
+parameters:
+  n: 1..4
+  geom: [sphere, cube]
+derived:
+  half: n / 2
+  area: half * 4 + 0.1
+when: n % 2 == 0 and geom != "sphere" or n == 1
+cost: n * n
+)");
+  Words result;
+  std::vector<double> costs;
+  for (std::uint32_t i = 1; i <= loaded.sweep.size(); ++i) {
+    const auto task = loaded.sweep.task(TaskId(i));
+    result.push_back(task.argv[1] + " " + task.argv[2] + " " + task.argv[3] + " " + task.argv[4]);
+    costs.push_back(loaded.sweep.cost(TaskId(i)));
+  }
+  EXPECT_THAT(result,
+              ElementsAre("1 0.5 2.1 sphere", "1 0.5 2.1 cube", "2 1 4.1 cube", "4 2 8.1 cube"));
+  EXPECT_THAT(costs, ElementsAre(1, 1, 4, 16));
+  EXPECT_TRUE(loaded.sweep.has_cost());
+  EXPECT_THAT(loaded.sweep.parameter_names(), ElementsAre("n", "geom", "half", "area"));
+  EXPECT_THAT(loaded.sweep.parameters(TaskId(4)),
+              ElementsAre(Binding{"n", "4"}, Binding{"geom", "cube"}, Binding{"half", "2"},
+                          Binding{"area", "8.1"}));
+}
+
+TEST(SweepFile, ResourcesMayDependOnParameters) {
+  const auto loaded = load(R"(
+command: e
+parameters: {threads: [1, 8]}
+derived: {gib: threads * 2}
+resources: {cores: '{threads}', memory: '{gib} GiB', walltime: '{threads}h'}
+timeout: '{threads}m'
+)");
+  EXPECT_EQ(loaded.sweep.resources(TaskId(1)),
+            (Resources{1, std::uint64_t{2} << 30U, std::chrono::hours(1)}));
+  EXPECT_EQ(loaded.sweep.task(TaskId(2)).resources,
+            (Resources{8, std::uint64_t{16} << 30U, std::chrono::hours(8)}));
+  EXPECT_EQ(loaded.sweep.task(TaskId(2)).timeout, std::chrono::minutes(8));
+}
+
+TEST(SweepFile, Results) {
+  const auto loaded = load(R"(
+command: e
+parameters: {seed: 1..2}
+workdir: runs/{seed}
+results:
+  energy: 'E = (\S+)'
+  steps: {json: out.json, key: stats.steps}
+  name: {json: out.json}
+  last: {csv: 'trace_{seed}.csv', column: t, row: last}
+  first: {csv: 'trace_{seed}.csv', column: t, row: first, optional: true}
+)");
+  const auto& sweep = loaded.sweep;
+  EXPECT_TRUE(sweep.reads_stdout());
+  EXPECT_THAT(sweep.result_names(), ElementsAre("energy", "steps", "name", "last", "first"));
+  const Task task = sweep.task(TaskId(2));
+  EXPECT_THAT(task.collect, ElementsAre("/tmp/runs/2/out.json", "/tmp/runs/2/trace_2.csv"));
+  EXPECT_FALSE(task.results_digest.empty());
+
+  AttemptReport report;
+  report.key.task = TaskId(2);
+  report.collected = {{"/tmp/runs/2/out.json", R"({"stats": {"steps": 12}, "name": "n"})"},
+                      {"/tmp/runs/2/trace_2.csv", "t\n1\n2\n"}};
+  const auto values = sweep.extract(report, "E = 1\nE = -3.5\n");
+  ASSERT_TRUE(values) << values.error().message;
+  EXPECT_EQ(
+      *values,
+      (ResultValues{
+          {"energy", "-3.5"}, {"steps", "12"}, {"name", "n"}, {"last", "2"}, {"first", "1"}}));
+  report.collected.pop_back();
+  EXPECT_EQ(sweep.extract(report, "E = 1").error().message,
+            "'last': /tmp/runs/2/trace_2.csv is not there");
+  report.key.task = TaskId(3);
+  EXPECT_FALSE(sweep.extract(report, ""));
+}
+
+TEST(SweepFile, AShellCommandQuotesEveryValue) {
+  const auto loaded = load(R"(
+command: echo {x} '{x}' "{x}" > out{#}
+shell: true
+parameters: {x: ["it's $HOME"]}
+)");
+  EXPECT_THAT(loaded.sweep.task(TaskId(1)).argv,
+              ElementsAre("/bin/sh", "-c",
+                          R"(echo 'it'\''s $HOME' 'it'\''s $HOME' "it's \$HOME" > out'1')"));
+}
+
+TEST(SweepFile, Samples) {
+  const std::string base =
+      "command: 'e {x} {k}'\nparameters: {x: {uniform: [2, 4]}, k: [a, b, c]}\n";
+  const auto all = [](const std::string& text) {
+    const auto loaded = load(text);
+    Words result;
+    for (std::uint32_t i = 1; i <= loaded.sweep.size(); ++i) {
+      const auto task = loaded.sweep.task(TaskId(i));
+      result.push_back(task.argv[1] + task.argv[2]);
+    }
+    return result;
+  };
+  const auto random = all(base + "sample: {n: 5, seed: 7}");
+  EXPECT_EQ(random.size(), 5U);
+  EXPECT_EQ(random, all(base + "sample: {method: random, n: 5, seed: 7}"));
+  EXPECT_NE(random, all(base + "sample: {method: random, n: 5, seed: 8}"));
+  EXPECT_NE(random, all(base + "sample: {method: sobol, n: 5, seed: 7}"));
+  // Only x is sampled: every point meets every k.
+  EXPECT_EQ(all(base + "sample: {method: latin-hypercube, n: 5, parameters: [x]}").size(), 15U);
+}
+
 TEST(SweepFile, WarnsOfAParameterThatIsNotUsed) {
   const auto loaded = load("command: e\nparameters: {seed: 1..2}");
   EXPECT_THAT(

@@ -146,6 +146,8 @@ class TreeBuilder final : public YAML::EventHandler {
     if (level.node.is_sequence()) {
       level.node.items.push_back(std::move(node));
     } else if (level.has_key) {
+      // yaml-cpp puts a missing value at the next token, maybe lines below its key.
+      if (node.kind == YamlNode::Kind::null) node.scalar.mark = level.key.mark;
       level.node.entries.push_back({std::move(level.key), std::move(node)});
       level.has_key = false;
     } else {
@@ -160,7 +162,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   std::string_view text_;
-  YamlNode root_;
+  YamlNode root_{YamlNode::Kind::null, false, {"", {1, 1}, false}, {}, {}};
   std::vector<Open> open_;
   std::map<YAML::anchor_t, YamlNode> anchors_;
   std::size_t nodes_ = 0;
