@@ -82,6 +82,13 @@ struct TaskRow {
   std::vector<std::pair<std::string, std::string>> results;
 };
 
+/// A finished result that a new run may reuse.
+struct Reusable {
+  RunId run;
+  TaskId task;
+  AttemptId attempt;
+};
+
 /// One line of a task's history, oldest first, for `explain` and `log`.
 struct HistoryRow {
   TimePoint at;
@@ -89,14 +96,8 @@ struct HistoryRow {
   AttemptId attempt;
   AttemptReport report;  ///< for "ended": complete, output included
   std::string text;      ///< reason, or where a reused result came from
+  Reusable from;         ///< for "reused": the same as `text`
   Fingerprint fingerprint;
-};
-
-/// A finished result that a new run may reuse.
-struct Reusable {
-  RunId run;
-  TaskId task;
-  AttemptId attempt;
 };
 
 /// Asked for by another process, carried out by the one that drives the run.

@@ -90,6 +90,7 @@ HistoryRow to_history(EventRow&& row) {
     h.text = fmt::format("run {}, task {}, attempt {}", row.from_run.value(), row.from_task.value(),
                          row.from_attempt.value());
     h.attempt = row.from_attempt;
+    h.from = {row.from_run, row.from_task, row.from_attempt};
   } else if (row.kind == "invalidated") {
     h.text = std::move(row.report.detail);
   } else if (row.kind == "ended") {
