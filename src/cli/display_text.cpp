@@ -153,20 +153,24 @@ std::string fit(std::string_view text, std::size_t columns, bool utf8) {
   return out;
 }
 
-std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
+std::vector<std::string> wrap(std::string_view text, std::size_t columns, std::size_t indent) {
   std::vector<std::string> lines;
   while (true) {
     const std::size_t line_end = text.find('\n');
     std::string_view line = text.substr(0, line_end);
-    while (display_width(line) > columns) {
-      const std::size_t room = std::max<std::size_t>(1, prefix_within(line, columns));
+    std::string before;
+    std::size_t width = columns;
+    while (display_width(line) > width) {
+      const std::size_t room = std::max<std::size_t>(1, prefix_within(line, width));
       // A space right after the room also ends a full line.
       const std::size_t space = line.rfind(' ', room);
       const bool at_space = space != std::string_view::npos && line.find_first_not_of(' ') < space;
-      lines.emplace_back(line.substr(0, at_space ? space : room));
+      lines.push_back(before + std::string(line.substr(0, at_space ? space : room)));
       line.remove_prefix(at_space ? space + 1 : room);
+      before.assign(indent, ' ');
+      width = columns > indent ? columns - indent : 1;
     }
-    lines.emplace_back(line);
+    lines.push_back(before + std::string(line));
     if (line_end == std::string_view::npos) return lines;
     text.remove_prefix(line_end + 1);
   }

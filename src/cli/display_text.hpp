@@ -21,7 +21,8 @@ std::string one_line(std::string_view text);
 std::string fit(std::string_view text, std::size_t columns, bool utf8);
 
 /// Lines of at most `columns`, broken at spaces where there are any; existing line breaks are kept.
-std::vector<std::string> wrap(std::string_view text, std::size_t columns);
+/// What continues a line is indented.
+std::vector<std::string> wrap(std::string_view text, std::size_t columns, std::size_t indent = 0);
 
 /// A word as a POSIX shell needs it typed. Words with control characters use $'…'.
 std::string shell_quote(std::string_view word);

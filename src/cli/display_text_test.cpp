@@ -48,6 +48,7 @@ TEST(Wrap, BreaksAtSpaces) {
   EXPECT_THAT(wrap("abcdefghij", 4), ElementsAre("abcd", "efgh", "ij"));
   EXPECT_THAT(wrap("a\n\nb", 10), ElementsAre("a", "", "b"));
   EXPECT_THAT(wrap("", 10), ElementsAre(""));
+  EXPECT_THAT(wrap("one two three four", 8, 2), ElementsAre("one two", "  three", "  four"));
   EXPECT_THAT(wrap("  indented words", 10), ElementsAre("  indented", "words"));
 }
 

@@ -6,20 +6,14 @@
 namespace gantry::cli {
 namespace {
 
-/// Lines of the text that are the message's own stay, as some show a line of the file with a mark
-/// below it.
-void append_wrapped(std::string& out, std::string_view first, std::string_view text,
-                    std::size_t columns) {
+void append_wrapped(std::string& out, std::string_view text, std::size_t columns) {
+  // Line breaks of the message's own stay, as some show a line of a file with a mark below it.
   Sanitiser sanitiser;
   std::string safe = sanitiser.feed(text);
   safe += sanitiser.finish();
-  const std::size_t indent = 2;
-  bool is_first = true;
-  for (const auto& line : wrap(safe, columns - display_width(first))) {
-    out += is_first ? first : std::string(indent, ' ');
+  for (const auto& line : wrap(safe, columns, 2)) {
     out += line;
     out += '\n';
-    is_first = false;
   }
 }
 
@@ -41,9 +35,9 @@ int exit_code_of(ErrorCode code) {
 
 std::string error_text(const Error& error, std::size_t columns, bool color) {
   std::string out;
-  append_wrapped(out, "gantry: ", error.message, columns);
+  append_wrapped(out, "gantry: " + error.message, columns);
   if (color) out.replace(0, 7, paint("gantry:", Color::red, true));
-  if (!error.hint.empty()) append_wrapped(out, "  hint: ", error.hint, columns);
+  if (!error.hint.empty()) append_wrapped(out, "  hint: " + error.hint, columns);
   return out;
 }
 

@@ -45,8 +45,8 @@ std::string format_bytes(std::uint64_t bytes) {
 }
 
 std::string format_rate(double per_second) {
-  if (per_second >= 9.95) return fmt::format("{:.0f}/s", per_second);
-  return fmt::format("{:.2g}/s", per_second);
+  if (per_second >= 9.95) return fmt::format("{:.0f} tasks/s", per_second);
+  return fmt::format("{:.2g} tasks/s", per_second);
 }
 
 std::string format_time(TimePoint time) {

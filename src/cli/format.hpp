@@ -14,7 +14,7 @@ namespace gantry::cli {
 std::string format_duration(Duration duration);
 /// "812 B", "3.2 KiB", "1.5 GiB".
 std::string format_bytes(std::uint64_t bytes);
-/// Tasks a second: "0.25/s", "812/s".
+/// "0.25 tasks/s", "812 tasks/s".
 std::string format_rate(double per_second);
 /// Local time, "2026-03-01 14:03:59"; "-" when unknown.
 std::string format_time(TimePoint time);

@@ -98,8 +98,7 @@ std::vector<std::string> progress_block(const driver::Progress& progress,
     second.push_back({fmt::format("ETA {}", format_duration(progress.eta)), Color::none});
   second.push_back({fmt::format("elapsed {}", format_duration(progress.elapsed)), Color::none});
   if (progress.tasks_per_second > 0)
-    second.push_back(
-        {fmt::format("{} tasks", format_rate(progress.tasks_per_second)), Color::none});
+    second.push_back({format_rate(progress.tasks_per_second), Color::none});
   second.push_back({fmt::format("run {}", progress.run.value()), Color::dim});
   return {first, join(second, room, style.color)};
 }

@@ -20,7 +20,7 @@ struct ProgressStyle {
 std::vector<std::string> progress_block(const driver::Progress& progress,
                                         const ProgressStyle& style);
 
-/// One line for a log: "120/1000 done, 3 failed, 16 running, 41/s, elapsed 3.1 s, ETA 21 s".
+/// One line for a log: "120/1000 done, 3 failed, 16 running, 41 tasks/s, elapsed 3.1 s, ETA 21 s".
 std::string progress_line(const driver::Progress& progress);
 
 /// "998 done (12 unchanged), 2 failed, 1000 in all".

@@ -1,0 +1,111 @@
+# Completion of gantry's words in bash. Installed as bash-completion/completions/gantry; without an installation:
+#   source <(gantry completion bash)
+
+_gantry_options() {
+  local common="--state --color --help"
+  local session="--jobs --keep-going --max-fails --quiet --json --no-progress --output --no-output"
+  local states="--failed --done --cancelled --pending"
+  case $1 in
+    run) echo "$session --fresh --dry-run $common" ;;
+    status) echo "--json --watch $common" ;;
+    tasks) echo "--run $states --json --wide $common" ;;
+    log) echo "--run $states --stdout --stderr --attempt $common" ;;
+    results) echo "--run --format --csv --jsonl --json --all --wide --plot --by --log-x --log-y $common" ;;
+    explain) echo "--run --json $common" ;;
+    cancel) echo "--run $common" ;;
+    retry) echo "--run --failed $session $common" ;;
+    runs) echo "--json --wide $common" ;;
+    clean) echo "--keep --yes $common" ;;
+    completion | help) echo "$common" ;;
+    *) echo "--version $common" ;;
+  esac
+}
+
+# The runs of this state directory, by number.
+_gantry_runs() {
+  gantry runs --json 2>/dev/null | sed -n 's/^{"run":\([0-9]*\),.*/\1/p'
+}
+
+# Parameters and results of the last run.
+_gantry_columns() {
+  gantry results --csv 2>/dev/null | sed -n '1{s/^task,\{0,1\}//;y/,/\n/;p;q}'
+}
+
+_gantry() {
+  local commands="run status tasks log results explain cancel retry runs clean completion help"
+  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command="" i
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case ${COMP_WORDS[i]} in
+      --state | --color) ((i++)) ;;
+      -*) ;;
+      *)
+        command=${COMP_WORDS[i]}
+        break
+        ;;
+    esac
+  done
+  if [[ $command == run ]]; then
+    # What is run completes its own words: after `--`, or after a first word that is no sweep file.
+    for ((i++; i < COMP_CWORD; i++)); do
+      case ${COMP_WORDS[i]} in
+        --)
+          _gantry_inner $((i + 1))
+          return
+          ;;
+        -j | --jobs | --max-fails | --state | --color) ((i++)) ;;
+        -* | *.yaml | *.yml) ;;
+        *)
+          _gantry_inner "$i"
+          return
+          ;;
+      esac
+    done
+  fi
+  case $previous in
+    --state)
+      compopt -o dirnames 2>/dev/null
+      return
+      ;;
+    --color) mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$word") && return ;;
+    --format) mapfile -t COMPREPLY < <(compgen -W "table csv jsonl" -- "$word") && return ;;
+    --run) mapfile -t COMPREPLY < <(compgen -W "last $(_gantry_runs)" -- "$word") && return ;;
+    --plot | --by) mapfile -t COMPREPLY < <(compgen -W "$(_gantry_columns)" -- "$word") && return ;;
+    -j | --jobs | --max-fails | --attempt | --keep) return ;;
+  esac
+  if ((COMP_CWORD > 2)) && [[ ${COMP_WORDS[COMP_CWORD - 2]} == --plot ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$(_gantry_columns)" -- "$word")
+    return
+  fi
+  if [[ $word == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$(_gantry_options "$command")" -- "$word")
+    return
+  fi
+  case $command in
+    "") mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word") ;;
+    run)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(
+        compgen -f -X '!*.y?(a)ml' -- "$word"
+        compgen -d -- "$word"
+      )
+      ;;
+    status) mapfile -t COMPREPLY < <(compgen -W "last all $(_gantry_runs)" -- "$word") ;;
+    clean) mapfile -t COMPREPLY < <(compgen -W "last all $(_gantry_runs)" -- "$word") ;;
+    tasks | log | results | cancel | retry) mapfile -t COMPREPLY < <(compgen -W "all" -- "$word") ;;
+    completion) mapfile -t COMPREPLY < <(compgen -W "bash zsh" -- "$word") ;;
+    help) mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word") ;;
+  esac
+}
+
+# Completes the command that `gantry run` is given; its words begin at number $1.
+_gantry_inner() {
+  if declare -F _command_offset >/dev/null; then
+    _command_offset "$1"
+  else
+    compopt -o default 2>/dev/null
+  fi
+}
+
+complete -F _gantry gantry
+complete -F _gantry ./gantry

@@ -1,0 +1,156 @@
+// gantry clean: forgets runs and their output.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iostream>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/display_text.hpp"
+#include "cli/error_report.hpp"
+#include "cli/selector.hpp"
+#include "cli/stored_run.hpp"
+#include "cli/study.hpp"
+#include "driver/driver.hpp"
+#include "store/run_lock.hpp"
+
+namespace gantry::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CleanOptions {
+  std::string run;
+  std::int64_t keep = -1;
+  bool yes = false;
+};
+
+Result<std::vector<store::RunRecord>> chosen_runs(const Context& context,
+                                                  const CleanOptions& options) {
+  if (options.run.empty() && options.keep < 0)
+    return fail(
+        ErrorCode::usage, "say which runs to remove",
+        "gantry clean 3, gantry clean all, or gantry clean --keep 5 for all but the last five");
+  TRY_ASSIGN(const store::Store store, open_store(context));
+  TRY_ASSIGN(auto records, store.runs());
+  if (options.keep >= 0) {
+    const auto keep = std::min(static_cast<std::size_t>(options.keep), records.size());
+    records.resize(records.size() - keep);
+    return records;
+  }
+  TRY_ASSIGN(const RunSelector which, parse_run_selector(options.run));
+  if (which.kind == RunSelector::Kind::all) return records;
+  const RunId id =
+      which.kind == RunSelector::Kind::last && !records.empty() ? records.back().id : which.id;
+  std::erase_if(records, [&](const store::RunRecord& record) { return record.id != id; });
+  if (records.empty())
+    return fail(ErrorCode::usage, fmt::format("there is no run {}", id.value()),
+                "'gantry runs' lists them");
+  return records;
+}
+
+Result<bool> is_agreed(Context& context, const std::vector<store::RunRecord>& records, bool yes) {
+  if (yes) return true;
+  std::string list;
+  for (const auto& record : records)
+    list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", record.id.value(),
+                        one_line(record.name));
+  if (isatty(STDIN_FILENO) != 1 || !context.terminal.stderr_is_tty)
+    return fail(ErrorCode::usage,
+                "removing runs cannot be undone: this needs --yes when no terminal is there to ask",
+                fmt::format("it would remove run {}", fit(list, 200, false)));
+  context.note(fmt::format("Remove run {}, with all results and output?", fit(list, 400, false)));
+  context.err.write("Type yes to do it: ");
+  context.err.flush();
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "yes" || answer == "y";
+}
+
+/// Tasks that outlived their gantry would write into what we remove.
+Result<> end_leftovers(const Context& context, const store::RunRecord& listed) {
+  if (listed.state == store::RunState::finished) return {};
+  TRY_ASSIGN(const StoredRun run, open_run(context, std::to_string(listed.id.value())));
+  auto study = reload_study(run.record);
+  if (!study)
+    return {};  // its tasks cannot be named any more; what they report is dropped with the run
+  driver::Options how;
+  how.state_dir = context.state_dir;
+  store::Request request;
+  request.run = listed.id;
+  request.all = true;
+  return driver::cancel_undriven(study->sweep, how, request);
+}
+
+/// Folders output/run-N of runs that the store does not know, also those an interrupted clean left
+/// behind.
+void remove_stray_output(Context& context, const std::vector<store::RunRecord>& left) {
+  std::error_code error;
+  std::vector<fs::path> strays;
+  for (const auto& entry : fs::directory_iterator(context.state_dir / "output", error)) {
+    const std::string name = entry.path().filename().string();
+    std::uint32_t id = 0;
+    if (!name.starts_with("run-")) continue;
+    const auto [end, wrong] = std::from_chars(name.data() + 4, name.data() + name.size(), id);
+    if (wrong != std::errc{} || end != name.data() + name.size()) continue;
+    const bool known = std::ranges::any_of(
+        left, [&](const store::RunRecord& record) { return record.id.value() == id; });
+    if (!known) strays.push_back(entry.path());
+  }
+  for (const auto& stray : strays) {
+    fs::remove_all(stray, error);
+    if (error)
+      context.report({ErrorCode::io,
+                      fmt::format("cannot remove {}: {}", stray.string(), error.message()), ""});
+  }
+}
+
+Result<int> clean(Context& context, const CleanOptions& options) {
+  TRY_ASSIGN(const auto records, chosen_runs(context, options));
+  if (records.empty()) {
+    context.note("nothing to remove");
+    return kExitOk;
+  }
+  {  // Asked before the person is, so that nobody agrees to what cannot be done.
+    TRY_ASSIGN(const auto probe, store::RunLock::acquire(context.state_dir));
+  }
+  TRY_ASSIGN(const bool agreed, is_agreed(context, records, options.yes));
+  if (!agreed) {
+    context.note("nothing was removed");
+    return kExitOk;
+  }
+  for (const auto& record : records) TRY(end_leftovers(context, record));
+  TRY_ASSIGN(const auto lock, store::RunLock::acquire(context.state_dir));
+  TRY_ASSIGN(store::Store store, open_store(context, store::Access::read_write));
+  for (const auto& record : records) TRY(store.remove_run(record.id));
+  TRY_ASSIGN(const auto left, store.runs());
+  remove_stray_output(context, left);
+  context.note(fmt::format("removed {} run{}", records.size(), records.size() == 1 ? "" : "s"));
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_clean(CLI::App& app, Action& action) {
+  auto options = std::make_shared<CleanOptions>();
+  CLI::App* command = app.add_subcommand("clean", "Remove runs with their results and output");
+  auto* run = command->add_option("RUN", options->run, "A run's number, last or all");
+  command->add_option("--keep", options->keep, "Remove all but the last N runs")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1000000))
+      ->excludes(run);
+  command->add_flag("-y,--yes", options->yes, "Do not ask");
+  command->footer(
+      "Never while a run goes on in the same state directory. Files that tasks wrote\n"
+      "by themselves are not touched.\n\n"
+      "Examples:\n"
+      "  gantry clean 3\n"
+      "  gantry clean --keep 5 --yes");
+  command->callback([options, &action] {
+    action = [options](Context& context) { return clean(context, *options); };
+  });
+}
+
+}  // namespace gantry::cli

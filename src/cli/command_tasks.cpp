@@ -1,0 +1,165 @@
+// gantry tasks: the tasks of a run, their states and parameters.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "cli/commands.hpp"
+#include "cli/error_report.hpp"
+#include "cli/format.hpp"
+#include "cli/json_line.hpp"
+#include "cli/study.hpp"
+#include "cli/task_options.hpp"
+#include "store/run_lock.hpp"
+
+namespace gantry::cli {
+namespace {
+
+struct TasksOptions {
+  TaskOptions tasks;
+  bool json = false;
+  bool wide = false;
+};
+
+using Bindings = std::vector<std::pair<std::string, std::string>>;
+
+/// Parameters of tasks that never ended: made from the stored spec, when it still gives the same
+/// tasks.
+class PendingParameters {
+ public:
+  explicit PendingParameters(const store::RunRecord& record) : record_(record) {}
+  Bindings of(TaskId task) {
+    if (!tried_) {
+      tried_ = true;
+      if (auto loaded = reload_study(record_)) study_.emplace(std::move(*loaded));
+    }
+    return study_ ? study_->sweep.parameters(task) : Bindings{};
+  }
+
+ private:
+  const store::RunRecord& record_;
+  bool tried_ = false;
+  std::optional<spec::LoadedSweep> study_;
+};
+
+Color color_of(TaskState state) {
+  switch (state) {
+    case TaskState::done:
+      return Color::green;
+    case TaskState::failed:
+      return Color::red;
+    case TaskState::cancelled:
+      return Color::yellow;
+    case TaskState::pending:
+      break;
+  }
+  return Color::none;
+}
+
+std::string cause_text(TaskState state, const store::TaskRow& row) {
+  if (row.reused) return "from an earlier run";
+  if (state == TaskState::done) return {};
+  if (row.invalidated) return "to run again";
+  return describe(row.cause, row.code, row.detail);
+}
+
+std::string value_of(const Bindings& bindings, const std::string& name) {
+  for (const auto& [key, value] : bindings)
+    if (key == name) return value;
+  return {};
+}
+
+void append_task_json(std::string& out, TaskId task, const store::TaskRow* row,
+                      const Bindings& parameters) {
+  const TaskState state = state_of(row);
+  JsonLine line(out);
+  line.number("task", task.value()).text("state", to_string(state));
+  if (row != nullptr) {
+    line.number("attempt", row->attempt.value()).flag("reused", row->reused);
+    line.text("cause", to_string(row->cause)).number("code", row->code).text("detail", row->detail);
+    line.text("started", format_time_iso(row->started)).text("ended", format_time_iso(row->ended));
+    if (!row->reused) {
+      line.real("seconds", seconds(row->ended - row->started));
+      line.real("user_seconds", seconds(row->usage.user))
+          .real("system_seconds", seconds(row->usage.system));
+      line.number("max_rss", row->usage.max_rss).text("host", row->host);
+      line.number("stdout_size", row->stdout_size).number("stderr_size", row->stderr_size);
+    }
+    line.scalars("results", row->results);
+  }
+  line.scalars("parameters", parameters);
+  line.close();
+}
+
+std::vector<Cell> task_cells(TaskId task, const store::TaskRow* row, const Bindings& parameters,
+                             const std::vector<std::string>& names) {
+  const TaskState state = state_of(row);
+  std::vector<Cell> cells{{std::to_string(task.value())},
+                          {std::string(to_string(state)), color_of(state)}};
+  if (row != nullptr) {
+    cells.emplace_back(std::to_string(row->attempt.value()));
+    cells.emplace_back(row->reused ? "-" : format_duration(row->ended - row->started));
+    cells.emplace_back(cause_text(state, *row));
+  } else {
+    cells.insert(cells.end(), 3, Cell{""});
+  }
+  for (const auto& name : names) cells.emplace_back(value_of(parameters, name));
+  return cells;
+}
+
+void note_running(Context& context, const store::RunRecord& record) {
+  if (record.counts.running == 0 || !driver_of(record, store::RunLock::holder(context.state_dir)))
+    return;
+  context.note(fmt::format("{} of the pending tasks run just now.", record.counts.running));
+}
+
+Result<int> list_tasks(Context& context, const TasksOptions& options) {
+  TRY_ASSIGN(const StoredRun run, open_run(context, options.tasks.run));
+  TRY_ASSIGN(const TaskFilter filter, filter_of(options.tasks, run.record));
+  PendingParameters pending(run.record);
+  const auto& names = run.record.parameter_names;
+  std::vector<Column> columns{{"task", false, false},
+                              {"state", false, false},
+                              {"try", false, false},
+                              {"time", false, false},
+                              {"why"}};
+  for (const auto& name : names) columns.push_back({name});
+  Table table(std::move(columns), context.table_style(options.wide),
+              [&](std::string_view line) { context.out.line(line); });
+  bool any_pending = false;
+  TRY(for_each_task(run.store, run.record, filter, [&](TaskId task, const store::TaskRow* row) {
+    if (context.out.closed()) return;
+    any_pending = any_pending || state_of(row) == TaskState::pending;
+    const Bindings parameters = row != nullptr ? row->parameters : pending.of(task);
+    if (!options.json) return table.add(task_cells(task, row, parameters, names));
+    append_task_json(context.out.buffer(), task, row, parameters);
+    context.out.settle();
+  }));
+  table.finish();
+  if (options.json) return kExitOk;
+  if (any_pending) note_running(context, run.record);
+  if (table.rows() == 0)
+    context.note("no task of run " + std::to_string(run.record.id.value()) + " is like that");
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_tasks(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TasksOptions>();
+  CLI::App* command = app.add_subcommand("tasks", "List the tasks of a run");
+  add_task_options(*command, options->tasks);
+  add_state_options(*command, options->tasks);
+  command->add_flag("--json", options->json, "One JSON object a line");
+  command->add_flag("--wide", options->wide, "Cut nothing to the terminal's width");
+  command->footer(
+      "Examples:\n"
+      "  gantry tasks --failed          what failed in the last run, and why\n"
+      "  gantry tasks 1,5-8 --run 2     some tasks of run 2\n"
+      "  gantry tasks --json | jq .     for a program");
+  command->callback([options, &action] {
+    action = [options](Context& context) { return list_tasks(context, *options); };
+  });
+}
+
+}  // namespace gantry::cli

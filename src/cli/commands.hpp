@@ -1,0 +1,28 @@
+#pragma once
+/// The commands: each declares its subcommand and options, and sets `action` when the person chose
+/// it. One file a command; add a new one here, in cli.cpp's table, in completions/ and in
+/// docs/man/gantry.1.
+
+#include <CLI/App.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/context.hpp"
+#include "cli/run_words.hpp"
+
+namespace gantry::cli {
+
+/// `words` holds what follows run's own options; it is filled before the command line is parsed.
+void add_run(CLI::App& app, const RunWords& words, Action& action);
+void add_status(CLI::App& app, Action& action);
+void add_tasks(CLI::App& app, Action& action);
+void add_log(CLI::App& app, Action& action);
+void add_results(CLI::App& app, Action& action);
+void add_explain(CLI::App& app, Action& action);
+void add_cancel(CLI::App& app, Action& action);
+void add_retry(CLI::App& app, Action& action);
+void add_runs(CLI::App& app, Action& action);
+void add_clean(CLI::App& app, Action& action);
+void add_completion(CLI::App& app, Action& action);
+
+}  // namespace gantry::cli

@@ -1,0 +1,33 @@
+#pragma once
+/// What every command is given: where to print, what the terminal can do, where the state is. Made
+/// once by run_cli(), which owns it; one thread.
+
+#include <filesystem>
+#include <functional>
+
+#include "base/result.hpp"
+#include "cli/output.hpp"
+#include "cli/table.hpp"
+#include "cli/terminal.hpp"
+
+namespace gantry::cli {
+
+struct Context {
+  Output& out;
+  Output& err;
+  Terminal terminal;
+  std::filesystem::path state_dir;
+
+  [[nodiscard]] TableStyle table_style(bool wide) const {
+    return {wide ? 0 : Terminal::columns(out.fd()), terminal.utf8, terminal.color_stdout};
+  }
+  /// Shows an error and goes on.
+  void report(const Error& error);
+  /// A line for the person on standard error, wrapped.
+  void note(std::string_view text);
+};
+
+/// A command's work, chosen while the command line was parsed; the value is the exit code.
+using Action = std::function<Result<int>(Context&)>;
+
+}  // namespace gantry::cli

@@ -1,0 +1,199 @@
+#include "cli/explain_text.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/display_text.hpp"
+#include "cli/format.hpp"
+#include "cli/json_line.hpp"
+#include "cli/task_list.hpp"
+#include "cli/task_output.hpp"
+
+namespace gantry::cli {
+namespace {
+
+std::string labelled(std::string_view label, std::string_view text) {
+  return fmt::format("  {:<12}{}", label, text);
+}
+
+std::string words_of(const std::vector<std::pair<std::string, std::string>>& bindings) {
+  std::string text;
+  for (const auto& [name, value] : bindings)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", one_line(name), shell_quote(value));
+  return text;
+}
+
+std::string resources_text(const Task& task) {
+  std::string text =
+      fmt::format("{} core{}", task.resources.cores, task.resources.cores == 1 ? "" : "s");
+  if (task.resources.memory > 0)
+    text += fmt::format(", {} of memory", format_bytes(task.resources.memory));
+  if (task.resources.walltime > Duration{0})
+    text += ", walltime " + format_duration(task.resources.walltime);
+  if (task.timeout > Duration{0}) text += ", timeout " + format_duration(task.timeout);
+  return text;
+}
+
+void add_definition(std::vector<std::string>& lines, const Task& task) {
+  lines.push_back(labelled("command", shell_quote(task.argv)));
+  lines.push_back(labelled("directory", one_line(task.workdir)));
+  if (!task.parameters.empty()) lines.push_back(labelled("parameters", words_of(task.parameters)));
+  if (!task.environment.empty())
+    lines.push_back(labelled("environment", words_of(task.environment)));
+  for (const auto& input : task.inputs) lines.push_back(labelled("input", one_line(input)));
+  for (const auto& output : task.outputs) lines.push_back(labelled("output", one_line(output)));
+  lines.push_back(labelled("resources", resources_text(task)));
+}
+
+std::string attempt_text(const store::HistoryRow& row) {
+  const auto& report = row.report;
+  std::string text = fmt::format("attempt {}: ", row.attempt.value());
+  text += report.cause == FailureCause::none
+              ? "succeeded"
+              : one_line(describe(report.cause, report.code, report.detail));
+  if (report.ended > report.started)
+    text += " after " + format_duration(report.ended - report.started);
+  if (report.usage.max_rss > 0)
+    text += fmt::format(", {} of memory at most", format_bytes(report.usage.max_rss));
+  return text;
+}
+
+std::string history_text(const store::HistoryRow& row) {
+  if (row.kind == "ended") return attempt_text(row);
+  if (row.kind == "reused") return fmt::format("result taken over from {}", one_line(row.text));
+  if (row.kind == "invalidated") return fmt::format("has to run again: {}", one_line(row.text));
+  if (row.kind == "cancel asked") return "cancel was asked for";
+  return one_line(row.kind);
+}
+
+void add_history(std::vector<std::string>& lines, const TaskStory& story) {
+  lines.emplace_back("history");
+  if (story.history.empty()) lines.emplace_back("  nothing yet");
+  Fingerprint before;
+  for (const auto& row : story.history) {
+    lines.push_back(fmt::format("  {}  {}", format_time(row.at), history_text(row)));
+    const bool failed = row.kind == "ended" && row.report.cause != FailureCause::none;
+    if (const std::string said = last_line(row.report.err.text); failed && !said.empty())
+      lines.push_back(fmt::format("  {:19}  it said: {}", "", said));
+    if (const std::string parts = changed_parts(before, row.fingerprint); !parts.empty())
+      lines.push_back(fmt::format("  {:19}  changed since the attempt before: {}", "", parts));
+    if (!row.fingerprint.empty()) before = row.fingerprint;
+  }
+}
+
+const store::HistoryRow* latest_attempt(const TaskStory& story) {
+  for (auto row = story.history.rbegin(); row != story.history.rend(); ++row)
+    if (row->kind == "ended") return &*row;
+  return nullptr;
+}
+
+void add_output(std::vector<std::string>& lines, const TaskStory& story) {
+  const auto* attempt = latest_attempt(story);
+  if (attempt == nullptr) return;
+  lines.emplace_back("output");
+  lines.push_back(fmt::format("  {} to standard output, {} to standard error: gantry log {}",
+                              format_bytes(attempt->report.out.size),
+                              format_bytes(attempt->report.err.size), story.task.value()));
+  for (const auto* captured : {&attempt->report.out, &attempt->report.err}) {
+    if (!captured->pack.empty())
+      lines.push_back(fmt::format("  in {}/{} from byte {}", one_line(story.output_dir),
+                                  one_line(captured->pack), captured->offset));
+    if (captured->truncated) lines.emplace_back("  cut: not everything could be kept");
+  }
+}
+
+}  // namespace
+
+std::string changed_parts(const Fingerprint& before, const Fingerprint& after) {
+  if (before.empty() || after.empty()) return {};
+  std::string parts;
+  const auto name = [&](bool same, std::string_view part) {
+    if (!same) parts += (parts.empty() ? "" : ", ") + std::string(part);
+  };
+  name(before.command == after.command, "command");
+  name(before.environment == after.environment, "environment");
+  name(before.inputs == after.inputs, "contents of the inputs or the program");
+  return parts;
+}
+
+std::string what_comes_next(const TaskStory& story) {
+  if (!story.definition)
+    return "The study gives other tasks now than this run has: the next gantry run starts a new "
+           "run, and takes over "
+           "what is unchanged.";
+  switch (state_of(story.row)) {
+    case TaskState::done:
+      return "The next gantry run keeps this result as long as the command, the environment and "
+             "the contents of the "
+             "inputs stay as they are.";
+    case TaskState::failed:
+    case TaskState::cancelled:
+      return fmt::format("The next gantry run tries it again; so does gantry retry {}.",
+                         story.task.value());
+    case TaskState::pending:
+      break;
+  }
+  return story.driven ? "It runs, or waits for its turn." : "The next gantry run starts it.";
+}
+
+std::vector<std::string> explain(const TaskStory& story) {
+  const TaskState state = state_of(story.row);
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format("task {} of run {} ({}): {}", story.task.value(),
+                              story.run->id.value(), one_line(story.run->name), to_string(state)));
+  if (state == TaskState::failed || state == TaskState::cancelled)
+    lines.push_back("  because: " +
+                    one_line(describe(story.row->cause, story.row->code, story.row->detail)));
+  if (story.definition)
+    add_definition(lines, *story.definition);
+  else if (story.row != nullptr)
+    lines.push_back(labelled("parameters", words_of(story.row->parameters)));
+  if (story.row != nullptr && !story.row->results.empty())
+    lines.push_back(labelled("results", words_of(story.row->results)));
+  add_history(lines, story);
+  add_output(lines, story);
+  lines.emplace_back("next");
+  lines.push_back("  " + what_comes_next(story));
+  return lines;
+}
+
+void append_explain_json(std::string& out, const TaskStory& story) {
+  JsonLine line(out);
+  line.number("run", story.run->id.value()).number("task", story.task.value());
+  line.text("state", to_string(state_of(story.row)));
+  if (story.definition) {
+    const Task& task = *story.definition;
+    line.texts("command", task.argv)
+        .text("workdir", task.workdir)
+        .scalars("parameters", task.parameters);
+    line.texts("inputs", task.inputs)
+        .texts("outputs", task.outputs)
+        .number("cores", task.resources.cores);
+    line.number("memory", task.resources.memory).real("timeout_seconds", seconds(task.timeout));
+  } else if (story.row != nullptr) {
+    line.scalars("parameters", story.row->parameters);
+  }
+  if (story.row != nullptr) line.scalars("results", story.row->results);
+  std::string& inner = line.raw("history");
+  inner += '[';
+  Fingerprint before;
+  for (const auto& row : story.history) {
+    if (&row != &story.history.front()) inner += ',';
+    JsonLine event(inner);
+    event.text("at", format_time_iso(row.at))
+        .text("kind", row.kind)
+        .number("attempt", row.attempt.value());
+    event.text("text", history_text(row)).text("changed", changed_parts(before, row.fingerprint));
+    if (row.kind == "ended") {
+      event.text("cause", to_string(row.report.cause)).number("code", row.report.code);
+      event.text("detail", row.report.detail)
+          .real("seconds", seconds(row.report.ended - row.report.started));
+    }
+    event.close(false);
+    if (!row.fingerprint.empty()) before = row.fingerprint;
+  }
+  inner += ']';
+  line.text("next", what_comes_next(story));
+  line.close();
+}
+
+}  // namespace gantry::cli

@@ -1,0 +1,36 @@
+#pragma once
+/// The story of one task in words: what it is, what happened to it and why, what will happen next.
+/// Pure.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/task.hpp"
+#include "store/store.hpp"
+
+namespace gantry::cli {
+
+struct TaskStory {
+  const store::RunRecord* run = nullptr;
+  TaskId task;
+  const store::TaskRow* row = nullptr;     ///< null when it never ended
+  std::optional<Task> definition;          ///< when the study still gives the same tasks
+  std::vector<store::HistoryRow> history;  ///< oldest first
+  bool driven = false;                     ///< a gantry drives the run now
+  std::string output_dir;                  ///< where pack files lie
+};
+
+/// One line each, not wrapped.
+std::vector<std::string> explain(const TaskStory& story);
+
+/// The same as one JSON object.
+void append_explain_json(std::string& out, const TaskStory& story);
+
+/// "input contents and environment": which parts differ; empty when none does or one is not known.
+std::string changed_parts(const Fingerprint& before, const Fingerprint& after);
+
+/// What the next `gantry run` of the study does with the task.
+std::string what_comes_next(const TaskStory& story);
+
+}  // namespace gantry::cli

@@ -1,0 +1,146 @@
+#include "cli/run_reporter.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/attempt_output.hpp"
+#include "cli/display_text.hpp"
+#include "cli/format.hpp"
+#include "cli/json_line.hpp"
+#include "cli/progress_text.hpp"
+
+namespace gantry::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t kFailuresShown = 10;
+constexpr Duration kLineEvery = 10s;
+/// A little less than the driver's tenth of a second: its calls jitter.
+constexpr Duration kDrawEvery = 90ms;
+
+std::string parameters_text(const std::vector<std::pair<std::string, std::string>>& parameters) {
+  std::string text;
+  for (const auto& [name, value] : parameters)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", one_line(name), one_line(value));
+  return text;
+}
+
+}  // namespace
+
+RunReporter::RunReporter(Context& context, ReportOptions options, std::string study,
+                         std::uint32_t tasks)
+    : context_(context),
+      options_(options),
+      study_(std::move(study)),
+      tasks_(tasks),
+      block_(context.err, [fd = context.err.fd()] { return Terminal::columns(fd); }),
+      printed_(std::size_t{tasks} + 1, false) {}
+
+driver::Observer RunReporter::observer() {
+  return {[this](const driver::Progress& progress) { on_progress(progress); },
+          [this](const AttemptEnded& event) { on_ended(event); },
+          [this](const std::string& text) { on_notice(text); }};
+}
+
+void RunReporter::stop() {
+  block_.clear();
+  context_.out.flush();
+  context_.err.flush();
+}
+
+bool RunReporter::live() const {
+  return options_.progress && !options_.quiet && context_.terminal.stderr_is_tty;
+}
+
+void RunReporter::announce(RunId run) {
+  if (announced_) return;
+  announced_ = true;
+  if (!options_.json) return;
+  JsonLine(context_.out.buffer())
+      .text("event", "started")
+      .number("run", run.value())
+      .text("name", study_)
+      .number("tasks", tasks_)
+      .text("state_dir", context_.state_dir.string())
+      .close();
+}
+
+void RunReporter::on_progress(const driver::Progress& progress) {
+  announce(progress.run);
+  context_.out.flush();
+  if (live()) {
+    if (last_draw_at_ >= Duration{0} && progress.elapsed - last_draw_at_ < kDrawEvery) return;
+    last_draw_at_ = progress.elapsed;
+    block_.draw(progress_block(progress, {Terminal::columns(context_.err.fd()),
+                                          context_.terminal.utf8, context_.terminal.color_stderr}));
+    return;
+  }
+  if (!options_.progress || options_.quiet || progress.elapsed - last_line_at_ < kLineEvery) return;
+  last_line_at_ = progress.elapsed;
+  context_.note(progress_line(progress));
+}
+
+void RunReporter::on_ended(const AttemptEnded& event) {
+  announce(event.report.key.run);
+  failures_.add(event);
+  if (options_.json) json_ended(event);
+  if (options_.output && !options_.json) {
+    if (event.report.key.task.value() < printed_.size())
+      printed_[event.report.key.task.value()] = true;
+    block_.clear();
+    print_attempt(context_, event.report, {});
+    if (context_.terminal.stdout_is_tty) context_.out.flush();
+  }
+  const bool failed =
+      event.report.cause != FailureCause::none && event.report.cause != FailureCause::cancelled;
+  if (failed && !options_.quiet) show_failure(event);
+}
+
+void RunReporter::on_notice(const std::string& text) {
+  if (options_.quiet) return;
+  block_.clear();
+  context_.note("gantry: " + one_line(text));
+}
+
+void RunReporter::show_failure(const AttemptEnded& event) {
+  if (failures_shown_ > kFailuresShown) return;
+  block_.clear();
+  if (failures_shown_++ == kFailuresShown)
+    return context_.note("... more failures; see gantry tasks --failed");
+  const auto& report = event.report;
+  std::string line =
+      fmt::format("task {}: {}", report.key.task.value(), describe(report.cause, report.code, ""));
+  if (const std::string detail = failure_detail(report); !detail.empty()) line += ": " + detail;
+  if (!event.parameters.empty()) line += fmt::format("  ({})", parameters_text(event.parameters));
+  const std::size_t columns = Terminal::columns(context_.err.fd());
+  context_.out.flush();
+  context_.err.line(paint(fit(line, columns, context_.terminal.utf8), Color::red,
+                          context_.terminal.color_stderr));
+  context_.err.flush();
+}
+
+void RunReporter::json_ended(const AttemptEnded& event) {
+  const auto& report = event.report;
+  const bool ok = report.cause == FailureCause::none;
+  JsonLine line(context_.out.buffer());
+  line.text("event", "task")
+      .number("task", report.key.task.value())
+      .number("attempt", report.key.attempt.value())
+      .flag("ok", ok)
+      .text("cause", to_string(report.cause))
+      .number("code", report.code)
+      .text("detail", report.detail)
+      .text("host", event.host_name)
+      .text("started", format_time_iso(report.started))
+      .text("ended", format_time_iso(report.ended))
+      .real("seconds", seconds(report.ended - report.started))
+      .real("user_seconds", seconds(report.usage.user))
+      .real("system_seconds", seconds(report.usage.system))
+      .number("max_rss", report.usage.max_rss)
+      .scalars("parameters", event.parameters)
+      .scalars("results", event.results)
+      .close();
+  context_.out.settle();
+}
+
+}  // namespace gantry::cli

@@ -1,0 +1,59 @@
+#pragma once
+/// What a person (or with --json a program) sees of a run while it goes on: progress on standard
+/// error, tasks' output and JSON events on standard output. Called from drive(), in its thread.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/context.hpp"
+#include "cli/failure_tally.hpp"
+#include "cli/live_block.hpp"
+#include "driver/driver.hpp"
+
+namespace gantry::cli {
+
+struct ReportOptions {
+  bool json = false;
+  bool quiet = false;
+  bool progress = true;
+  bool output = false;  ///< print what tasks print, as they end
+};
+
+class RunReporter {
+ public:
+  /// `context` must outlive this; the study has `tasks` tasks.
+  RunReporter(Context& context, ReportOptions options, std::string study, std::uint32_t tasks);
+
+  /// Refers to this object.
+  driver::Observer observer();
+  /// Takes the live block away; call when drive() has returned, whatever it said.
+  void stop();
+
+  [[nodiscard]] const FailureTally& failures() const { return failures_; }
+  /// Ended while we watched, so that its output was printed.
+  [[nodiscard]] bool was_printed(TaskId task) const { return printed_[task.value()]; }
+
+ private:
+  void on_progress(const driver::Progress& progress);
+  void on_ended(const AttemptEnded& event);
+  void on_notice(const std::string& text);
+  void announce(RunId run);
+  void show_failure(const AttemptEnded& event);
+  void json_ended(const AttemptEnded& event);
+  [[nodiscard]] bool live() const;
+
+  Context& context_;
+  ReportOptions options_;
+  std::string study_;
+  std::uint32_t tasks_;
+  LiveBlock block_;
+  FailureTally failures_;
+  std::vector<bool> printed_;
+  bool announced_ = false;
+  std::uint32_t failures_shown_ = 0;
+  Duration last_line_at_{0};
+  Duration last_draw_at_{-1};
+};
+
+}  // namespace gantry::cli

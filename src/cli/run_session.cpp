@@ -1,0 +1,197 @@
+#include "cli/run_session.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/attempt_output.hpp"
+#include "cli/display_text.hpp"
+#include "cli/error_report.hpp"
+#include "cli/format.hpp"
+#include "cli/json_line.hpp"
+#include "cli/progress_text.hpp"
+#include "cli/result_rows.hpp"
+#include "cli/study.hpp"
+#include "cli/task_list.hpp"
+
+namespace gantry::cli {
+namespace {
+
+constexpr std::size_t kRowsShown = 15;
+constexpr std::size_t kGroupsShown = 8;
+
+/// What the store holds of the run that has just been driven.
+struct Ended {
+  store::Store store;
+  store::RunRecord record;
+};
+
+Result<Ended> open_ended(const Context& context, RunId run) {
+  TRY_ASSIGN(store::Store store, store::Store::open(context.state_dir, store::Access::read_only));
+  TRY_ASSIGN(auto record, store.run(run));
+  if (!record)
+    return fail(ErrorCode::corrupt, fmt::format("run {} is gone from the store", run.value()));
+  return Ended{std::move(store), std::move(*record)};
+}
+
+/// As if they had run: whoever pipes a one-liner into a file gets the whole of it also the second
+/// time.
+Result<> print_unchanged(Context& context, const Ended& ended, const RunReporter& reporter) {
+  TaskFilter done;
+  done.done = true;
+  Result<> failure;
+  TRY(for_each_task(ended.store, ended.record, done, [&](TaskId task, const store::TaskRow*) {
+    if (!failure || context.out.closed() || reporter.was_printed(task)) return;
+    const auto attempt = find_attempt(ended.store, ended.record.id, task);
+    if (!attempt)
+      failure = tl::unexpected(attempt.error());
+    else if (*attempt)
+      print_attempt(context, (*attempt)->report, {});
+  }));
+  return failure;
+}
+
+Result<> print_results(Context& context, const Ended& ended) {
+  const auto& counts = ended.record.counts;
+  if (ended.record.result_names.empty() || counts.done == 0) return {};
+  const auto writer =
+      make_result_writer(ResultFormat::table, ended.record, false, context.table_style(false),
+                         [&](std::string_view line) { context.out.line(line); });
+  // Finding the first rows must not read a million.
+  std::size_t shown = 0;
+  for (std::uint32_t i = 1; i <= counts.total && shown < kRowsShown; ++i) {
+    TRY_ASSIGN(const auto row, ended.store.task(ended.record.id, TaskId{i}));
+    if (!row || state_of(&*row) != TaskState::done) continue;
+    writer->add(*row);
+    ++shown;
+  }
+  writer->finish();
+  if (counts.done > shown)
+    context.out.line(paint(fmt::format("... {} more: gantry results", counts.done - shown),
+                           Color::dim, context.terminal.color_stdout));
+  context.out.flush();
+  return {};
+}
+
+void print_failures(Context& context, const FailureTally& failures) {
+  const auto groups = failures.groups();
+  if (groups.empty()) return;
+  const std::size_t columns = Terminal::columns(context.err.fd());
+  for (std::size_t i = 0; i < std::min(groups.size(), kGroupsShown); ++i) {
+    const auto& group = groups[i];
+    std::string line = fmt::format("  {}: {} task{}, e.g. task {}", group.cause, group.count,
+                                   group.count == 1 ? "" : "s", group.example.value());
+    if (!group.detail.empty()) line += ": " + group.detail;
+    context.err.line(paint(fit(line, columns, context.terminal.utf8), Color::red,
+                           context.terminal.color_stderr));
+  }
+  if (groups.size() > kGroupsShown)
+    context.err.line(fmt::format("  ... and {} more causes", groups.size() - kGroupsShown));
+  context.note(fmt::format("next: gantry explain {0}; gantry log {0}; gantry retry --failed",
+                           groups.front().example.value()));
+}
+
+void print_summary(Context& context, const driver::Summary& summary, const RunReporter& reporter) {
+  const double took = seconds(summary.elapsed);
+  std::string line =
+      fmt::format("run {}: {} in {}", summary.run.value(),
+                  counts_text(summary.counts, summary.unchanged), format_duration(summary.elapsed));
+  if (summary.executed > 0 && took > 0)
+    line += fmt::format(" ({})", format_rate(static_cast<double>(summary.executed) / took));
+  context.note(line);
+  print_failures(context, reporter.failures());
+  if (summary.interrupted)
+    context.note(fmt::format("stopped: {}. Run the same command again to go on.",
+                             summary.why.empty() ? "interrupted" : one_line(summary.why)));
+}
+
+void print_where(Context& context, bool has_results) {
+  const std::string state = one_line(context.state_dir.string());
+  context.note(fmt::format("state: {}  output of tasks: gantry log N{}", state,
+                           has_results ? "  results: gantry results" : ""));
+}
+
+void json_summary(Context& context, const driver::Summary& summary) {
+  const auto& counts = summary.counts;
+  JsonLine(context.out.buffer())
+      .text("event", "summary")
+      .number("run", summary.run.value())
+      .number("total", counts.total)
+      .number("done", counts.done)
+      .number("reused", counts.reused)
+      .number("failed", counts.failed)
+      .number("cancelled", counts.cancelled)
+      .number("executed", summary.executed)
+      .number("unchanged", summary.unchanged)
+      .real("seconds", seconds(summary.elapsed))
+      .flag("interrupted", summary.interrupted)
+      .text("why", summary.why)
+      .close();
+  context.out.flush();
+}
+
+Result<> report_end(Context& context, const driver::Summary& summary, const RunReporter& reporter,
+                    const ReportOptions& options, bool one_liner) {
+  if (options.json) {
+    json_summary(context, summary);
+    return {};
+  }
+  TRY_ASSIGN(const Ended ended, open_ended(context, summary.run));
+  if (options.output && summary.unchanged > 0) TRY(print_unchanged(context, ended, reporter));
+  context.out.flush();
+  if (options.quiet) return {};
+  TRY(print_results(context, ended));
+  print_summary(context, summary, reporter);
+  if (!one_liner) print_where(context, !ended.record.result_names.empty());
+  return {};
+}
+
+ReportOptions report_options(const SessionOptions& options, const spec::LoadedSweep& study) {
+  ReportOptions report;
+  report.json = options.json;
+  report.quiet = options.quiet;
+  report.progress = !options.no_progress;
+  // GNU parallel's habit for one-liners; a study with results is about those.
+  const bool by_default = study.source.one_liner && study.sweep.result_names().empty();
+  report.output = !options.json && (options.output || (by_default && !options.no_output));
+  return report;
+}
+
+}  // namespace
+
+void add_session_options(CLI::App& command, SessionOptions& options) {
+  command.add_option("-j,--jobs", options.jobs, "Cores to use (default: all)")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 4096U));
+  command.add_flag("--keep-going", options.keep_going, "Go on even if everything fails at first");
+  command.add_option("--max-fails", options.max_fails, "Start nothing more after N failures")
+      ->type_name("N");
+  command.add_flag("-q,--quiet", options.quiet, "Print no progress, notices or summary");
+  command.add_flag("--json", options.json, "Events as JSON Lines on standard output");
+  command.add_flag("--no-progress", options.no_progress,
+                   "No progress; failures and the summary stay");
+  command.add_flag("--output", options.output, "Print what tasks print (one-liners do)");
+  command.add_flag("--no-output", options.no_output, "Do not print what tasks print");
+}
+
+Result<int> run_session(Context& context, const spec::LoadedSweep& study,
+                        const SessionOptions& options, driver::Options how) {
+  how.state_dir = context.state_dir;
+  how.jobs = options.jobs;
+  how.keep_going = options.keep_going;
+  how.max_fails = options.max_fails;
+  how.reload = [](const store::RunRecord& record) -> Result<Sweep> {
+    TRY_ASSIGN(auto loaded, reload_study(record));
+    return std::move(loaded.sweep);
+  };
+  const ReportOptions report = report_options(options, study);
+  RunReporter reporter(context, report, study.sweep.name(), study.sweep.size());
+  const auto summary =
+      driver::drive(study.sweep, to_stored(study.source), how, reporter.observer());
+  reporter.stop();
+  if (!summary) return tl::unexpected(summary.error());
+  TRY(report_end(context, *summary, reporter, report, study.source.one_liner));
+  const auto& counts = summary->counts;
+  const bool all_done = counts.done == counts.total && !summary->interrupted;
+  return all_done ? kExitOk : kExitTasksFailed;
+}
+
+}  // namespace gantry::cli

@@ -1,0 +1,34 @@
+#pragma once
+/// One call of driver::drive() as a person meets it: progress while it goes on, at its end the
+/// outputs that were known already, a results table, the failures by cause and what to type next.
+/// Shared by `run` and `retry`.
+
+#include <CLI/App.hpp>
+#include <string>
+
+#include "cli/context.hpp"
+#include "cli/run_reporter.hpp"
+#include "driver/driver.hpp"
+#include "spec/spec.hpp"
+
+namespace gantry::cli {
+
+struct SessionOptions {
+  std::uint32_t jobs = 0;
+  bool keep_going = false;
+  std::uint32_t max_fails = 0;
+  bool quiet = false;
+  bool json = false;
+  bool no_progress = false;
+  bool output = false;
+  bool no_output = false;
+};
+
+/// -j, --keep-going, --max-fails, --quiet, --json, --no-progress, --output, --no-output.
+void add_session_options(CLI::App& command, SessionOptions& options);
+
+/// Drives the study; `how` says which run and which tasks. The value is the exit code.
+Result<int> run_session(Context& context, const spec::LoadedSweep& study,
+                        const SessionOptions& options, driver::Options how);
+
+}  // namespace gantry::cli

@@ -1,0 +1,92 @@
+#include "cli/stored_run.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/display_text.hpp"
+#include "cli/format.hpp"
+#include "cli/json_line.hpp"
+#include "cli/selector.hpp"
+
+namespace gantry::cli {
+namespace {
+
+tl::unexpected<Error> no_runs(const Context& context) {
+  return fail(ErrorCode::usage,
+              fmt::format("there are no runs in {}", one_line(context.state_dir.string())),
+              "start one with 'gantry run', go to the directory where you did, or name it with "
+              "--state DIR");
+}
+
+}  // namespace
+
+Result<store::Store> open_store(const Context& context, store::Access access) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(context.state_dir / "gantry.db", ignored)) return no_runs(context);
+  return store::Store::open(context.state_dir, access);
+}
+
+Result<StoredRun> open_run(const Context& context, std::string_view selector,
+                           store::Access access) {
+  TRY_ASSIGN(const RunSelector which, parse_run_selector(selector));
+  if (which.kind == RunSelector::Kind::all)
+    return fail(ErrorCode::usage, "this command is about one run, not all",
+                "name it: last, or its number");
+  TRY_ASSIGN(store::Store store, open_store(context, access));
+  const bool last = which.kind == RunSelector::Kind::last;
+  TRY_ASSIGN(auto record, last ? store.last_run() : store.run(which.id));
+  if (!record && last) return no_runs(context);
+  if (!record)
+    return fail(ErrorCode::usage, fmt::format("there is no run {}", which.id.value()),
+                "'gantry runs' lists them");
+  return StoredRun{std::move(store), std::move(*record)};
+}
+
+std::optional<int> driver_of(const store::RunRecord& record, std::optional<int> holder) {
+  // Holder 0 has not written its number yet; the record's own tells which run it drives.
+  const bool driven = holder && record.pid != 0 && (*holder == 0 || *holder == record.pid);
+  return driven ? std::optional<int>(record.pid) : std::nullopt;
+}
+
+std::string_view run_state(const store::RunRecord& record, std::optional<int> holder) {
+  if (driver_of(record, holder)) return "running";
+  return record.state == store::RunState::finished ? "finished" : "interrupted";
+}
+
+std::uint32_t pending_of(const store::Counts& counts) {
+  const std::uint64_t accounted =
+      std::uint64_t{counts.done} + counts.failed + counts.cancelled + counts.running;
+  return accounted < counts.total ? static_cast<std::uint32_t>(counts.total - accounted) : 0;
+}
+
+void append_run_json(std::string& out, const store::RunRecord& record, std::optional<int> holder) {
+  const auto& counts = record.counts;
+  const auto driver = driver_of(record, holder);
+  JsonLine line(out);
+  line.number("run", record.id.value())
+      .text("name", record.name)
+      .text("state", run_state(record, holder))
+      .number("total", counts.total)
+      .number("done", counts.done)
+      .number("reused", counts.reused)
+      .number("failed", counts.failed)
+      .number("cancelled", counts.cancelled)
+      .number("running", driver ? counts.running : 0)
+      .number("pending", pending_of(counts) + (driver ? 0 : counts.running));
+  if (driver && record.eta > Duration{0})
+    line.real("eta_seconds", seconds(record.eta));
+  else
+    line.null("eta_seconds");
+  if (driver)
+    line.number("pid", *driver);
+  else
+    line.null("pid");
+  line.text("created", format_time_iso(record.created))
+      .text("updated", format_time_iso(record.updated));
+  if (record.source.one_liner)
+    line.null("sweep_file");
+  else
+    line.text("sweep_file", record.source.path);
+  line.close();
+}
+
+}  // namespace gantry::cli

@@ -1,0 +1,38 @@
+#pragma once
+/// Finding the run that a command is about, in the state directory.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/context.hpp"
+#include "store/store.hpp"
+
+namespace gantry::cli {
+
+struct StoredRun {
+  store::Store store;
+  store::RunRecord record;
+};
+
+/// An error that says what to do when there is no state yet.
+Result<store::Store> open_store(const Context& context,
+                                store::Access access = store::Access::read_only);
+
+/// `selector` is "last" or a run's number.
+Result<StoredRun> open_run(const Context& context, std::string_view selector,
+                           store::Access access = store::Access::read_only);
+
+/// The process that drives this run now; `holder` is what RunLock::holder() said.
+std::optional<int> driver_of(const store::RunRecord& record, std::optional<int> holder);
+
+/// "running", "interrupted" (run again to go on) or "finished".
+std::string_view run_state(const store::RunRecord& record, std::optional<int> holder);
+
+/// What is neither ended nor running.
+std::uint32_t pending_of(const store::Counts& counts);
+
+/// One line of JSON for `status` and `runs`.
+void append_run_json(std::string& out, const store::RunRecord& record, std::optional<int> holder);
+
+}  // namespace gantry::cli

@@ -1,0 +1,79 @@
+#include "cli/study.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "cli/display_text.hpp"
+
+namespace gantry::cli {
+namespace {
+
+/// Enough for ten million lines; more would not fit into the store either.
+constexpr std::size_t kStdinLimit = std::size_t{256} << 20;
+
+Result<std::string> read_standard_input() {
+  std::string text;
+  if (isatty(STDIN_FILENO) == 1) return text;
+  std::string piece(std::size_t{64} << 10, '\0');
+  while (true) {
+    const ssize_t size = ::read(STDIN_FILENO, piece.data(), piece.size());
+    if (size == 0) return text;
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && errno == EBADF) return text;  // started without one
+    if (size < 0) return fail_errno("cannot read standard input");
+    text.append(piece, 0, static_cast<std::size_t>(size));
+    if (text.size() > kStdinLimit)
+      return fail(
+          ErrorCode::usage,
+          fmt::format("standard input holds more than {} MiB of arguments", kStdinLimit >> 20),
+          "put them into a file and name it with ':::: FILE'");
+  }
+}
+
+spec::SourceInfo from_stored(const store::SpecSource& source) {
+  return {source.one_liner, source.path, source.text, source.args, source.base_dir};
+}
+
+}  // namespace
+
+bool is_sweep_file(const RunWords& words) {
+  return !words.marked && !words.command.empty() && names_sweep_file(words.command.front());
+}
+
+Result<spec::LoadedSweep> load_study(const RunWords& words) {
+  if (words.command.empty())
+    return fail(ErrorCode::usage, "nothing to run",
+                "gantry run SWEEP.yaml, or gantry run -- COMMAND {} ::: VALUES; 'gantry run "
+                "--help' has examples");
+  if (!is_sweep_file(words))
+    return spec::parse_one_liner(words.command, std::filesystem::current_path(),
+                                 read_standard_input);
+  if (words.command.size() > 1)
+    return fail(ErrorCode::usage,
+                fmt::format("'{}' after the sweep file {} is not expected",
+                            fit(one_line(words.command[1]), 60, false), one_line(words.command[0])),
+                "a sweep file holds its command and values; to run a program of that name write "
+                "'run -- ...'");
+  return spec::load_sweep(words.command.front());
+}
+
+Result<spec::LoadedSweep> reload_study(const store::RunRecord& record) {
+  TRY_ASSIGN(auto loaded, spec::reload(from_stored(record.source)));
+  if (loaded.sweep.digest() != record.digest)
+    return fail(ErrorCode::usage,
+                fmt::format("the study of run {} gives other tasks than it did: a file that its "
+                            "values come from, or "
+                            "a folder it lists, has changed",
+                            record.id.value()),
+                "start the changed study with 'gantry run'; it reuses what is unchanged");
+  return loaded;
+}
+
+store::SpecSource to_stored(const spec::SourceInfo& source) {
+  return {source.one_liner, source.path, source.text, source.args, source.base_dir};
+}
+
+}  // namespace gantry::cli

@@ -1,0 +1,27 @@
+#pragma once
+/// From what a person typed, or from what a run remembers, to a sweep.
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "cli/run_words.hpp"
+#include "model/sweep.hpp"
+#include "spec/spec.hpp"
+#include "store/store.hpp"
+
+namespace gantry::cli {
+
+/// `words.command` names a sweep file or is a one-liner. Standard input is read when the one-liner
+/// wants it.
+Result<spec::LoadedSweep> load_study(const RunWords& words);
+/// True when load_study() takes the words for a sweep file.
+bool is_sweep_file(const RunWords& words);
+
+/// The sweep of a stored run; an error when it does not give the same tasks any more (a file that
+/// it reads its values from has changed).
+Result<spec::LoadedSweep> reload_study(const store::RunRecord& record);
+
+store::SpecSource to_stored(const spec::SourceInfo& source);
+
+}  // namespace gantry::cli

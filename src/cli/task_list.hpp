@@ -1,0 +1,39 @@
+#pragma once
+/// Walking over the tasks of a stored run: those that ended are in the store, the others are what
+/// is left.
+
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "cli/selector.hpp"
+#include "store/store.hpp"
+
+namespace gantry::cli {
+
+enum class TaskState { pending, done, failed, cancelled };
+
+std::string_view to_string(TaskState state);
+/// `row` is null for a task that never ended.
+TaskState state_of(const store::TaskRow* row);
+
+struct TaskFilter {
+  TaskSelector selector;
+  bool pending = false;
+  bool done = false;
+  bool failed = false;
+  bool cancelled = false;
+
+  [[nodiscard]] bool any_state() const { return !pending && !done && !failed && !cancelled; }
+  [[nodiscard]] bool takes(TaskState state) const;
+};
+
+/// `row` is null for a task that never ended.
+using TaskSink = std::function<void(TaskId task, const store::TaskRow* row)>;
+
+/// Every task that the filter takes, by number. REQUIRES: the selector was made by within(the run's
+/// size).
+Result<> for_each_task(const store::Store& store, const store::RunRecord& record,
+                       const TaskFilter& filter, const TaskSink& sink);
+
+}  // namespace gantry::cli
