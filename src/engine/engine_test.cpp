@@ -355,15 +355,6 @@ TEST(Engine, TasksThatFitNoHostAreToldWhenNothingElseIsLeft) {
   EXPECT_EQ(b.state(1), TaskState::pending);
 }
 
-TEST(Engine, UnplaceableSaysWhichResourceIsShort) {
-  const std::vector<Host> hosts{{HostId(1), "a", 8, 1ULL << 30}, {HostId(2), "b", 1, 8ULL << 30}};
-  EXPECT_EQ(unplaceable(TaskId(2), {.cores = 1, .memory = 3ULL << 31}, hosts), "");
-  EXPECT_EQ(unplaceable(TaskId(2), {.cores = 1, .memory = 16ULL << 30}, hosts),
-            "task 2 needs 16 GiB of memory, the largest host has 8 GiB");
-  EXPECT_EQ(unplaceable(TaskId(2), {.cores = 2, .memory = 2ULL << 30}, hosts),
-            "task 2 needs 2 cores and 2 GiB of memory, no host has both");
-}
-
 TEST(Engine, EtaIsWorkLeftOverSlots) {
   Bench b({.count = 12});
   b.host(2);
