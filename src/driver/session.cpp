@@ -69,6 +69,7 @@ Result<Summary> Session::run(StopSignals& signals) {
 
 Result<> Session::cancel(const store::Request& request) {
   TRY(open());
+  record(DrainRequested{"cancelling"});  // nobody drives this run: what is pending stays so
   record(CancelRequested{request.all, request.tasks, now_});
   const auto busy = [&] {
     const auto runs = [&](TaskId task) {

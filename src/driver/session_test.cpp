@@ -118,6 +118,22 @@ TEST_F(SessionTest, AReportOfAnotherRunIsKept) {
   EXPECT_THAT(old_rows[1].parameters, SizeIs(1));
 }
 
+TEST_F(SessionTest, CancellingARunThatNobodyDrivesStartsNothing) {
+  const auto study = sweep({"echo", "{}", ":::", "a", "b", "c"});
+  auto store = open_store();
+  ContentCache contents(store);
+  auto prepared = prepare_run(store, study, {}, options_, contents, clock_.now());
+  ASSERT_TRUE(prepared);
+  FakeLauncher launcher;
+  const TaskKey running{prepared->id, TaskId(2), AttemptId(1)};
+  launcher.announce(TaskRunning{running, HostId(1), from_ns(1)});
+  Session session(study, options_, observer_, store, contents, launcher, clock_,
+                  std::move(*prepared));
+  ASSERT_TRUE(session.cancel({0, running.run, false, {TaskId(2)}}));
+  EXPECT_THAT(launcher.cancelled, ElementsAre(running));
+  EXPECT_THAT(launcher.started, SizeIs(0));
+}
+
 TEST_F(SessionTest, AnotherRunsResultsAreReusedUnlessFresh) {
   FakeLauncher first;
   drive_with(first, sweep({"echo", "{}", ":::", "a", "b"}));
