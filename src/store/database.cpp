@@ -35,8 +35,8 @@ tl::unexpected<Error> fail_corrupt(const std::string& path, std::string_view wha
   return fail(
       ErrorCode::corrupt, fmt::format("{}: the database is damaged: {}", path, what),
       fmt::format(
-          "save what can be read with `sqlite3 {0} .recover | sqlite3 rescued.db`; to go on, "
-          "move {0} and {0}-wal away and run again. Files that tasks wrote are untouched",
+          "save what can be read with `sqlite3 {0} .dump > rescued.sql`; to go on, move {0} and "
+          "{0}-wal away and run again. Files that tasks wrote are untouched",
           path));
 }
 

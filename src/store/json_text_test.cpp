@@ -8,6 +8,8 @@
 namespace gantry::store {
 namespace {
 
+using namespace std::string_literals;
+
 std::string json_of(const Pairs& pairs) {
   std::string out;
   write_json(pairs, out);
@@ -26,8 +28,7 @@ TEST(JsonText, WritesNumbersAsNumbersAndKeepsTheirDigits) {
 }
 
 TEST(JsonText, EscapesWhatJsonMustNotHold) {
-  const Pairs pairs{
-      {"q\"\\", std::string("a\nb\tc\r\x01\x7f\0z", 11)}, {"ü", "日本 🎉"}, {"", "$(rm -rf /); '"}};
+  const Pairs pairs{{"q\"\\", "a\nb\tc\r\x01\x7f\0z"s}, {"ü", "日本 🎉"}, {"", "$(rm -rf /); '"}};
   std::string out;
   EXPECT_TRUE(write_json(pairs, out));
   EXPECT_EQ(nlohmann::json::parse(out)["q\"\\"], pairs[0].second);
@@ -55,8 +56,8 @@ TEST(JsonText, TellsPlainTextFromOtherBytes) {
 // or the other.
 TEST(JsonText, RoundTripsRandomBytes) {
   std::mt19937 random(1);
-  const std::string alphabet(
-      "a1.-e\"\\\n\0\x1f\x7f\x80\xBF\xC3\xA9\xE6\x97\xA5\xED\xA0\xF0\x9F\x8E\x89\xFF", 27);
+  const std::string alphabet =
+      "a1.-e\"\\\n\0\x1f\x7f\x80\xBF\xC3\xA9\xE6\x97\xA5\xED\xA0\xF0\x9F\x8E\x89\xFF"s;
   int inexact = 0;
   for (int round = 0; round < 5000; ++round) {
     Pairs pairs(random() % 4);

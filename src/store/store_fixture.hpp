@@ -13,8 +13,9 @@ namespace gantry::store {
 
 class TempDirectory {
  public:
-  TempDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "gantry-store-XXXXXX").string();
+  explicit TempDirectory(
+      const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    std::string name = (parent / "gantry-store-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
     path_ = name;
   }
@@ -61,10 +62,7 @@ inline AttemptEnded plain_end(RunId run, std::uint32_t task, std::uint32_t attem
 }
 
 class StoreTest : public testing::Test {
- protected:
-  Store open(Access access = Access::read_write) {
-    return must(Store::open(directory_.path(), access));
-  }
+ public:
   static RunId new_run(Store& store, std::string name = "study") {
     RunRecord record;
     record.name = std::move(name);
@@ -72,6 +70,11 @@ class StoreTest : public testing::Test {
     record.created = record.updated = from_ns(1000);
     record.counts.total = 10;
     return must(store.create_run(record));
+  }
+
+ protected:
+  Store open(Access access = Access::read_write) {
+    return must(Store::open(directory_.path(), access));
   }
   static std::vector<Event> replayed(const Store& store, RunId run) {
     std::vector<Event> events;

@@ -7,11 +7,13 @@
 namespace gantry::store {
 namespace {
 
+using namespace std::string_literals;
+
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-const std::string kHostile("a\0\xff\xfe\"\\\n\x1b[31m'; DROP TABLE events; --$(x)", 40);
+const std::string kHostile = "a\0\xff\xfe\"\\\n\x1b[31m'; DROP TABLE events; --$(x)"s;
 
 AttemptEnded hostile_end(RunId run) {
   AttemptEnded e;
