@@ -86,7 +86,8 @@ _gantry() {
     run)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(
-        compgen -f -X '!*.y?(a)ml' -- "$word"
+        compgen -f -X '!*.yaml' -- "$word"
+        compgen -f -X '!*.yml' -- "$word"
         compgen -d -- "$word"
       )
       ;;

@@ -27,9 +27,10 @@ constexpr auto kLook = 50ms;
 Result<std::optional<TaskId>> first_open(const StoredRun& run, TaskFilter filter) {
   filter.pending = true;
   std::optional<TaskId> first;
-  TRY(for_each_task(run.store, run.record, filter, [&](TaskId task, const store::TaskRow*) {
-    if (!first) first = task;
-  }));
+  TRY(for_each_task(run.store, run.record, filter,
+                    [&](TaskId task, TaskState, const store::TaskRow*) {
+                      if (!first) first = task;
+                    }));
   return first;
 }
 

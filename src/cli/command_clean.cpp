@@ -136,10 +136,11 @@ Result<int> clean(Context& context, const CleanOptions& options) {
 void add_clean(CLI::App& app, Action& action) {
   auto options = std::make_shared<CleanOptions>();
   CLI::App* command = app.add_subcommand("clean", "Remove runs with their results and output");
-  auto* run = command->add_option("RUN", options->run, "A run's number, last or all");
+  auto* run =
+      command->add_option("RUN", options->run, "A run's number, last or all")->type_name("");
   command->add_option("--keep", options->keep, "Remove all but the last N runs")
       ->type_name("N")
-      ->check(CLI::Range(0, 1000000))
+      ->check(CLI::Range(0, 1000000).description(""))
       ->excludes(run);
   command->add_flag("-y,--yes", options->yes, "Do not ask");
   command->footer(

@@ -9,11 +9,11 @@ namespace gantry::cli {
 
 void add_completion(CLI::App& app, Action& action) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* command =
-      app.add_subcommand("completion", "Print a script that completes gantry's words in a shell");
+  CLI::App* command = app.add_subcommand("completion", "Print a completion script for a shell");
   command->add_option("SHELL", *shell, "bash or zsh")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh"}));
+      ->type_name("")
+      ->check(CLI::IsMember({"bash", "zsh"}).description(""));
   command->footer(
       "Examples:\n"
       "  source <(gantry completion bash)                          this shell\n"

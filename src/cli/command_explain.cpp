@@ -33,25 +33,23 @@ Result<int> explain_tasks(Context& context, const ExplainOptions& options) {
   const auto study = reload_study(run.record);
   const bool driven = driver_of(run.record, store::RunLock::holder(context.state_dir)).has_value();
   Result<> failure;
-  TRY(for_each_task(run.store, run.record, filter, [&](TaskId task, const store::TaskRow* row) {
-    if (!failure || context.out.closed()) return;
-    auto history = run.store.history(run.record.id, task);
-    if (!history) {
-      failure = tl::unexpected(history.error());
-      return;
-    }
-    TaskStory story{&run.record,
-                    task,
-                    row,
-                    std::nullopt,
-                    std::move(*history),
-                    driven,
-                    (context.state_dir / "output").string()};
-    if (study) story.definition = study->sweep.task(task);
-    if (!options.json) return print_story(context, story);
-    append_explain_json(context.out.buffer(), story);
-    context.out.settle();
-  }));
+  TRY(for_each_task(run.store, run.record, filter,
+                    [&](TaskId task, TaskState state, const store::TaskRow* row) {
+                      if (!failure || context.out.closed()) return;
+                      auto history = run.store.history(run.record.id, task);
+                      if (!history) {
+                        failure = tl::unexpected(history.error());
+                        return;
+                      }
+                      TaskStory story{&run.record,  task,
+                                      state,        row,
+                                      std::nullopt, std::move(*history),
+                                      driven,       (context.state_dir / "output").string()};
+                      if (study) story.definition = study->sweep.task(task);
+                      if (!options.json) return print_story(context, story);
+                      append_explain_json(context.out.buffer(), story);
+                      context.out.settle();
+                    }));
   TRY(failure);
   return kExitOk;
 }
@@ -62,8 +60,10 @@ void add_explain(CLI::App& app, Action& action) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = app.add_subcommand("explain", "Tell what happened to a task, and why");
   command->add_option("TASK", options->tasks.selector, "Its number; or several: 1,3,5-8")
-      ->required();
-  command->add_option("--run", options->tasks.run, "The run: last (default) or a number");
+      ->required()
+      ->type_name("");
+  command->add_option("--run", options->tasks.run, "The run: last (default) or a number")
+      ->type_name("RUN");
   command->add_flag("--json", options->json, "One JSON object a line");
   command->footer(
       "Examples:\n"

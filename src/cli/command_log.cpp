@@ -36,20 +36,22 @@ Result<int> show_log(Context& context, const LogOptions& options) {
   bool first = true;
   bool found = false;
   Result<> failure;
-  TRY(for_each_task(run.store, run.record, filter, [&](TaskId task, const store::TaskRow* row) {
-    if (row == nullptr || context.out.closed() || !failure) return;
-    auto attempt = find_attempt(run.store, run.record.id, task, AttemptId{options.attempt});
-    if (!attempt) {
-      failure = tl::unexpected(attempt.error());
-      return;
-    }
-    if (!*attempt) return;
-    found = true;
-    if (several) print_heading(context, task, **attempt, first);
-    const StreamChoice streams{!options.only_stderr || options.only_stdout,
-                               !options.only_stdout || options.only_stderr, options.only_stderr};
-    print_attempt(context, (*attempt)->report, streams);
-  }));
+  TRY(for_each_task(
+      run.store, run.record, filter, [&](TaskId task, TaskState, const store::TaskRow* row) {
+        if (row == nullptr || context.out.closed() || !failure) return;
+        auto attempt = find_attempt(run.store, run.record.id, task, AttemptId{options.attempt});
+        if (!attempt) {
+          failure = tl::unexpected(attempt.error());
+          return;
+        }
+        if (!*attempt) return;
+        found = true;
+        if (several) print_heading(context, task, **attempt, first);
+        const StreamChoice streams{!options.only_stderr || options.only_stdout,
+                                   !options.only_stdout || options.only_stderr,
+                                   options.only_stderr};
+        print_attempt(context, (*attempt)->report, streams);
+      }));
   TRY(failure);
   if (!found)
     context.note(several ? "none of these tasks has printed anything yet"
@@ -66,7 +68,8 @@ void add_log(CLI::App& app, Action& action) {
   add_state_options(*command, options->tasks);
   command->add_flag("--stdout", options->only_stdout, "Only standard output");
   command->add_flag("--stderr", options->only_stderr, "Only standard error, on standard output");
-  command->add_option("--attempt", options->attempt, "This attempt instead of the latest");
+  command->add_option("--attempt", options->attempt, "This attempt instead of the latest")
+      ->type_name("N");
   command->footer(
       "A task's standard output goes to standard output, its standard error to\n"
       "standard error. On a terminal control characters are shown, not obeyed.\n\n"

@@ -37,7 +37,9 @@ Result<int> plot_results(Context& context, const ResultsOptions& options, const 
   TRY_ASSIGN(PlotData data,
              PlotData::create(run.record, options.plot[0], options.plot[1], options.by));
   TRY(for_each_task(run.store, run.record, filter,
-                    [&](TaskId, const store::TaskRow* row) { data.add(*row); }));
+                    [&](TaskId, TaskState, const store::TaskRow* row) {
+                      if (row != nullptr) data.add(*row);
+                    }));
   PlotOptions drawing;
   drawing.columns = std::clamp<std::size_t>(Terminal::columns(context.out.fd()), 40, 120);
   drawing.log_x = options.log_x;
@@ -59,11 +61,12 @@ Result<int> show_results(Context& context, const ResultsOptions& options) {
       make_result_writer(format, run.record, options.all, context.table_style(options.wide),
                          [&](std::string_view line) { context.out.line(line); });
   std::uint64_t rows = 0;
-  TRY(for_each_task(run.store, run.record, filter, [&](TaskId, const store::TaskRow* row) {
-    if (context.out.closed()) return;
-    ++rows;
-    writer->add(*row);
-  }));
+  TRY(for_each_task(run.store, run.record, filter,
+                    [&](TaskId, TaskState, const store::TaskRow* row) {
+                      if (row == nullptr || context.out.closed()) return;
+                      ++rows;
+                      writer->add(*row);
+                    }));
   writer->finish();
   if (rows == 0)
     context.note(fmt::format("no task of run {} has succeeded yet", run.record.id.value()));
@@ -82,7 +85,8 @@ void add_results(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("results", "Show parameters and results");
   add_task_options(*command, options->tasks);
   command->add_option("--format", options->format, "table (default), csv or jsonl")
-      ->check(CLI::IsMember({"table", "csv", "jsonl"}));
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"table", "csv", "jsonl"}).description(""));
   command->add_flag("--csv", options->csv, "The same as --format csv");
   command->add_flag("--jsonl,--json", options->json, "The same as --format jsonl");
   command->add_flag("--all", options->all, "Failed and cancelled tasks as well");

@@ -34,9 +34,12 @@ Result<int> retry(Context& context, const RetryOptions& options) {
 void add_retry(CLI::App& app, Action& action) {
   auto options = std::make_shared<RetryOptions>();
   CLI::App* command = app.add_subcommand("retry", "Run tasks of a run again");
-  auto* selector = command->add_option("SELECTOR", options->tasks.selector,
-                                       "Tasks, whatever their state: 7, 1,3,5-8, all");
-  command->add_option("--run", options->tasks.run, "The run: last (default) or a number");
+  auto* selector = command
+                       ->add_option("SELECTOR", options->tasks.selector,
+                                    "Tasks, whatever their state: 7, 1,3,5-8, all")
+                       ->type_name("");
+  command->add_option("--run", options->tasks.run, "The run: last (default) or a number")
+      ->type_name("RUN");
   command
       ->add_flag("--failed", options->tasks.failed, "All that failed or were cancelled (default)")
       ->excludes(selector);

@@ -51,6 +51,7 @@ Result<int> list_runs(Context& context, const RunsOptions& options) {
                {record.source.one_liner ? "one-liner" : record.source.path}});
   }
   table.finish();
+  if (table.rows() == 0) context.note("no runs yet: gantry run starts one");
   return kExitOk;
 }
 

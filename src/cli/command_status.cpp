@@ -29,7 +29,7 @@ std::string what_next(const store::RunRecord& record, std::string_view state) {
   if (state == "running") return {};
   if (counts.failed > 0)
     return "gantry tasks --failed says why; gantry retry --failed tries them again";
-  if (counts.done < counts.total) return "gantry retry all, or the same gantry run again, goes on";
+  if (counts.done < counts.total) return "the same gantry run again goes on with it";
   return record.result_names.empty() ? "" : "gantry results shows what came out";
 }
 
@@ -114,7 +114,7 @@ Result<int> watch(Context& context, const StatusOptions& options) {
 void add_status(CLI::App& app, Action& action) {
   auto options = std::make_shared<StatusOptions>();
   CLI::App* command = app.add_subcommand("status", "Show where a run stands");
-  command->add_option("RUN", options->run, "last (default), all, or a run's number");
+  command->add_option("RUN", options->run, "last (default), all, or a run's number")->type_name("");
   command->add_flag("--json", options->json, "One JSON object a line");
   command->add_flag("--watch", options->watch, "Keep showing it until the run ends");
   command->footer(

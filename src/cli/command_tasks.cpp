@@ -69,9 +69,8 @@ std::string value_of(const Bindings& bindings, const std::string& name) {
   return {};
 }
 
-void append_task_json(std::string& out, TaskId task, const store::TaskRow* row,
+void append_task_json(std::string& out, TaskId task, TaskState state, const store::TaskRow* row,
                       const Bindings& parameters) {
-  const TaskState state = state_of(row);
   JsonLine line(out);
   line.number("task", task.value()).text("state", to_string(state));
   if (row != nullptr) {
@@ -91,9 +90,8 @@ void append_task_json(std::string& out, TaskId task, const store::TaskRow* row,
   line.close();
 }
 
-std::vector<Cell> task_cells(TaskId task, const store::TaskRow* row, const Bindings& parameters,
-                             const std::vector<std::string>& names) {
-  const TaskState state = state_of(row);
+std::vector<Cell> task_cells(TaskId task, TaskState state, const store::TaskRow* row,
+                             const Bindings& parameters, const std::vector<std::string>& names) {
   std::vector<Cell> cells{{std::to_string(task.value())},
                           {std::string(to_string(state)), color_of(state)}};
   if (row != nullptr) {
@@ -127,14 +125,15 @@ Result<int> list_tasks(Context& context, const TasksOptions& options) {
   Table table(std::move(columns), context.table_style(options.wide),
               [&](std::string_view line) { context.out.line(line); });
   bool any_pending = false;
-  TRY(for_each_task(run.store, run.record, filter, [&](TaskId task, const store::TaskRow* row) {
-    if (context.out.closed()) return;
-    any_pending = any_pending || state_of(row) == TaskState::pending;
-    const Bindings parameters = row != nullptr ? row->parameters : pending.of(task);
-    if (!options.json) return table.add(task_cells(task, row, parameters, names));
-    append_task_json(context.out.buffer(), task, row, parameters);
-    context.out.settle();
-  }));
+  TRY(for_each_task(
+      run.store, run.record, filter, [&](TaskId task, TaskState state, const store::TaskRow* row) {
+        if (context.out.closed()) return;
+        any_pending = any_pending || state == TaskState::pending;
+        const Bindings parameters = row != nullptr ? row->parameters : pending.of(task);
+        if (!options.json) return table.add(task_cells(task, state, row, parameters, names));
+        append_task_json(context.out.buffer(), task, state, row, parameters);
+        context.out.settle();
+      }));
   table.finish();
   if (options.json) return kExitOk;
   if (any_pending) note_running(context, run.record);

@@ -53,7 +53,7 @@ std::string attempt_text(const store::HistoryRow& row) {
   if (report.ended > report.started)
     text += " after " + format_duration(report.ended - report.started);
   if (report.usage.max_rss > 0)
-    text += fmt::format(", {} of memory at most", format_bytes(report.usage.max_rss));
+    text += fmt::format(", at most {}", format_bytes(report.usage.max_rss));
   return text;
 }
 
@@ -120,7 +120,7 @@ std::string what_comes_next(const TaskStory& story) {
     return "The study gives other tasks now than this run has: the next gantry run starts a new "
            "run, and takes over "
            "what is unchanged.";
-  switch (state_of(story.row)) {
+  switch (story.state) {
     case TaskState::done:
       return "The next gantry run keeps this result as long as the command, the environment and "
              "the contents of the "
@@ -136,11 +136,12 @@ std::string what_comes_next(const TaskStory& story) {
 }
 
 std::vector<std::string> explain(const TaskStory& story) {
-  const TaskState state = state_of(story.row);
   std::vector<std::string> lines;
   lines.push_back(fmt::format("task {} of run {} ({}): {}", story.task.value(),
-                              story.run->id.value(), one_line(story.run->name), to_string(state)));
-  if (state == TaskState::failed || state == TaskState::cancelled)
+                              story.run->id.value(), one_line(story.run->name),
+                              to_string(story.state)));
+  if (story.row != nullptr &&
+      (story.state == TaskState::failed || story.state == TaskState::cancelled))
     lines.push_back("  because: " +
                     one_line(describe(story.row->cause, story.row->code, story.row->detail)));
   if (story.definition)
@@ -159,7 +160,7 @@ std::vector<std::string> explain(const TaskStory& story) {
 void append_explain_json(std::string& out, const TaskStory& story) {
   JsonLine line(out);
   line.number("run", story.run->id.value()).number("task", story.task.value());
-  line.text("state", to_string(state_of(story.row)));
+  line.text("state", to_string(story.state));
   if (story.definition) {
     const Task& task = *story.definition;
     line.texts("command", task.argv)

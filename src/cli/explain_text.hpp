@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/task_list.hpp"
 #include "model/task.hpp"
 #include "store/store.hpp"
 
@@ -14,6 +15,7 @@ namespace gantry::cli {
 struct TaskStory {
   const store::RunRecord* run = nullptr;
   TaskId task;
+  TaskState state = TaskState::pending;
   const store::TaskRow* row = nullptr;     ///< null when it never ended
   std::optional<Task> definition;          ///< when the study still gives the same tasks
   std::vector<store::HistoryRow> history;  ///< oldest first

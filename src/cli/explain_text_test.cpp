@@ -24,6 +24,7 @@ struct Fixture {
     row.code = 3;
     story.run = &run;
     story.task = TaskId{17};
+    story.state = TaskState::failed;
     story.row = &row;
     Task task;
     task.argv = {"./sim", "a b"};
@@ -84,9 +85,9 @@ TEST(Explain, JsonIsValidAndComplete) {
 
 TEST(WhatComesNext, DependsOnTheState) {
   Fixture fixture;
-  fixture.row.cause = FailureCause::none;
+  fixture.story.state = TaskState::done;
   EXPECT_THAT(what_comes_next(fixture.story), HasSubstr("keeps this result"));
-  fixture.story.row = nullptr;
+  fixture.story.state = TaskState::pending;
   EXPECT_THAT(what_comes_next(fixture.story), HasSubstr("starts it"));
   fixture.story.driven = true;
   EXPECT_THAT(what_comes_next(fixture.story), HasSubstr("waits for its turn"));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/attempt_output.hpp"
 #include "cli/display_text.hpp"
 #include "cli/error_report.hpp"
@@ -17,6 +19,8 @@ namespace {
 
 constexpr std::size_t kRowsShown = 15;
 constexpr std::size_t kGroupsShown = 8;
+/// Finding the first rows must not read a million.
+constexpr std::uint32_t kTasksSearched = 5000;
 
 /// What the store holds of the run that has just been driven.
 struct Ended {
@@ -38,14 +42,15 @@ Result<> print_unchanged(Context& context, const Ended& ended, const RunReporter
   TaskFilter done;
   done.done = true;
   Result<> failure;
-  TRY(for_each_task(ended.store, ended.record, done, [&](TaskId task, const store::TaskRow*) {
-    if (!failure || context.out.closed() || reporter.was_printed(task)) return;
-    const auto attempt = find_attempt(ended.store, ended.record.id, task);
-    if (!attempt)
-      failure = tl::unexpected(attempt.error());
-    else if (*attempt)
-      print_attempt(context, (*attempt)->report, {});
-  }));
+  TRY(for_each_task(ended.store, ended.record, done,
+                    [&](TaskId task, TaskState, const store::TaskRow*) {
+                      if (!failure || context.out.closed() || reporter.was_printed(task)) return;
+                      const auto attempt = find_attempt(ended.store, ended.record.id, task);
+                      if (!attempt)
+                        failure = tl::unexpected(attempt.error());
+                      else if (*attempt)
+                        print_attempt(context, (*attempt)->report, {});
+                    }));
   return failure;
 }
 
@@ -55,9 +60,9 @@ Result<> print_results(Context& context, const Ended& ended) {
   const auto writer =
       make_result_writer(ResultFormat::table, ended.record, false, context.table_style(false),
                          [&](std::string_view line) { context.out.line(line); });
-  // Finding the first rows must not read a million.
   std::size_t shown = 0;
-  for (std::uint32_t i = 1; i <= counts.total && shown < kRowsShown; ++i) {
+  for (std::uint32_t i = 1; i <= std::min(counts.total, kTasksSearched) && shown < kRowsShown;
+       ++i) {
     TRY_ASSIGN(const auto row, ended.store.task(ended.record.id, TaskId{i}));
     if (!row || state_of(&*row) != TaskState::done) continue;
     writer->add(*row);
@@ -89,6 +94,11 @@ void print_failures(Context& context, const FailureTally& failures) {
                            groups.front().example.value()));
 }
 
+/// A Ctrl-C while the last task ended interrupts nothing.
+bool is_unfinished(const driver::Summary& summary) {
+  return summary.interrupted && summary.counts.done + summary.counts.failed < summary.counts.total;
+}
+
 void print_summary(Context& context, const driver::Summary& summary, const RunReporter& reporter) {
   const double took = seconds(summary.elapsed);
   std::string line =
@@ -98,7 +108,7 @@ void print_summary(Context& context, const driver::Summary& summary, const RunRe
     line += fmt::format(" ({})", format_rate(static_cast<double>(summary.executed) / took));
   context.note(line);
   print_failures(context, reporter.failures());
-  if (summary.interrupted)
+  if (is_unfinished(summary))
     context.note(fmt::format("stopped: {}. Run the same command again to go on.",
                              summary.why.empty() ? "interrupted" : one_line(summary.why)));
 }
@@ -122,7 +132,7 @@ void json_summary(Context& context, const driver::Summary& summary) {
       .number("executed", summary.executed)
       .number("unchanged", summary.unchanged)
       .real("seconds", seconds(summary.elapsed))
-      .flag("interrupted", summary.interrupted)
+      .flag("interrupted", is_unfinished(summary))
       .text("why", summary.why)
       .close();
   context.out.flush();
@@ -160,7 +170,7 @@ ReportOptions report_options(const SessionOptions& options, const spec::LoadedSw
 void add_session_options(CLI::App& command, SessionOptions& options) {
   command.add_option("-j,--jobs", options.jobs, "Cores to use (default: all)")
       ->type_name("N")
-      ->check(CLI::Range(1U, 4096U));
+      ->check(CLI::Range(1U, 4096U).description(""));
   command.add_flag("--keep-going", options.keep_going, "Go on even if everything fails at first");
   command.add_option("--max-fails", options.max_fails, "Start nothing more after N failures")
       ->type_name("N");
@@ -190,8 +200,7 @@ Result<int> run_session(Context& context, const spec::LoadedSweep& study,
   if (!summary) return tl::unexpected(summary.error());
   TRY(report_end(context, *summary, reporter, report, study.source.one_liner));
   const auto& counts = summary->counts;
-  const bool all_done = counts.done == counts.total && !summary->interrupted;
-  return all_done ? kExitOk : kExitTasksFailed;
+  return counts.done == counts.total ? kExitOk : kExitTasksFailed;
 }
 
 }  // namespace gantry::cli

@@ -1,10 +1,39 @@
 #include "cli/task_list.hpp"
 
+#include <variant>
+#include <vector>
+
 namespace gantry::cli {
 namespace {
 
 /// Up to so many tasks are looked up one by one; for more the whole run is read in order.
 constexpr std::uint64_t kFewTasks = 256;
+
+/// By task number: asked to be cancelled, and nothing happened to it since. Empty when the run
+/// counts nothing as cancelled: whoever goes on with a run starts those tasks again, which is not
+/// journalled.
+Result<std::vector<bool>> cancelled_unstarted(const store::Store& store,
+                                              const store::RunRecord& record) {
+  std::vector<bool> asked;
+  if (record.counts.cancelled == 0) return asked;
+  asked.resize(std::size_t{record.counts.total} + 1, false);
+  const auto mark = [&](TaskId task, bool is_asked) {
+    if (task.value() < asked.size()) asked[task.value()] = is_asked;
+  };
+  TRY(store.replay(record.id, [&](const Event& event) {
+    if (const auto* cancel = std::get_if<CancelRequested>(&event)) {
+      if (cancel->all) asked.assign(asked.size(), true);
+      for (const TaskId task : cancel->tasks) mark(task, true);
+    } else if (const auto* ended = std::get_if<AttemptEnded>(&event)) {
+      mark(ended->report.key.task, false);
+    } else if (const auto* reused = std::get_if<TaskReused>(&event)) {
+      mark(reused->task, false);
+    } else if (const auto* invalidated = std::get_if<TaskInvalidated>(&event)) {
+      mark(invalidated->task, false);
+    }
+  }));
+  return asked;
+}
 
 }  // namespace
 
@@ -46,26 +75,33 @@ bool TaskFilter::takes(TaskState state) const {
 Result<> for_each_task(const store::Store& store, const store::RunRecord& record,
                        const TaskFilter& filter, const TaskSink& sink) {
   const std::uint32_t size = record.counts.total;
+  TRY_ASSIGN(const auto cancelled, cancelled_unstarted(store, record));
+  const auto pass = [&](TaskId task, const store::TaskRow* row) {
+    TaskState state = state_of(row);
+    if (state == TaskState::pending && !cancelled.empty() && cancelled[task.value()])
+      state = TaskState::cancelled;
+    if (filter.takes(state)) sink(task, state, row);
+  };
   if (filter.selector.count(size) <= kFewTasks) {
     for (const TaskId task : filter.selector.tasks(size)) {
       TRY_ASSIGN(const auto row, store.task(record.id, task));
-      const store::TaskRow* found = row ? &*row : nullptr;
-      if (filter.takes(state_of(found))) sink(task, found);
+      pass(task, row ? &*row : nullptr);
     }
     return {};
   }
+  const bool wants_unended = filter.takes(TaskState::pending) || filter.takes(TaskState::cancelled);
   std::uint64_t next = 1;  // the first task that was not looked at
   const auto pass_unended = [&](std::uint64_t before) {
-    if (!filter.takes(TaskState::pending)) next = before;
+    if (!wants_unended) next = before;
     for (; next < before; ++next)
       if (const TaskId task(static_cast<std::uint32_t>(next)); filter.selector.contains(task))
-        sink(task, nullptr);
+        pass(task, nullptr);
   };
   TRY(store.for_each_task(record.id, [&](const store::TaskRow& row) {
     if (row.task.value() < next || row.task.value() > size) return;
     pass_unended(row.task.value());
     ++next;
-    if (filter.selector.contains(row.task) && filter.takes(state_of(&row))) sink(row.task, &row);
+    if (filter.selector.contains(row.task)) pass(row.task, &row);
   }));
   pass_unended(std::uint64_t{size} + 1);
   return {};

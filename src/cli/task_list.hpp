@@ -14,7 +14,7 @@ namespace gantry::cli {
 enum class TaskState { pending, done, failed, cancelled };
 
 std::string_view to_string(TaskState state);
-/// `row` is null for a task that never ended.
+/// What the row alone says; it is null for a task that never ended.
 TaskState state_of(const store::TaskRow* row);
 
 struct TaskFilter {
@@ -29,10 +29,11 @@ struct TaskFilter {
 };
 
 /// `row` is null for a task that never ended.
-using TaskSink = std::function<void(TaskId task, const store::TaskRow* row)>;
+using TaskSink = std::function<void(TaskId task, TaskState state, const store::TaskRow* row)>;
 
-/// Every task that the filter takes, by number. REQUIRES: the selector was made by within(the run's
-/// size).
+/// Every task that the filter takes, by number. A task that was cancelled before it started has no
+/// row, yet counts as cancelled until the run goes on. REQUIRES: the selector was made by
+/// within(the run's size).
 Result<> for_each_task(const store::Store& store, const store::RunRecord& record,
                        const TaskFilter& filter, const TaskSink& sink);
 

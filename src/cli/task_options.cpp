@@ -3,8 +3,8 @@
 namespace gantry::cli {
 
 void add_task_options(CLI::App& command, TaskOptions& options) {
-  command.add_option("SELECTOR", options.selector, "Tasks: all, 7 or 1,3,5-8");
-  command.add_option("--run", options.run, "The run: last (default) or a number");
+  command.add_option("SELECTOR", options.selector, "Tasks: all, 7 or 1,3,5-8")->type_name("");
+  command.add_option("--run", options.run, "The run: last (default) or a number")->type_name("RUN");
 }
 
 void add_state_options(CLI::App& command, TaskOptions& options) {
