@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -105,16 +106,20 @@ Result<> Agent::recover() {
   // Holding the lock proves that every shepherd of an earlier agent is gone; what they could not
   // kill is found by the mark in its environment.
   kill_processes_marked("GANTRY_AGENT_DIR=" + config_.dir.string());
+  TRY_ASSIGN(SlotHistory unsaved, recover_slot_log(unsaved_path()));
+  std::set<AttemptKey> known;  // ended, although their slot's log had no room to say so
+  for (auto& body : unsaved.ended) {
+    if (const auto key = peek_ended_key(body)) known.insert(*key);
+    add_report(ReportBook::kNoSlot, std::move(body), Kept::in_own_file);
+  }
   for (const unsigned slot : logged_slots(config_.dir)) {
     TRY_ASSIGN(SlotHistory history, recover_slot_log(slot_log_path(config_.dir, slot)));
     for (auto& body : history.ended) add_report(slot, std::move(body), Kept::in_slot_log);
     for (const auto& started : history.unfinished) {
+      if (known.contains(started.key)) continue;
       add_report(slot, unrun_report(started, Cause::lost, "its agent died"), Kept::in_slot_log);
     }
   }
-  TRY_ASSIGN(SlotHistory unsaved, recover_slot_log(unsaved_path()));
-  for (auto& body : unsaved.ended)
-    add_report(ReportBook::kNoSlot, std::move(body), Kept::in_own_file);
   return {};
 }
 
