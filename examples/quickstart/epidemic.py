@@ -48,8 +48,7 @@ def main():
         parser.error("--strength is a fraction between 0 and 1")
     course, infected = simulate(options.r0, options.start, options.length, options.strength)
     worst = max(range(len(course)), key=course.__getitem__)
-    print(f"worst day: {worst}")
-    print(f"ill on the worst day: {100 * course[worst]:.2f} %")
+    print(f"ill at the peak: {100 * course[worst]:.2f} %, on day {worst}")
     print(f"infected in the year: {100 * infected:.2f} %")
 
 

@@ -29,7 +29,7 @@ class QuickstartTest(gantry_test.TestCase):
         rows = self.rows()
         self.assertEqual(len(rows), 80)  # 20 days x 4 strengths
         best = min(rows.values(), key=lambda row: float(row["peak"]))
-        self.assertEqual((best["start"], best["strength"], best["worst_day"]), ("24", "0.4", "62"), best)
+        self.assertEqual((best["start"], best["strength"], best["peak_day"]), ("24", "0.4", "62"), best)
         # Strict from the first day on: the wave only comes later. Without restrictions its peak is 23.35 %.
         self.assertGreater(float(rows["0", "0.9"]["peak"]), 23.0)
         plot = self.gantry("results", "--plot", "start", "peak", "--by", "strength")
