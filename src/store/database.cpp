@@ -178,11 +178,12 @@ Statement& Statement::skip(int columns) {
 namespace {
 std::string file_uri(const std::filesystem::path& path) {
   std::string uri = "file:";
-  for (const unsigned char c : std::filesystem::absolute(path).string()) {
-    if (std::isalnum(c) != 0 || c == '/' || c == '.' || c == '-' || c == '_') {
-      uri += static_cast<char>(c);
+  for (const char c : std::filesystem::absolute(path).string()) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || c == '/' || c == '.' || c == '-' || c == '_') {
+      uri += c;
     } else {
-      uri += fmt::format("%{:02x}", c);
+      uri += fmt::format("%{:02x}", byte);
     }
   }
   return uri + "?immutable=1";

@@ -28,7 +28,7 @@ void put_big_endian(std::uint64_t v, char* to) {
   for (int i = 0; i < 8; ++i) to[i] = static_cast<char>(v >> (56 - 8 * i));
 }
 
-bool read_pairs(std::string_view json, Pairs& out) {
+bool read_json(std::string_view json, Pairs& out) {
   out.clear();
   if (json.empty()) return true;
   auto pairs = read_json_pairs(json);
@@ -244,8 +244,7 @@ bool read_row(Statement& row, EventRow& out) {
   read_output_place(row, r.out);
   read_output_place(row, r.err);
   r.detail = row.bytes();
-  if (!read_pairs(row.bytes(), out.parameters) || !read_pairs(row.bytes(), out.results))
-    return false;
+  if (!read_json(row.bytes(), out.parameters) || !read_json(row.bytes(), out.results)) return false;
   if (const auto exact = row.bytes();
       !exact.empty() && !read_exact(exact, out.parameters, out.results)) {
     return false;
@@ -254,6 +253,13 @@ bool read_row(Statement& row, EventRow& out) {
   out.tasks.clear();
   const auto data = row.bytes();
   return data.empty() || read_task_list(data, out.all, out.tasks);
+}
+
+bool read_results(Statement& row, Pairs& results) {
+  if (!read_json(row.bytes(), results)) return false;
+  const auto exact = row.bytes();
+  Pairs parameters;
+  return exact.empty() || read_exact(exact, parameters, results);
 }
 
 void read_output(Statement& row, AttemptReport& report) {
@@ -342,7 +348,7 @@ void write_task_list(bool all, const std::vector<TaskId>& tasks, std::string& ou
   if (all) return;
   for (const TaskId task : tasks) {
     if (out.size() > 1) out += ',';
-    std::array<char, 16> digits;
+    std::array<char, 16> digits{};
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), task.value()).ptr;
     out.append(digits.data(), end);
   }

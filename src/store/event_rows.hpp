@@ -67,6 +67,8 @@ struct EventRow {
 };
 /// False when the row does not hold what EventWriter writes.
 bool read_row(Statement& row, EventRow& out);
+/// Of a row of `results, exact`.
+bool read_results(Statement& row, Pairs& results);
 /// After read_row(), when `stdout, stderr` was selected too.
 void read_output(Statement& row, AttemptReport& report);
 /// Nothing when the kind is not known.

@@ -45,6 +45,13 @@ Result<> write_file(Statement& s, const std::string& path, const KnownFile& file
 
 }  // namespace
 
+Result<Statement*> kept(const Database& db, std::optional<Statement>& slot, std::string_view sql) {
+  if (!slot) {
+    TRY_ASSIGN(slot, db.prepare(sql, true));
+  }
+  return &*slot;
+}
+
 Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
@@ -57,7 +64,7 @@ Result<Store> Store::open(const std::filesystem::path& directory, Access access)
   if (access == Access::read_write) {
     TRY_ASSIGN(hot, prepare_hot(db));
   }
-  return Store(std::unique_ptr<Impl>(new Impl{std::move(db), access, std::move(hot), {}, -1, 0}));
+  return Store(std::unique_ptr<Impl>(new Impl{std::move(db), access, std::move(hot), {}}));
 }
 
 // The open group.

@@ -54,6 +54,10 @@ struct HotStatements {
   Statement data_version;
 };
 
+/// The statement in `slot`, prepared if it was not yet. REQUIRES: the user resets it
+/// (Statement::Scope).
+Result<Statement*> kept(const Database& db, std::optional<Statement>& slot, std::string_view sql);
+
 struct Store::Impl {
   Database db;
   Access access;
@@ -61,6 +65,11 @@ struct Store::Impl {
   Group group;
   std::int64_t seen_data_version = -1;
   std::int64_t last_request = 0;
+
+  // Asked once a task, or once a file: prepared at the first use, and kept.
+  std::optional<Statement> results_of_attempt{};
+  std::optional<Statement> results_of_copy{};
+  std::optional<Statement> known_file{};
 
   Result<> write_group();
 };

@@ -198,20 +198,25 @@ Result<std::vector<std::pair<std::string, std::string>>> Store::results_of(
     const Reusable& source) const {
   const bool copy = source.attempt == AttemptId{};
   TRY_ASSIGN(
-      Statement s,
-      impl_->db.prepare(fmt::format(
-          "SELECT {} FROM events WHERE run = ? AND task = ? AND {} ORDER BY seq DESC LIMIT 1",
-          kEventColumns, copy ? "attempt IS NULL AND kind = 'reused'" : "attempt = ?")));
+      Statement * kept_statement,
+      copy
+          ? kept(impl_->db, impl_->results_of_copy,
+                 "SELECT results, exact FROM events WHERE run = ? AND task = ? AND attempt IS NULL "
+                 "AND kind = 'reused' ORDER BY seq DESC LIMIT 1")
+          : kept(impl_->db, impl_->results_of_attempt,
+                 "SELECT results, exact FROM events WHERE run = ? AND task = ? AND attempt = ?"));
+  Statement& s = *kept_statement;
+  const Statement::Scope scope(s);
   s.integer(source.run.value()).integer(source.task.value());
   if (!copy) s.integer(source.attempt.value());
   TRY_ASSIGN(const bool found, s.step());
-  EventRow row;
   if (!found) {
     return fail(ErrorCode::usage, fmt::format("run {} holds no result of task {}",
                                               source.run.value(), source.task.value()));
   }
-  if (!read_row(s, row)) return fail_event(impl_->db);
-  return std::move(row.results);
+  Pairs results;
+  if (!read_results(s, results)) return fail_event(impl_->db);
+  return results;
 }
 
 }  // namespace gantry::store

@@ -144,6 +144,12 @@ TEST_F(StoreQueries, GivesTheResultsOfWhatItOffers) {
               ElementsAre(std::pair("pi", "3.14")));
   EXPECT_THAT(must(store_.results_of({run_, TaskId(2), AttemptId(0)})),
               ElementsAre(std::pair("pi", "3")));
+  AttemptEnded odd = plain_end(run_, 60);
+  odd.results = {{"r", "\xff"}};
+  must(store_.append(run_, odd));
+  must(store_.commit());
+  EXPECT_THAT(must(store_.results_of({run_, TaskId(60), AttemptId(1)})),
+              ElementsAre(std::pair("r", "\xff")));
   EXPECT_FALSE(store_.results_of({run_, TaskId(4), AttemptId(2)}));
   EXPECT_FALSE(store_.results_of({RunId(9), TaskId(4), AttemptId(1)}));
 }

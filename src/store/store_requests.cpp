@@ -49,9 +49,11 @@ Result<std::optional<Digest>> Store::known_digest(const std::string& path, std::
   };
   const auto& waiting = impl_->group.files;
   if (const auto it = waiting.find(path); it != waiting.end()) return if_same(it->second);
-  TRY_ASSIGN(
-      Statement s,
-      impl_->db.prepare("SELECT size, mtime_ns, inode, digest FROM file_digests WHERE path = ?"));
+  TRY_ASSIGN(Statement * kept_statement,
+             kept(impl_->db, impl_->known_file,
+                  "SELECT size, mtime_ns, inode, digest FROM file_digests WHERE path = ?"));
+  Statement& s = *kept_statement;
+  const Statement::Scope scope(s);
   s.text(path);
   TRY_ASSIGN(const bool found, s.step());
   if (!found) return std::nullopt;
