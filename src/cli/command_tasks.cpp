@@ -116,8 +116,9 @@ Result<int> list_tasks(Context& context, const TasksOptions& options) {
   TRY_ASSIGN(const TaskFilter filter, filter_of(options.tasks, run.record));
   PendingParameters pending(run.record);
   const auto& names = run.record.parameter_names;
-  std::vector<Column> columns{{"task", false, false},
-                              {"state", false, false},
+  const std::size_t digits = std::to_string(run.record.counts.total).size();
+  std::vector<Column> columns{{"task", false, false, digits},
+                              {"state", false, false, std::string_view("cancelled").size()},
                               {"try", false, false},
                               {"time", false, false},
                               {"why"}};

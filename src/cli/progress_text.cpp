@@ -37,6 +37,13 @@ std::string bar(double part, std::size_t width, bool utf8) {
   return text + "▏";
 }
 
+/// A forecast is not good to the millisecond.
+std::string eta_text(Duration eta) {
+  const double s = seconds(eta);
+  if (s < 1) return "1 s";
+  return s < 60 ? fmt::format("{:.0f} s", s) : format_duration(eta);
+}
+
 struct Piece {
   std::string text;
   Color color = Color::none;
@@ -95,7 +102,7 @@ std::vector<std::string> progress_block(const driver::Progress& progress,
                       Color::yellow});
   if (progress.draining) second.push_back({"Ctrl-C again cancels it", Color::none});
   if (progress.eta > Duration{0} && !progress.draining)
-    second.push_back({fmt::format("ETA {}", format_duration(progress.eta)), Color::none});
+    second.push_back({"ETA " + eta_text(progress.eta), Color::none});
   second.push_back({fmt::format("elapsed {}", format_duration(progress.elapsed)), Color::none});
   if (progress.tasks_per_second > 0)
     second.push_back({format_rate(progress.tasks_per_second), Color::none});
@@ -115,7 +122,7 @@ std::string progress_line(const driver::Progress& progress) {
   if (progress.draining)
     line += ", stopping";
   else if (progress.eta > Duration{0})
-    line += ", ETA " + format_duration(progress.eta);
+    line += ", ETA " + eta_text(progress.eta);
   return line;
 }
 

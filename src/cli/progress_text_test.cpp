@@ -29,7 +29,7 @@ TEST(ProgressBlock, ShowsBarCountsAndTimes) {
   // of it is 16.
   EXPECT_THAT(lines[0], HasSubstr("[################......................]"));
   EXPECT_THAT(lines[0], HasSubstr(" 43%  430/1000  10 failed  16 running"));
-  EXPECT_EQ(lines[1], "ETA 7.00 s  elapsed 5.30 s  81 tasks/s  run 3");
+  EXPECT_EQ(lines[1], "ETA 7 s  elapsed 5.30 s  81 tasks/s  run 3");
 }
 
 TEST(ProgressBlock, FitsAnyWidth) {
@@ -61,7 +61,7 @@ TEST(ProgressBlock, SaysWhyItStops) {
 
 TEST(ProgressLine, IsPlain) {
   EXPECT_EQ(progress_line(sample()),
-            "420/1000 done, 10 failed, 16 running, 81 tasks/s, elapsed 5.30 s, ETA 7.00 s");
+            "420/1000 done, 10 failed, 16 running, 81 tasks/s, elapsed 5.30 s, ETA 7 s");
 }
 
 TEST(CountsText, NamesWhatIsLeft) {

@@ -53,7 +53,7 @@ class TableWriter final : public ResultWriter {
   static std::vector<Column> columns(const store::RunRecord& run, bool with_state) {
     std::vector<Column> columns;
     for (auto& name : headings(run, with_state)) columns.push_back({std::move(name)});
-    columns.front() = {"task", false, false};
+    columns.front() = {"task", false, false, std::to_string(run.counts.total).size()};
     return columns;
   }
   const store::RunRecord& run_;

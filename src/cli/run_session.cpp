@@ -114,9 +114,9 @@ void print_summary(Context& context, const driver::Summary& summary, const RunRe
 }
 
 void print_where(Context& context, bool has_results) {
-  const std::string state = one_line(context.state_dir.string());
-  context.note(fmt::format("state: {}  output of tasks: gantry log N{}", state,
-                           has_results ? "  results: gantry results" : ""));
+  context.note(fmt::format("{}output of task N: gantry log N",
+                           has_results ? "results: gantry results; " : ""));
+  context.note(fmt::format("state: {}", one_line(context.state_dir.string())));
 }
 
 void json_summary(Context& context, const driver::Summary& summary) {

@@ -56,7 +56,7 @@ void Table::lay_out() {
   dropped_.assign(count, false);
   for (std::size_t i = 0; i < count; ++i) {
     columns_[i].title = one_line(columns_[i].title);
-    widths_[i] = display_width(columns_[i].title);
+    widths_[i] = std::max(columns_[i].width, display_width(columns_[i].title));
     bool any = false;
     for (const auto& row : held_) {
       const auto& text = row[i].text;
@@ -120,8 +120,8 @@ void Table::print(const std::vector<Cell>& cells) {
   std::size_t owed = 0;  // spaces that only count when something follows
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (dropped_[i]) continue;
-    const std::string text =
-        style_.columns > 0 ? fit(cells[i].text, widths_[i], style_.utf8) : cells[i].text;
+    const bool may_cut = style_.columns > 0 && columns_[i].may_shrink;
+    const std::string text = may_cut ? fit(cells[i].text, widths_[i], style_.utf8) : cells[i].text;
     const std::size_t width = display_width(text);
     const std::size_t pad = widths_[i] > width ? widths_[i] - width : 0;
     if (!text.empty()) {

@@ -16,7 +16,8 @@ namespace gantry::cli {
 struct Column {
   std::string title;
   bool may_drop = true;    ///< leave it out, last column first, when there is no room
-  bool may_shrink = true;  ///< cut its cells before columns are left out
+  bool may_shrink = true;  ///< cut its cells before columns are left out; others are never cut
+  std::size_t width = 0;   ///< at least; for what later rows may hold
 };
 
 struct Cell {

@@ -74,6 +74,17 @@ TEST(Table, StreamsRowsAfterTheFirstThousand) {
   EXPECT_EQ(lines, 5001U);
 }
 
+TEST(Table, NumbersThatGrowLaterAreNotCut) {
+  std::string last;
+  Table table({{"task", false, false, 7}, {"x", false, false}}, {},
+              [&](std::string_view line) { last = line; });
+  for (int i = 0; i < 1500; ++i) table.add({{std::to_string(i)}, {"1"}});
+  table.add({{"1000000"}, {"123456789"}});
+  EXPECT_EQ(last, "1000000  123456789");
+  table.add({{"1"}, {"2"}});
+  EXPECT_EQ(last, "      1  2");
+}
+
 TEST(Table, NothingForNoRows) {
   EXPECT_TRUE(render({{"a"}}, {}, {}).empty());
 }
