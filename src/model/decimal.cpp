@@ -98,8 +98,9 @@ void append_decimal(std::string& out, const Decimal& value, std::uint8_t width) 
 
 std::optional<double> parse_number(std::string_view text) {
   std::string_view rest = text;
-  if (rest.starts_with('+')) rest.remove_prefix(1);
-  const std::string_view unsigned_part = rest.starts_with('-') ? rest.substr(1) : rest;
+  std::string_view unsigned_part = rest;
+  if (rest.starts_with('-') || rest.starts_with('+')) unsigned_part.remove_prefix(1);
+  if (rest.starts_with('+')) rest = unsigned_part;  // from_chars takes no plus
   // from_chars would also take "inf" and "nan".
   if (unsigned_part.empty() || (!is_digit(unsigned_part[0]) && unsigned_part[0] != '.')) {
     return std::nullopt;

@@ -13,7 +13,7 @@ namespace gantry {
 namespace {
 
 // A Latin hypercube keeps one permutation a dimension in memory.
-constexpr std::uint64_t kMaxPermuted = 100'000'000;
+constexpr std::uint64_t kMaxPermuted = 50'000'000;
 constexpr std::size_t kMaxSobolDimensions = 3667;  // boost's table of direction numbers
 
 /// SplitMix64's finalizer: a bijection that mixes every bit.

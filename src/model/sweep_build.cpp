@@ -12,7 +12,7 @@ namespace gantry {
 namespace {
 
 /// A filter looks at every combination before anything runs.
-constexpr std::uint32_t kMaxFiltered = 200'000'000;
+constexpr std::uint32_t kMaxFiltered = 100'000'000;
 
 Result<> check_text(const SourceText& source, const std::string& file) {
   if (source.text.find('\0') == std::string::npos) return {};

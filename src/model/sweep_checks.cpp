@@ -14,9 +14,9 @@ namespace gantry {
 
 namespace {
 
-// Two tasks that write the same file are looked for among so many outputs; more would not fit in
-// memory.
-constexpr std::uint64_t kMaxCheckedOutputs = 20'000'000;
+// Checks before the start look at so many tasks or outputs at most: the start must not take
+// minutes, nor finding outputs that meet all memory. What lies beyond fails on its own, task by task.
+constexpr std::uint32_t kMaxChecked = 20'000'000;
 constexpr double kMaxCores = 1'000'000;
 
 Result<> check_values(const ParameterDefinition& parameter, const std::string& file) {
@@ -99,12 +99,16 @@ void Sweep::Impl::for_each_choice(const std::vector<std::uint32_t>& slots,
       if (expressions->uses(p)) used.push_back(p);  // a derived value may depend on it
     }
   }
+  std::uint32_t visits = 0;
+  const auto limited = [&](std::uint32_t number) {
+    return ++visits <= kMaxChecked && visit(number);
+  };
   if (!all) {
-    space.for_each_choice(used, [&](std::uint32_t combination) { return visit(combination + 1); });
+    space.for_each_choice(used,
+                          [&](std::uint32_t combination) { return limited(combination + 1); });
     return;
   }
-  for (std::uint32_t number = 1; number <= size(); ++number) {
-    if (!visit(number)) return;
+  for (std::uint32_t number = 1; number <= size() && limited(number); ++number) {
   }
 }
 
@@ -246,7 +250,7 @@ Result<> Sweep::Impl::check_outputs() {
     std::uint32_t output;
   };
   const std::uint64_t count = static_cast<std::uint64_t>(size()) * outputs.size();
-  if (count <= 1 || count > kMaxCheckedOutputs || outputs_surely_differ()) return {};
+  if (count <= 1 || count > kMaxChecked || outputs_surely_differ()) return {};
   std::vector<Seen> seen;
   seen.reserve(count);
   std::string directory;

@@ -92,7 +92,8 @@ Result<ParameterValues> ParameterReader::list(const YamlNode& node, std::string_
       continue;
     }
     TRY_ASSIGN(const auto part, placed(std::move(*range), item.mark()));
-    if (part.size() > kMaxYamlNodes) {
+    listed_ += part.size();
+    if (listed_ > kMaxYamlNodes) {
       return reader_.error(item.mark(), "this range is too long to stand in a list",
                            "make it the parameter's only value");
     }

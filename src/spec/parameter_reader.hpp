@@ -49,6 +49,7 @@ class ParameterReader {
   const NodeReader& reader_;
   std::filesystem::path base_dir_;
   std::map<std::string, LinkedCsv> tables_;
+  std::uint64_t listed_ = 0;  ///< values that ranges inside lists became, of all parameters
 };
 
 }  // namespace gantry::spec

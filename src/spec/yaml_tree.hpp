@@ -16,7 +16,7 @@ namespace gantry::spec {
 
 inline constexpr std::size_t kMaxYamlBytes = std::size_t{16} << 20U;
 inline constexpr std::size_t kMaxYamlDepth = 32;
-inline constexpr std::size_t kMaxYamlNodes = 4'000'000;  ///< also counts what aliases repeat
+inline constexpr std::size_t kMaxYamlNodes = 1'000'000;  ///< also counts what aliases repeat
 
 struct YamlEntry;
 

@@ -1,0 +1,93 @@
+#include "spec/yaml_tree.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gantry::spec {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string error(const std::string& text) {
+  const auto root = parse_yaml(text, "f");
+  return root ? "no error" : root.error().message;
+}
+
+std::string repeat(const std::string& text, std::size_t times) {
+  std::string out;
+  for (std::size_t i = 0; i < times; ++i) out += text;
+  return out;
+}
+
+TEST(YamlTree, KeepsKindsAndPlaces) {
+  const auto root = parse_yaml("a: x\nb:\n  - 1\n  - 'q t'\nc: {d: ~}\n", "f");
+  ASSERT_TRUE(root) << root.error().message;
+  ASSERT_EQ(root->entries.size(), 3U);
+  const auto& [b, list] = root->entries[1];
+  EXPECT_EQ(b.text, "b");
+  EXPECT_EQ(b.mark.line, 2U);
+  ASSERT_TRUE(list.is_sequence());
+  EXPECT_FALSE(list.items[0].quoted);
+  EXPECT_TRUE(list.items[1].quoted);
+  EXPECT_EQ(list.items[1].text(), "q t");
+  EXPECT_EQ(list.items[1].mark().line, 4U);
+  EXPECT_EQ(list.items[1].mark().column, 6U) << "of the text, behind the quote";
+  EXPECT_EQ(root->entries[2].second.entries[0].second.kind, YamlNode::Kind::null);
+}
+
+TEST(YamlTree, KnowsWhetherColumnsAreExact) {
+  const auto root = parse_yaml("a: plain text\nb: \"esc\\t\"\nc: |\n  block\nd: 'it''s'\n", "f");
+  ASSERT_TRUE(root);
+  EXPECT_TRUE(root->entries[0].second.scalar.exact);
+  EXPECT_EQ(root->entries[0].second.scalar.at(6).column, 10U);
+  EXPECT_FALSE(root->entries[1].second.scalar.exact);
+  EXPECT_FALSE(root->entries[2].second.scalar.exact);
+  EXPECT_FALSE(root->entries[3].second.scalar.exact);
+  EXPECT_EQ(root->entries[3].second.scalar.at(2).column, root->entries[3].second.mark().column);
+}
+
+TEST(YamlTree, AliasesRepeatTheirNode) {
+  const auto root = parse_yaml("a: &x [1, 2]\nb: *x\n", "f");
+  ASSERT_TRUE(root);
+  EXPECT_EQ(root->entries[1].second.items.size(), 2U);
+}
+
+TEST(YamlTree, DepthIsBounded) {
+  EXPECT_THAT(error(repeat("[", 31) + repeat("]", 31)), HasSubstr("no error"));
+  EXPECT_THAT(error(repeat("[", 100'000)), HasSubstr("nested more than 32 levels"));
+  EXPECT_THAT(error(repeat("{a: ", 100'000)), HasSubstr("nested more than 32 levels"));
+  EXPECT_THAT(error(repeat("- ", 100'000)), HasSubstr("nested more than 32 levels"));
+  EXPECT_THAT(error(repeat("? ", 100'000)), HasSubstr("f:"));
+  std::string chain = "a0: &a0 [x]\n";
+  for (int i = 1; i < 60; ++i) {
+    chain += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" + std::to_string(i - 1) +
+             "]\n";
+  }
+  EXPECT_THAT(error(chain), HasSubstr("nested more than 32 levels"));
+}
+
+TEST(YamlTree, AliasBombsAreRefused) {
+  std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 12; ++i) {
+    const std::string previous = "*a" + std::to_string(i - 1);
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" +
+            repeat(previous + ", ", 9) + previous + "]\n";
+  }
+  EXPECT_THAT(error(bomb), HasSubstr("more than 1000000 values"));
+}
+
+TEST(YamlTree, SizeIsBounded) {
+  EXPECT_EQ(error(std::string(kMaxYamlBytes + 1, ' ')), "f: longer than 16 MiB");
+}
+
+TEST(YamlTree, DuplicateKeysAreSeenAtEveryLevel) {
+  EXPECT_EQ(error("a: {b: 1, c: 2, b: 3}"), "f:1:17: the key 'b' stands twice");
+  EXPECT_EQ(error("a: 1\n'a': 2"), "f:2:2: the key 'a' stands twice");
+}
+
+TEST(YamlTree, BadEscapesAreAnError) {
+  EXPECT_THAT(error("a: \"\\xZZ\""), HasSubstr("f:1:"));
+}
+
+}  // namespace
+}  // namespace gantry::spec
