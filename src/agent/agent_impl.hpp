@@ -1,0 +1,82 @@
+#pragma once
+/// The agent's one object, for agent*.cpp only: connections and messages drive it, the parts it
+/// owns know nothing of each other.
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "agent/agent.hpp"
+#include "agent/frame_stream.hpp"
+#include "agent/poller.hpp"
+#include "agent/protocol.hpp"
+#include "agent/report_book.hpp"
+#include "agent/slot_pool.hpp"
+#include "agent/task_queue.hpp"
+#include "base/fd.hpp"
+#include "base/result.hpp"
+
+namespace gantry::agent {
+
+class Agent {
+ public:
+  Agent(AgentConfig config, UniqueFd lock, Poller poller)
+      : config_(std::move(config)),
+        lock_(std::move(lock)),
+        poller_(std::move(poller)),
+        slots_(config_.dir, config_.output_dir, lock_.get()) {}
+
+  Result<> recover();
+  Result<> listen();
+  Result<> loop();
+
+ private:
+  using SteadyClock = std::chrono::steady_clock;
+  using Kept = ReportBook::Kept;
+  static constexpr auto kNotNow = SteadyClock::time_point::max();
+  static constexpr std::uint64_t kListenToken = ~std::uint64_t{0};
+  static constexpr std::uint64_t kGantryToken = ~std::uint64_t{0} - 1;
+
+  [[nodiscard]] bool may_leave(SteadyClock::time_point now);
+  [[nodiscard]] std::chrono::milliseconds time_to_wait(SteadyClock::time_point now) const;
+  [[nodiscard]] std::filesystem::path unsaved_path() const { return config_.dir / "unsaved.log"; }
+  void clean_up();
+  // Connections.
+  void on_event(std::uint64_t token);
+  void accept_gantry();
+  void serve_gantry();
+  void drop_gantry();
+  void note_news();
+  void flush();
+  // Messages from gantry.
+  void on_message(const Frame& frame);
+  void on_hello(const Frame& frame);
+  void on_start(const Frame& frame);
+  void on_cancel(const AttemptKey& key);
+  void on_recall();
+  // Tasks.
+  void dispatch();
+  void begin(Start start);
+  void serve_slot(std::size_t index);
+  void end_task(std::size_t index, std::string body, Kept kept);
+  void on_slot_died(std::size_t index);
+  void add_report(std::size_t slot, std::string body, Kept kept);
+
+  AgentConfig config_;
+  UniqueFd lock_;
+  Poller poller_;
+  UniqueFd listener_;
+  FrameStream gantry_;
+  SteadyClock::time_point born_ = SteadyClock::now();
+  SteadyClock::time_point flush_at_ = kNotNow;  ///< when the news must be sent
+  bool greeted_ = false;
+  bool was_served_ = false;
+
+  Hello hello_;
+  TaskQueue queue_;
+  SlotPool slots_;
+  ReportBook book_;
+};
+
+}  // namespace gantry::agent
