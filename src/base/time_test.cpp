@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/ids.hpp"
+#include "base/strong_id.hpp"
 
 namespace gantry {
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
-/// Everything that can happen to a run. Engine::apply(Event) is the only way its state changes, and the
-/// journal holds these: when you add or change one, bump store/schema's version and docs/formats/journal.md.
+/// Everything that can happen to a run. Engine::apply(Event) is the only way its state changes, and
+/// the journal holds these: when you add or change one, bump store/schema's version and
+/// docs/formats/journal.md.
 
 #include <string>
 #include <utility>
@@ -52,7 +53,8 @@ struct TaskReused {
   Fingerprint fingerprint;
   TimePoint at;
 };
-/// A finished task must run again; `reason` is for `explain` ("input mesh.dat changed", "retry asked for").
+/// A finished task must run again; `reason` is for `explain` ("input mesh.dat changed", "retry
+/// asked for").
 struct TaskInvalidated {
   TaskId task;
   std::string reason;
@@ -69,7 +71,7 @@ struct DrainRequested {
   std::string reason;
 };
 
-using Event = std::variant<HostUp, HostDown, AttemptStarted, AttemptReturned, AttemptEnded, TaskReused,
-                           TaskInvalidated, CancelRequested, DrainRequested>;
+using Event = std::variant<HostUp, HostDown, AttemptStarted, AttemptReturned, AttemptEnded,
+                           TaskReused, TaskInvalidated, CancelRequested, DrainRequested>;
 
 }  // namespace gantry

@@ -11,8 +11,8 @@ namespace gantry {
 struct Host {
   HostId id;
   std::string name;
-  std::uint32_t cores = 1;    ///< slots that may be used at once (-j)
-  std::uint64_t memory = 0;   ///< bytes that declared memory is packed into
+  std::uint32_t cores = 1;   ///< slots that may be used at once (-j)
+  std::uint64_t memory = 0;  ///< bytes that declared memory is packed into
 };
 
 }  // namespace gantry

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/ids.hpp"
+#include "base/strong_id.hpp"
 
 namespace gantry {
 

@@ -31,12 +31,13 @@ enum class FailureCause : std::uint8_t {
 /// "exit code", "timeout" …: for tables and JSON.
 std::string_view to_string(FailureCause cause);
 
-/// What a stream printed. Small output is held in `text`; of large output `text` is the last part and the
-/// whole lies in `pack` at [offset, offset+size).
+/// What a stream printed. Small output is held in `text`; of large output `text` is the last part
+/// and the whole lies in `pack` at [offset, offset+size).
 struct CapturedOutput {
   std::uint64_t size = 0;
   std::string text;
-  std::string pack;  ///< file name below the state directory's output folder; empty when all is in `text`
+  std::string
+      pack;  ///< file name below the state directory's output folder; empty when all is in `text`
   std::uint64_t offset = 0;
   bool truncated = false;  ///< the disk was full or a limit was reached: not everything was kept
 };
@@ -58,7 +59,8 @@ struct AttemptReport {
   Usage usage;
   CapturedOutput out;
   CapturedOutput err;
-  std::vector<std::pair<std::string, std::string>> collected;  ///< path -> content of the files that `results:` reads
+  std::vector<std::pair<std::string, std::string>>
+      collected;  ///< path -> content of the files that `results:` reads
 };
 
 /// One line for a person: "exit code 3", "killed by signal 11 (Segmentation fault)", "timeout" …

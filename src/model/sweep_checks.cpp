@@ -15,7 +15,8 @@ namespace gantry {
 namespace {
 
 // Checks before the start look at so many tasks or outputs at most: the start must not take
-// minutes, nor finding outputs that meet all memory. What lies beyond fails on its own, task by task.
+// minutes, nor finding outputs that meet all memory. What lies beyond fails on its own, task by
+// task.
 constexpr std::uint32_t kMaxChecked = 20'000'000;
 constexpr double kMaxCores = 1'000'000;
 
