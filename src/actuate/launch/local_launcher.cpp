@@ -243,7 +243,7 @@ class LocalLauncher final : public Launcher {
       return fail(ErrorCode::peer, fmt::format("the agent died {} times", restarts_),
                   "see " + (site_.state_dir / "agent/agent.log").string());
     }
-    events_.push_back(LauncherNotice{"the agent died; starting another one"});
+    events_.emplace_back(LauncherNotice{"the agent died; starting another one"});
     running_now_.clear();
     TRY(connect());
     // What we handed over and the new agent neither runs nor reports had not been started.
@@ -251,7 +251,7 @@ class LocalLauncher final : public Launcher {
       if (running_now_.contains(key)) {
         outstanding_.insert(key);
       } else {
-        events_.push_back(TaskReturned{key, kLocalHost});
+        events_.emplace_back(TaskReturned{key, kLocalHost});
       }
     }
     return {};
@@ -296,7 +296,7 @@ class LocalLauncher final : public Launcher {
       case MessageType::started: {
         const auto started = agent::decode_started(frame.body);
         if (!started) return false;
-        events_.push_back(
+        events_.emplace_back(
             TaskRunning{from_wire(started->key), kLocalHost, from_ns(started->started_ns)});
         return true;
       }
@@ -304,12 +304,12 @@ class LocalLauncher final : public Launcher {
         const auto key = agent::decode_key(frame.body);
         if (!key) return false;
         outstanding_.erase(from_wire(*key));
-        events_.push_back(TaskReturned{from_wire(*key), kLocalHost});
+        events_.emplace_back(TaskReturned{from_wire(*key), kLocalHost});
         return true;
       }
       case MessageType::notice: {
         auto notice = agent::decode_notice(frame.body);
-        if (notice) events_.push_back(LauncherNotice{std::move(notice->text)});
+        if (notice) events_.emplace_back(LauncherNotice{std::move(notice->text)});
         return notice.has_value();
       }
       default:
@@ -333,7 +333,7 @@ class LocalLauncher final : public Launcher {
       const TaskKey key = from_wire(running.key);
       running_now_.insert(key);
       outstanding_.insert(key);  // adopted
-      events_.push_back(TaskRunning{key, kLocalHost, from_ns(running.started_ns)});
+      events_.emplace_back(TaskRunning{key, kLocalHost, from_ns(running.started_ns)});
     }
     return true;
   }
