@@ -9,6 +9,11 @@ namespace gantry {
 
 namespace {
 
+// 15 digits hide the rounding of one sum, 12 that of the 53 products of power(); drawn values have
+// no more either, for nobody wants to read them.
+constexpr int kGridDigits = 15;
+constexpr int kComputedDigits = 12;
+
 std::string_view trim(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
@@ -144,10 +149,11 @@ std::string ParameterValues::spaced_text(const Spaced& spaced, ValuePosition at)
     if (at.index == spaced.count - 1) return format_number(spaced.to);
     fraction = static_cast<double>(at.index) / (spaced.count - 1);
   }
-  // 15 digits hide the rounding of one sum, 12 that of the 53 products of power().
-  if (!spaced.logarithmic)
-    return format_rounded(spaced.from + (spaced.to - spaced.from) * fraction, 15);
-  return format_rounded(spaced.from * power(spaced.roots, fraction), 12);
+  if (spaced.logarithmic) {
+    return format_rounded(spaced.from * power(spaced.roots, fraction), kComputedDigits);
+  }
+  const double value = spaced.from + (spaced.to - spaced.from) * fraction;
+  return format_rounded(value, spaced.count == 0 ? kComputedDigits : kGridDigits);
 }
 
 std::string_view ParameterValues::text(ValuePosition at, std::string& scratch) const {
