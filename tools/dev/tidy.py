@@ -2,7 +2,8 @@
 of the time, and they are compiled with the same warnings and run under the sanitizers.
 
 A unit that was clean is not looked at again until it, a header of ours that it includes, or .clang-tidy changes
-(--all: look again regardless). What was clean is remembered as one empty file per content hash in build/tidy.
+(--all: look again regardless). What was clean is remembered as one empty file per content hash in build/tidy. Which
+headers those are, the compiler tells: a unit that was not compiled since its last change is always looked at.
 """
 import concurrent.futures
 import hashlib
@@ -28,8 +29,18 @@ def own_headers() -> dict:
             if ROOT in path.parents:
                 current.append(path)
         elif ": #deps" in line:
-            current = deps.setdefault(line.split(": #deps")[0], [])
+            current = deps.setdefault(line.split(": #deps")[0], []) if line.endswith("(VALID)") else None
     return deps
+
+
+def compiled_from(output: str, unit: pathlib.Path, deps: dict):
+    """The files of ours behind an object file; None when that is not known, or not known to be so any more."""
+    headers, built = deps.get(output), BUILD / output
+    if not headers or not built.exists():
+        return None
+    files = [*headers, unit]
+    unchanged = all(path.exists() and path.stat().st_mtime <= built.stat().st_mtime for path in files)
+    return files if unchanged else None
 
 
 def content_key(paths) -> str:
@@ -57,16 +68,17 @@ def main() -> int:
         if unit.stem.endswith("_test"):
             continue
         words = shlex.split(command["command"])
-        key = content_key(deps.get(words[words.index("-o") + 1], []) + [unit])
-        if everything or not (CLEAN / key).exists():
-            todo[unit] = CLEAN / key
+        files = compiled_from(words[words.index("-o") + 1], unit, deps)
+        clean = CLEAN / content_key(files) if files else None
+        if everything or clean is None or not clean.exists():
+            todo[unit] = clean
     print(f"{len(todo)} units to look at")
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for (unit, clean), (good, output) in zip(todo.items(), pool.map(tidy, todo)):
-            if good:
+            if good and clean is not None:
                 clean.touch()
-            else:
+            elif not good:
                 bad += 1
                 print(f"{unit.relative_to(ROOT)}:\n{output}")
     return 1 if bad else 0
