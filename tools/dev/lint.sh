@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# ./dev lint. Sourced by ./dev; needs $root and $python.
-: "${root:?}" "${python:?}"
+# ./dev lint. Sourced by ./dev after suites.sh; needs $root, $python and $results.
+: "${root:?}" "${python:?}" "${results:?}"
 
 # NUL-separated: every C++ file of ours.
 sources() {
