@@ -1,6 +1,7 @@
 #include "agent/agent.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
@@ -170,13 +171,19 @@ void Agent::flush() {
 
 namespace {
 
+/// Whoever reads what is written to this pipe has closed it.
+bool is_deserted(int pipe) {
+  pollfd fd{pipe, 0, 0};
+  return ::poll(&fd, 1, 0) > 0 && (fd.revents & POLLERR) != 0;
+}
+
 /// One agent a directory: waits a while for the shepherds of one that was killed to finish their
-/// killing.
-Result<UniqueFd> take_lock(const std::filesystem::path& dir) {
+/// killing, as long as a gantry waits for us at the other end of `ready`.
+Result<UniqueFd> take_lock(const std::filesystem::path& dir, int ready) {
   TRY_ASSIGN(UniqueFd lock, open_file(dir / "lock", O_RDWR | O_CREAT, 0600));
   for (int tenths = 0; ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0; ++tenths) {
     if (errno != EWOULDBLOCK && errno != EINTR) return fail_errno((dir / "lock").string());
-    if (tenths > 300) {
+    if (tenths > 300 || is_deserted(ready)) {
       return fail(
           ErrorCode::busy, "another agent serves " + dir.string(),
           "wait until its tasks have ended, or end the process named in " + (dir / "pid").string());
@@ -186,8 +193,8 @@ Result<UniqueFd> take_lock(const std::filesystem::path& dir) {
   return lock;
 }
 
-Result<Agent> prepare(const AgentConfig& config) {
-  TRY_ASSIGN(UniqueFd lock, take_lock(config.dir));
+Result<Agent> prepare(const AgentConfig& config, int ready) {
+  TRY_ASSIGN(UniqueFd lock, take_lock(config.dir, ready));
   TRY_ASSIGN(Poller poller, Poller::create());
   Agent agent(config, std::move(lock), std::move(poller));
   TRY(agent.recover());
@@ -202,7 +209,7 @@ Result<> serve(const AgentConfig& config, UniqueFd ready) {
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is to us what a full disk is
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  auto agent = prepare(config);
+  auto agent = prepare(config, ready.get());
   if (!agent) {
     static_cast<void>(write_all(ready.get(), "error: " + agent.error().message));  // may be gone
     return tl::unexpected<Error>(agent.error());

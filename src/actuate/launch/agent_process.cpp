@@ -1,6 +1,7 @@
 #include "actuate/launch/agent_process.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -8,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -48,7 +50,7 @@ Result<> make_directories(const fs::path& state_dir) {
 }
 
 /// The text that the agent writes when it is ready ("ok") or has failed.
-Result<std::string> await_word(int fd) {
+Result<std::string> read_word(int fd) {
   std::string word;
   char buffer[512];
   for (;;) {
@@ -60,7 +62,27 @@ Result<std::string> await_word(int fd) {
   }
 }
 
-Result<> start_agent(const fs::path& state_dir) {
+/// Until the agent that writes to `ready` has said its word; or until another one answers, which a
+/// gantry has started that was killed before it could connect: ours waits for it in vain.
+Result<std::optional<UniqueFd>> await_agent(int ready, const fs::path& agent_dir) {
+  constexpr int kLookMs = 100;
+  for (;;) {
+    pollfd fd{ready, POLLIN, 0};
+    const int n = ::poll(&fd, 1, kLookMs);
+    if (n < 0 && errno != EINTR) return fail_errno("waiting for the agent");
+    if (n > 0) break;
+    if (auto connection = agent::connect_to(agent_dir, agent::kSocketName))
+      return std::move(*connection);
+  }
+  TRY_ASSIGN(const std::string word, read_word(ready));
+  if (word == "ok") return std::nullopt;
+  return fail(ErrorCode::peer,
+              "the agent could not start: " + (word.empty() ? "it ended at once" : word),
+              "see " + (agent_dir / "agent.log").string());
+}
+
+/// A connection if there is one already, to whichever agent.
+Result<std::optional<UniqueFd>> start_agent(const fs::path& state_dir) {
   TRY(make_directories(state_dir));
   TRY_ASSIGN(const fs::path program, find_agent());
   const fs::path log = state_dir / "agent" / "agent.log";
@@ -97,11 +119,7 @@ Result<> start_agent(const fs::path& state_dir) {
   while (::waitpid(pid, nullptr, 0) < 0 &&
          errno == EINTR) {  // its first process ends as it becomes a daemon
   }
-  TRY_ASSIGN(const std::string word, await_word(ready.get()));
-  if (word == "ok") return {};
-  return fail(ErrorCode::peer,
-              "the agent could not start: " + (word.empty() ? "it ended at once" : word),
-              "see " + log.string());
+  return await_agent(ready.get(), state_dir / "agent");
 }
 
 }  // namespace
@@ -111,9 +129,9 @@ Result<UniqueFd> connect_agent(const std::filesystem::path& state_dir) {
   for (int attempt = 0;; ++attempt) {
     if (auto connection = agent::connect_to(state_dir / "agent", agent::kSocketName))
       return connection;
-    if (auto started = start_agent(state_dir); !started && attempt == 2) {
-      return tl::unexpected<Error>(started.error());
-    }
+    auto started = start_agent(state_dir);
+    if (started && *started) return std::move(**started);
+    if (!started && attempt == 2) return tl::unexpected<Error>(started.error());
     if (attempt == 3)
       return fail(ErrorCode::peer, "the agent does not answer in " + state_dir.string());
   }
