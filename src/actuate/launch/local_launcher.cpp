@@ -31,8 +31,8 @@ using agent::MessageType;
 constexpr HostId kLocalHost{1};
 /// For a sign of life while the agent tells what is there.
 constexpr auto kAgentPatience = std::chrono::seconds(30);
-constexpr int kMaxRestarts =
-    5;  ///< of the agent in one run, before we believe that something is wrong
+/// Of the agent, without a task's end in between, before we believe that something is wrong.
+constexpr int kMaxRestarts = 5;
 
 #define SAME(a, b) \
   static_assert(static_cast<int>(agent::Cause::a) == static_cast<int>(FailureCause::b))
@@ -240,7 +240,7 @@ class LocalLauncher final : public Launcher {
   Result<> reconnect() {
     if (problem_) return tl::unexpected<Error>(*problem_);
     if (++restarts_ > kMaxRestarts) {
-      return fail(ErrorCode::peer, fmt::format("the agent died {} times", restarts_),
+      return fail(ErrorCode::peer, fmt::format("the agent died {} times in a row", restarts_),
                   "see " + (site_.state_dir / "agent/agent.log").string());
     }
     events_.emplace_back(LauncherNotice{"the agent died; starting another one"});
@@ -289,7 +289,10 @@ class LocalLauncher final : public Launcher {
         ReportReceived event{from_wire(std::move(ended->second)), fingerprint, kLocalHost, receipt};
         last_receipt_ = receipt;
         outstanding_.erase(event.report.key);
-        if (reports_expected_ > 0) --reports_expected_;
+        if (reports_expected_ > 0)
+          --reports_expected_;  // of an earlier agent's time
+        else
+          restarts_ = 0;
         events_.emplace_back(std::move(event));
         return true;
       }
