@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "driver/packed_output.hpp"
+#include "model/fingerprint.hpp"
 
 namespace gantry::driver {
 
@@ -92,7 +93,9 @@ Result<> Session::open() {
   dirty_ = true;
   run_.news.clear();
   TRY(launcher_.open());
+  opening_ = true;
   TRY(poll_launcher());
+  opening_ = false;
   return commit(false);
 }
 
@@ -184,8 +187,9 @@ Result<> Session::on_event(LauncherEvent event) {
                                  return {};
                                },
                                [&](TaskRunning& e) -> Result<> {
-                                 if (ours(e.key))
-                                   run_.engine.apply(AttemptStarted{e.key, e.host, e.at});
+                                 if (!ours(e.key)) return {};
+                                 if (opening_) adopted_.insert(e.key.task);
+                                 run_.engine.apply(AttemptStarted{e.key, e.host, e.at});
                                  return {};
                                },
                                [&](TaskReturned& e) -> Result<> {
@@ -210,6 +214,10 @@ Result<> Session::on_report(ReportReceived received) {
   auto& last = run_.last_ended[key.task.value()];
   if (key.attempt.value() <= last) return {};  // journalled before: a report may come twice
   last = key.attempt.value();
+  if (is_of_another_study(received)) {
+    received.report.cause = FailureCause::lost;
+    received.report.detail = "what ran under this number belonged to another study";
+  }
   AttemptEnded ended;
   ended.report = std::move(received.report);
   ended.host = received.host;
@@ -222,6 +230,15 @@ Result<> Session::on_report(ReportReceived received) {
   if (observer_.ended) observer_.ended(ended);
   record(std::move(ended));
   return {};
+}
+
+/// Run numbers begin anew when somebody moves the database away, and the agent may still hold
+/// reports of an older run with our number. Those of attempts that we started need no look.
+bool Session::is_of_another_study(const ReportReceived& received) {
+  const TaskId task = received.report.key.task;
+  const bool adopted = adopted_.erase(task) > 0;
+  if ((!adopted && !opening_) || received.fingerprint.empty()) return false;
+  return received.fingerprint.command != command_digest(sweep_.task(task));
 }
 
 /// A task of another run has ended since that run was last driven: its result must not be lost.

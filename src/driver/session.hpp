@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,7 @@ class Session {
   Result<> on_event(LauncherEvent event);
   Result<> on_report(ReportReceived received);
   Result<> on_foreign_report(ReportReceived received);
+  [[nodiscard]] bool is_of_another_study(const ReportReceived& received);
   Result<> read_results(const Sweep& sweep, AttemptEnded& ended) const;
   Result<> take_requests();
   void on_stop_signals(int count);
@@ -61,6 +63,8 @@ class Session {
   PreparedRun run_;
   std::map<HostId, std::string> host_names_;
   std::map<RunId, std::optional<Sweep>> other_sweeps_;
+  bool opening_ = false;
+  std::set<TaskId> adopted_;  ///< run, as the launcher says, and were not started by us
 
   TimePoint began_;
   TimePoint now_;
