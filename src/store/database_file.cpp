@@ -58,8 +58,12 @@ Result<> create_database(const fs::path& path) {
   return result;
 }
 
+/// SQLite takes a file without a whole header for a new, empty database.
 Result<> check_not_empty(const fs::path& path) {
-  if (size_or_zero(path) == 0) return fail_corrupt(path.string(), "the file is empty");
+  constexpr std::uintmax_t kHeader = 100;
+  const auto size = size_or_zero(path);
+  if (size == 0) return fail_corrupt(path.string(), "the file is empty");
+  if (size < kHeader) return fail_corrupt(path.string(), "the file is cut off");
   return {};
 }
 
