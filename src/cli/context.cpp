@@ -17,4 +17,12 @@ void Context::note(std::string_view text) {
   err.flush();
 }
 
+void Context::complain(std::string_view text) {
+  constexpr std::size_t kElsewhere = 1000;
+  const std::size_t columns = terminal.stderr_is_tty ? 2 * Terminal::columns(err.fd()) : kElsewhere;
+  out.flush();
+  err.line(paint(fit(text, columns, terminal.utf8), Color::red, terminal.color_stderr));
+  err.flush();
+}
+
 }  // namespace gantry::cli

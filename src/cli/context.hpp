@@ -25,6 +25,9 @@ struct Context {
   void report(const Error& error);
   /// A line for the person on standard error, wrapped.
   void note(std::string_view text);
+  /// A line about a task that failed, on standard error: cut to two of a terminal's lines, nearly
+  /// whole elsewhere, as the reason tends to stand at its end.
+  void complain(std::string_view text);
 };
 
 /// A command's work, chosen while the command line was parsed; the value is the exit code.

@@ -112,11 +112,7 @@ void RunReporter::show_failure(const AttemptEnded& event) {
       fmt::format("task {}: {}", report.key.task.value(), describe(report.cause, report.code, ""));
   if (const std::string detail = failure_detail(report); !detail.empty()) line += ": " + detail;
   if (!event.parameters.empty()) line += fmt::format("  ({})", parameters_text(event.parameters));
-  const std::size_t columns = Terminal::columns(context_.err.fd());
-  context_.out.flush();
-  context_.err.line(paint(fit(line, columns, context_.terminal.utf8), Color::red,
-                          context_.terminal.color_stderr));
-  context_.err.flush();
+  context_.complain(line);
 }
 
 void RunReporter::json_ended(const AttemptEnded& event) {

@@ -79,14 +79,12 @@ Result<> print_results(Context& context, const Ended& ended) {
 void print_failures(Context& context, const FailureTally& failures) {
   const auto groups = failures.groups();
   if (groups.empty()) return;
-  const std::size_t columns = Terminal::columns(context.err.fd());
   for (std::size_t i = 0; i < std::min(groups.size(), kGroupsShown); ++i) {
     const auto& group = groups[i];
     std::string line = fmt::format("  {}: {} task{}, e.g. task {}", group.cause, group.count,
                                    group.count == 1 ? "" : "s", group.example.value());
     if (!group.detail.empty()) line += ": " + group.detail;
-    context.err.line(paint(fit(line, columns, context.terminal.utf8), Color::red,
-                           context.terminal.color_stderr));
+    context.complain(line);
   }
   if (groups.size() > kGroupsShown)
     context.err.line(fmt::format("  ... and {} more causes", groups.size() - kGroupsShown));

@@ -66,6 +66,12 @@ Result<> print_captured(Output& to, bool sanitise, const CapturedOutput& capture
   Result<> result;
   if (captured.pack.empty()) {
     printer.print(captured.text);
+    if (captured.truncated)
+      result =
+          fail(ErrorCode::io,
+               fmt::format("only the last {} of {} bytes are left of this output: the disk was "
+                           "full when it was printed",
+                           captured.text.size(), captured.size));
   } else if (!stays_inside(captured.pack)) {
     result = fail(ErrorCode::corrupt,
                   fmt::format("the store names an output file outside of its folder: {}",
