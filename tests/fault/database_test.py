@@ -1,0 +1,190 @@
+"""Databases that are newer, cut, overwritten, foreign or in use: refused with what to do, and left as they are."""
+import os
+import sqlite3
+import subprocess
+import unittest
+
+from fault_case import FaultCase
+
+TASKS = 200
+
+
+class DatabaseTest(FaultCase):
+    def setUp(self):
+        super().setUp()
+        self.database = self.state / "gantry.db"
+        # 4 KB of output each, so that there are many pages to damage.
+        self.write("sweep.yaml", f"""
+            command: [sh, -c, "echo {{i}} >> ran; printf %04096d {{i}}"]
+            parameters: {{i: 1..{TASKS}}}
+            """)
+        result = self.gantry("run", "-j2", "sweep.yaml")
+        self.assertEqual(result.code, 0, result)
+        self.wait_until(lambda: self.agent_pid() is None, "the agent to be gone")
+        self.assertEqual(self.line_count("ran"), TASKS)
+
+    def assert_refused(self, *commands, says: str):
+        """Exit status 3 and words to act on; the file stays as it is and no task runs."""
+        before = self.database.read_bytes()
+        for command in commands:
+            result = self.gantry(*command)
+            self.assertEqual(result.code, 3, result)
+            self.assertIn(str(self.database), self.flat(result.stderr))
+            self.assertIn(says, self.flat(result.stderr))
+        self.assertEqual(self.database.read_bytes(), before, "a refused database was changed")
+        self.assertEqual(self.line_count("ran"), TASKS)
+
+    RUN = ("run", "sweep.yaml")
+    READ = (("status",), ("tasks", "--json"), ("results", "--json"))
+
+    def test_newer_version(self):
+        database = sqlite3.connect(self.database)
+        database.execute("PRAGMA user_version = 999")
+        database.close()
+        self.assert_refused(self.RUN, *self.READ, says="newer")
+
+    def test_truncated(self):
+        for size in (self.database.stat().st_size // 2, 4096, 100, 1):
+            with self.subTest(size=size):
+                os.truncate(self.database, size)
+                self.assert_refused(self.RUN, ("status",), says="damaged")
+
+    def test_empty(self):
+        os.truncate(self.database, 0)
+        self.assert_refused(self.RUN, *self.READ, says="damaged")
+
+    def test_garbage(self):
+        self.database.write_bytes(self.random.randbytes(50_000))
+        self.assert_refused(self.RUN, *self.READ, says="damaged")
+
+    def test_somebody_elses_database(self):
+        self.database.unlink()
+        database = sqlite3.connect(self.database)
+        database.execute("CREATE TABLE songs (title TEXT)")
+        database.commit()
+        database.close()
+        self.assert_refused(self.RUN, *self.READ, says="not")
+
+    def test_pages_overwritten_in_the_middle(self):
+        good = self.database.read_bytes()
+        pages = len(good) // 4096
+        self.assertGreater(pages, 100)
+        refused = 0
+        for _ in range(10):
+            bad = bytearray(good)
+            for page in self.random.sample(range(1, pages), 3):
+                bad[page * 4096:(page + 1) * 4096] = self.random.randbytes(4096)
+            self.database.write_bytes(bad)
+            result = self.gantry(*self.RUN)
+            # Nothing may run on a damaged journal; at worst the damage lies in pages that hold nothing.
+            self.assertEqual(self.line_count("ran"), TASKS, result)
+            self.assertIn(result.code, (0, 3), result)
+            if result.code == 3:
+                refused += 1
+                self.assertIn("damaged", result.stderr)
+                self.assertIn("sqlite3", self.flat(result.stderr))
+            for command in self.READ:  # may notice or not, but never crashes or hangs
+                self.assertIn(self.gantry(*command).code, (0, 3))
+        self.assertGreater(refused, 5)
+        # The way out that the hint names: moved away, the study can be run anew.
+        self.database.rename(self.dir / "moved.db")
+        result = self.gantry(*self.RUN)
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(self.line_count("ran"), 2 * TASKS)
+
+    def test_log_of_a_killed_gantry_is_torn(self):
+        """Power loss in the middle of a write: the torn end of the write-ahead log does not count, the rest does."""
+        self.write("more.yaml", "command: [sh, -c, 'echo {i} >> more; sleep 0.01']\nparameters: {i: 1..100}\n")
+        child = self.start_gantry("run", "-j2", "more.yaml", stdout=subprocess.DEVNULL)
+        self.wait_until(lambda: self.line_count("more") >= 60, "60 tasks to run")
+        child.kill()
+        child.communicate()
+        self.wait_until(lambda: self.agent_pid() is None, "the agent to be gone")
+        log = self.state / "gantry.db-wal"
+        self.assertGreater(log.stat().st_size, 4096)
+        os.truncate(log, log.stat().st_size - 2000)
+        result = self.gantry("run", "-j2", "more.yaml")
+        self.assertEqual(result.code, 0, result)
+        # What was lost from the log the agent still knows: its slots' logs are kept until it hears otherwise.
+        self.assertEqual({int(line) for line in self.lines("more")}, set(range(1, 101)))
+        self.assertEqual(len(self.tasks("--done")), 100)
+        self.assert_journal_is_sound()
+
+
+class MovedDatabaseTest(FaultCase):
+    """Run numbers begin anew without it, while the agent still speaks of the old ones."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("old.yaml", """
+            command: [sh, -c, "echo old {i}; echo {i} >> old; [ {i} -gt 2 ] || while [ ! -e go ]; do sleep 0.01; done"]
+            parameters: {i: 1..8}
+            """)
+        self.write("new.yaml", "command: [sh, -c, 'echo new {i}; echo {i} >> new']\nparameters: {i: 1..8}\n")
+
+    def assert_new_study_is_whole(self):
+        result = self.gantry("run", "-j4", "--no-output", "new.yaml")
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(sorted(self.lines("new")), list("12345678"))
+        for task in range(1, 9):
+            self.assertEqual(self.gantry("log", str(task)).stdout, f"new {task}\n")
+
+    def start_old_study(self):
+        """Two of its tasks run on, the others have ended, when gantry and its database are gone."""
+        child = self.start_gantry("run", "-j4", "old.yaml")
+        self.wait_until(lambda: self.line_count("old") == 8, "the old study's tasks to run")
+        child.kill()
+        child.communicate()
+        for name in ("gantry.db", "gantry.db-wal", "gantry.db-shm"):
+            (self.state / name).unlink(missing_ok=True)
+
+    def test_reports_of_another_study_do_not_count(self):
+        self.start_old_study()
+        self.write("go", "")
+        self.wait_until(lambda: self.agent_pid() is None, "the agent to be gone")
+        self.assert_new_study_is_whole()
+
+    def test_tasks_of_another_study_are_not_adopted(self):
+        self.start_old_study()
+        child = self.start_gantry("run", "-j4", "--no-output", "new.yaml")
+        self.wait_until(lambda: self.line_count("new") >= 2, "the new study to run")
+        self.write("go", "")
+        self.assertEqual(self.finish(child).code, 0)
+        self.assert_new_study_is_whole()
+
+
+class TwoAtOnceTest(FaultCase):
+    def test_second_run_names_the_first(self):
+        self.write("sweep.yaml", """
+            command: [sh, -c, "echo {i} >> ran; while [ ! -e go ]; do sleep 0.01; done"]
+            parameters: {i: 1..4}
+            """)
+        first = self.start_gantry("run", "-j2", "sweep.yaml")
+        self.wait_until(lambda: self.line_count("ran") == 2, "two tasks to run")
+        second = self.gantry("run", "-j2", "sweep.yaml")
+        self.assertEqual(second.code, 3, second)
+        self.assertIn(f"process {first.pid}", second.stderr)
+        other = self.gantry("run", "--", "true", ":::", "1")
+        self.assertEqual(other.code, 3, other)
+        for command in ("status", "tasks", "runs"):  # looking is always allowed
+            self.assertEqual(self.gantry(command, "--json").code, 0)
+        self.assertEqual(self.line_count("ran"), 2)
+        self.write("go", "")
+        result = self.finish(first)
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(sorted(self.lines("ran")), ["1", "2", "3", "4"])
+        self.assert_each_result_once(4)
+
+    def test_many_start_at_once(self):
+        self.write("sweep.yaml", "command: [sh, -c, 'echo {i} >> ran; sleep 0.02']\nparameters: {i: 1..20}\n")
+        children = [self.start_gantry("run", "-j2", "--no-output", "sweep.yaml") for _ in range(8)]
+        results = [self.finish(child) for child in children]
+        for result in results:
+            self.assertIn(result.code, (0, 3), result)
+        self.assertIn(0, [result.code for result in results])
+        self.assertEqual(sorted(map(int, self.lines("ran"))), list(range(1, 21)))
+        self.assert_each_result_once(20)
+
+
+if __name__ == "__main__":
+    unittest.main()
