@@ -21,7 +21,8 @@ class CrashCase(FaultCase):
         return self.start_gantry("run", "-j", SLOTS, "--no-progress", study, stdout=subprocess.DEVNULL)
 
     def await_instant(self, child, after: int, delay: float, log: str):
-        self.wait_until(lambda: self.line_count(log) >= after or child.poll() is not None, f"{after} tasks to start", 60)
+        self.wait_until(lambda: self.line_count(log) >= after or child.poll() is not None,
+                        f"{after} tasks to start", 60)
         time.sleep(delay)
         if child.poll() is not None:
             self.fail("the run ended before the blow: " + self.tail(child))

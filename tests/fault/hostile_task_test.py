@@ -176,7 +176,8 @@ class RoughTest(FaultCase):
         self.assertEqual(self.repeated(self.lines("ran")), {})
 
     def test_closes_its_output(self):
-        result = self.gantry("run", "-j2", "--", "sh", "-c", "echo {}; exec >&- 2>&-; sleep 0.05; exit {}", ":::", "0", "3")
+        result = self.gantry("run", "-j2", "--", "sh", "-c", "echo {}; exec >&- 2>&-; sleep 0.05; exit {}",
+                             ":::", "0", "3")
         self.assertEqual(result.code, 1, result)
         tasks = self.tasks()
         self.assertEqual([(task["code"], task["stdout_size"]) for task in tasks.values()], [(0, 2), (3, 2)])
