@@ -1,5 +1,5 @@
-"""tidy.py [--all]: clang-tidy over the product's translation units in build/dev, one a core. Tests are left out: half
-of the time, and they are compiled with the same warnings and run under the sanitizers.
+"""tidy.py [--all]: clang-tidy over the product's translation units in build/dev, one a core. Tests are left out: two
+fifths of the units, and they are compiled with the same warnings and run under the sanitizers.
 
 A unit that was clean is not looked at again until it, a header of ours that it includes, or .clang-tidy changes
 (--all: look again regardless). What was clean is remembered as one empty file per content hash in build/tidy. Which
