@@ -1,6 +1,7 @@
 #include "driver/content_cache.hpp"
 
 #include <sys/stat.h>
+#include <time.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,25 +12,43 @@
 
 namespace gantry::driver {
 
+namespace {
+
+/// The kernel's coarse clock, which also stamps files, moves on every 10 ms at the slowest.
+constexpr std::int64_t kTwoTicks = 20'000'000;
+
+std::int64_t to_ns(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+/// Changed so lately that one more change could leave it with the same stamp.
+bool may_change_unseen(std::int64_t changed_ns) {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return changed_ns > to_ns(now) - kTwoTicks;
+}
+
+}  // namespace
+
 Result<Digest> ContentCache::digest(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return fail_errno(path);
   if (S_ISDIR(info.st_mode)) return tree_digest(path);
-  Known now{static_cast<std::uint64_t>(info.st_size),
-            std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec,
-            info.st_ino,
-            {}};
+  // The inode's time and not the content's, which anyone can set back (cp -p, tar, touch).
+  Known now{static_cast<std::uint64_t>(info.st_size), to_ns(info.st_ctim), info.st_ino, {}};
   const auto found = known_.find(path);
   if (found != known_.end()) {
     now.digest = found->second.digest;
     if (now == found->second) return now.digest;
   }
-  TRY_ASSIGN(const auto stored, store_.known_digest(path, now.size, now.mtime_ns, now.inode));
+  TRY_ASSIGN(const auto stored, store_.known_digest(path, now.size, now.changed_ns, now.inode));
   if (stored) {
     now.digest = *stored;
   } else {
+    const bool keep = !may_change_unseen(now.changed_ns);
     TRY_ASSIGN(now.digest, hash_file(path));
-    TRY(store_.remember_digest(path, now.size, now.mtime_ns, now.inode, now.digest));
+    if (!keep) return now.digest;
+    TRY(store_.remember_digest(path, now.size, now.changed_ns, now.inode, now.digest));
   }
   known_[path] = now;
   return now.digest;

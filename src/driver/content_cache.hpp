@@ -1,6 +1,7 @@
 #pragma once
-/// What files contain, by digest. A file is read once: again only when its size, time or inode has
-/// changed since, also across runs (the store remembers). Used from the driver's thread.
+/// What files contain, by digest. A file is read once: again only when its size, inode or the time
+/// of its last change differ, also across runs (the store remembers). Used from the driver's
+/// thread.
 
 #include <cstdint>
 #include <string>
@@ -29,7 +30,7 @@ class ContentCache {
  private:
   struct Known {
     std::uint64_t size = 0;
-    std::int64_t mtime_ns = 0;
+    std::int64_t changed_ns = 0;
     std::uint64_t inode = 0;
     Digest digest;
     friend bool operator==(const Known&, const Known&) = default;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "driver/driver_fixture.hpp"
 
 namespace gantry::driver {
@@ -20,6 +22,23 @@ TEST_F(ContentCacheTest, SeesAChangeOfContentDuringTheRun) {
   const auto after = cache.digest((dir_ / "input").string());
   ASSERT_TRUE(after);
   EXPECT_EQ(*after, hash_bytes("two!"));
+}
+
+TEST_F(ContentCacheTest, SeesAChangeThatHidesBehindSizeAndTime) {
+  auto store = open_store();
+  const auto path = dir_ / "input";
+  write("input", "one");
+  const auto time = std::filesystem::last_write_time(path);
+  // Both the first look, when the file is too new to be remembered, and one when it is not.
+  for (const std::string content : {"two", "six"}) {
+    ContentCache cache(store);
+    ASSERT_TRUE(cache.digest(path.string()));
+    std::ofstream(path) << content;  // in place: the inode stays
+    std::filesystem::last_write_time(path, time);
+    EXPECT_EQ(cache.digest(path.string()).value(), hash_bytes(content));
+    ::usleep(50'000);
+    EXPECT_EQ(cache.digest(path.string()).value(), hash_bytes(content));
+  }
 }
 
 TEST_F(ContentCacheTest, ADirectoryIsItsFilesAndTheirNames) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <unordered_map>
 #include <utility>
 
@@ -15,6 +16,14 @@ using engine::TaskState;
 Digest combine(const Fingerprint& f) {
   return {f.command.high + 3 * f.environment.high + 5 * f.inputs.high,
           f.command.low + 3 * f.environment.low + 5 * f.inputs.low};
+}
+
+/// Of files that a task has written; empty when all are there.
+std::string first_missing(const std::vector<std::string>& outputs) {
+  std::error_code error;
+  for (const auto& output : outputs)
+    if (!std::filesystem::exists(output, error)) return output;
+  return {};
 }
 
 class Setup {
@@ -110,7 +119,8 @@ class Setup {
     return {};
   }
 
-  /// A finished task counts as long as its command, environment and inputs are what they were.
+  /// A finished task counts as long as its command, environment and inputs are what they were, and
+  /// its outputs are there.
   Result<> check_unchanged() {
     Task task;
     for (std::uint32_t i = 1; i <= sweep_.size(); ++i) {
@@ -119,6 +129,8 @@ class Setup {
       const auto print = contents_.fingerprint(task);
       if (!print) {
         invalidate(TaskId(i), "an input is missing: " + print.error().message);
+      } else if (const auto output = first_missing(task.outputs); !output.empty()) {
+        invalidate(TaskId(i), "its output is gone: " + output);
       } else if (combine(*print) != recorded_[i]) {
         TRY_ASSIGN(const auto reason, what_changed(TaskId(i), *print));
         invalidate(TaskId(i), reason);
@@ -157,7 +169,7 @@ class Setup {
       const auto print = contents_.fingerprint(task);
       if (!print) continue;  // the task itself will say that an input is missing
       const auto found = known.find(combine(*print));
-      if (found == known.end()) continue;
+      if (found == known.end() || !first_missing(task.outputs).empty()) continue;
       TRY_ASSIGN(auto results, store_.results_of(found->second));
       run_.news.emplace_back(TaskReused{TaskId(i), found->second.run, found->second.task,
                                         found->second.attempt, task.parameters, std::move(results),

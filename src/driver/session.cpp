@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 
 constexpr Duration kCommitInterval =
     100ms;  ///< how long an end may wait for others to share a sync with
+constexpr Duration kNewsInterval = 5s;  ///< how old the ETA in the store may become
 constexpr Duration kShowInterval = 100ms;
 constexpr Duration kPaceWindow = 5s;
 /// How long we try to write the journal before we give up; the agent keeps what is not
@@ -106,6 +107,7 @@ Result<> Session::step(int signal_fd) {
     TRY(wait(signal_fd));
     TRY(poll_launcher());
   }
+  if (now_ >= committed_at_ + kNewsInterval) dirty_ = true;
   if (now_ >= committed_at_ + kCommitInterval) {
     TRY(commit(false));
     TRY(take_requests());
@@ -147,7 +149,10 @@ void Session::start(const StartAttempt& action) {
   const TaskKey key{run_.id, action.task, action.attempt};
   const Task task = sweep_.task(action.task);
   const auto print = contents_.fingerprint(task);
-  if (print) return launcher_.start(key, action.host, task, *print);
+  if (print) {
+    dirty_ = true;  // for those who ask `gantry status` while long tasks run
+    return launcher_.start(key, action.host, task, *print);
+  }
   AttemptEnded ended;
   ended.report.key = key;
   ended.report.cause = FailureCause::missing_input;

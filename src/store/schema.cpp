@@ -92,7 +92,7 @@ CREATE TABLE requests (
 CREATE TABLE file_digests (
   path TEXT PRIMARY KEY,
   size INTEGER NOT NULL,
-  mtime_ns INTEGER NOT NULL,
+  changed_ns INTEGER NOT NULL,
   inode INTEGER NOT NULL,
   digest BLOB NOT NULL
 ) WITHOUT ROWID;

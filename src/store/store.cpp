@@ -17,10 +17,11 @@ Result<HotStatements> prepare_hot(const Database& db) {
           "UPDATE runs SET state = ?, updated = ?, total = ?, done = ?, reused = ?, failed = ?, "
           "cancelled = ?, running = ?, eta = ?, pid = ? WHERE id = ?",
           true));
-  TRY_ASSIGN(Statement put_file,
-             db.prepare("INSERT OR REPLACE INTO file_digests (path, size, mtime_ns, inode, digest) "
-                        "VALUES (?,?,?,?,?)",
-                        true));
+  TRY_ASSIGN(
+      Statement put_file,
+      db.prepare("INSERT OR REPLACE INTO file_digests (path, size, changed_ns, inode, digest) "
+                 "VALUES (?,?,?,?,?)",
+                 true));
   TRY_ASSIGN(Statement data_version, db.prepare("PRAGMA data_version", true));
   return HotStatements{std::move(events), std::move(update_run), std::move(put_file),
                        std::move(data_version)};
@@ -38,7 +39,7 @@ Result<> write_update(Statement& s, RunId run, const RunUpdate& u) {
 }
 
 Result<> write_file(Statement& s, const std::string& path, const KnownFile& file) {
-  s.text(path).integer(static_cast<std::int64_t>(file.size)).integer(file.mtime_ns);
+  s.text(path).integer(static_cast<std::int64_t>(file.size)).integer(file.changed_ns);
   s.integer(static_cast<std::int64_t>(file.inode)).digest(file.digest);
   return s.run();
 }
@@ -85,10 +86,11 @@ Result<> Store::update_run(RunId run, RunState state, const Counts& counts, Dura
   return {};
 }
 
-Result<> Store::remember_digest(const std::string& path, std::uint64_t size, std::int64_t mtime_ns,
-                                std::uint64_t inode, const Digest& digest) {
+Result<> Store::remember_digest(const std::string& path, std::uint64_t size,
+                                std::int64_t changed_ns, std::uint64_t inode,
+                                const Digest& digest) {
   assert(impl_->access == Access::read_write);
-  impl_->group.files[path] = KnownFile{size, mtime_ns, inode, digest};
+  impl_->group.files[path] = KnownFile{size, changed_ns, inode, digest};
   return {};
 }
 

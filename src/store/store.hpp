@@ -165,13 +165,13 @@ class Store {
 
   // Content digests of input files, so that an unchanged file is read once.
   // --------------------------------
-  /// The digest recorded for (path, size, mtime, inode), if it is still that file. A change that
-  /// keeps all four cannot be seen: do not remember a file whose mtime is less than a clock tick
-  /// before it was read.
+  /// The digest recorded for (path, size, time of its last change, inode), if it is still that
+  /// file. A change that keeps all four cannot be seen: do not remember a file that was changed
+  /// less than a clock tick before it was read.
   Result<std::optional<Digest>> known_digest(const std::string& path, std::uint64_t size,
-                                             std::int64_t mtime_ns, std::uint64_t inode) const;
+                                             std::int64_t changed_ns, std::uint64_t inode) const;
   /// Joins the open group.
-  Result<> remember_digest(const std::string& path, std::uint64_t size, std::int64_t mtime_ns,
+  Result<> remember_digest(const std::string& path, std::uint64_t size, std::int64_t changed_ns,
                            std::uint64_t inode, const Digest& digest);
 
   // Requests from other processes.

@@ -15,7 +15,7 @@ namespace gantry::store {
 
 struct KnownFile {
   std::uint64_t size = 0;
-  std::int64_t mtime_ns = 0;
+  std::int64_t changed_ns = 0;
   std::uint64_t inode = 0;
   Digest digest;
 };

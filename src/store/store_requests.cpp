@@ -41,17 +41,17 @@ Result<std::vector<Request>> Store::take_requests() {
 }
 
 Result<std::optional<Digest>> Store::known_digest(const std::string& path, std::uint64_t size,
-                                                  std::int64_t mtime_ns,
+                                                  std::int64_t changed_ns,
                                                   std::uint64_t inode) const {
   const auto if_same = [&](const KnownFile& file) {
-    const bool same = file.size == size && file.mtime_ns == mtime_ns && file.inode == inode;
+    const bool same = file.size == size && file.changed_ns == changed_ns && file.inode == inode;
     return same ? std::optional(file.digest) : std::nullopt;
   };
   const auto& waiting = impl_->group.files;
   if (const auto it = waiting.find(path); it != waiting.end()) return if_same(it->second);
   TRY_ASSIGN(Statement * kept_statement,
              kept(impl_->db, impl_->known_file,
-                  "SELECT size, mtime_ns, inode, digest FROM file_digests WHERE path = ?"));
+                  "SELECT size, changed_ns, inode, digest FROM file_digests WHERE path = ?"));
   Statement& s = *kept_statement;
   const Statement::Scope scope(s);
   s.text(path);
@@ -59,7 +59,7 @@ Result<std::optional<Digest>> Store::known_digest(const std::string& path, std::
   if (!found) return std::nullopt;
   KnownFile file;
   file.size = static_cast<std::uint64_t>(s.integer());
-  file.mtime_ns = s.integer();
+  file.changed_ns = s.integer();
   file.inode = static_cast<std::uint64_t>(s.integer());
   file.digest = s.digest();
   return if_same(file);
