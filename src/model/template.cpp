@@ -171,8 +171,10 @@ class TemplateParser {
                                               std::string_view name) const {
     std::string hint = names_.suggest(name);
     if (hint.empty())
-      hint = fmt::format("define '{}' under parameters:, or write {{{{{}}}}} for literal braces",
-                         name, inside);
+      hint = fmt::format("{}, or write {{{{{}}}}} for literal braces",
+                         file_.empty() ? fmt::format("give it values: ::: {}=1..10", name)
+                                       : fmt::format("define '{}' under parameters:", name),
+                         inside);
     if (!is_parameter_name(name))
       hint =
           fmt::format("give the parameter's name, or write {{{{{}}}}} for literal braces", inside);

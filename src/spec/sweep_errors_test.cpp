@@ -50,7 +50,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "remove one of them"},
         Mistake{"command: [e\n", "s.yaml:2:1: not valid YAML: end of sequence flow not found"},
         Mistake{"command: e\n\tname: x\n",
-                "s.yaml:2:1: not valid YAML: illegal tab when looking for indentation"},
+                "s.yaml:2:1: not valid YAML: illegal tab when looking for indentation",
+                "YAML is indented with spaces, not with tabs"},
+        Mistake{"command: e\noutputs: [a, {x}.dat]\n",
+                "s.yaml:2:17: not valid YAML: end of sequence flow not found",
+                "text with braces needs quotes in a list, in a map and where it begins with one: "
+                "'{name}.dat'"},
         Mistake{"a: *nowhere\n",
                 "s.yaml:1:4: not valid YAML: the referenced anchor is not defined"},
         Mistake{"a: &x [*x]\n", "s.yaml:1:8: an alias stands inside the very node it repeats"},

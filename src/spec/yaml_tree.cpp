@@ -9,6 +9,9 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <vector>
+
+#include "model/template.hpp"
 
 namespace gantry::spec {
 
@@ -168,6 +171,26 @@ class TreeBuilder final : public YAML::EventHandler {
   std::size_t nodes_ = 0;
 };
 
+/// The mistakes that people make most, guessed from the line or the one before it.
+std::string syntax_hint(std::string_view text, SourceMark mark) {
+  std::vector<std::string_view> lines{""};
+  while (lines.size() <= mark.line && !text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  if (mark.line >= lines.size()) return {};
+  for (const auto line : {lines[mark.line], lines[mark.line - (mark.line > 1 ? 1 : 0)]}) {
+    const std::size_t indent = std::min(line.find_first_not_of(" \t"), line.size());
+    if (line.substr(0, indent).find('\t') != std::string_view::npos)
+      return "YAML is indented with spaces, not with tabs";
+    if (has_placeholder(line))
+      return "text with braces needs quotes in a list, in a map and where it begins with one: "
+             "'{name}.dat'";
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view YamlNode::kind_name() const {
@@ -197,7 +220,8 @@ Result<YamlNode> parse_yaml(std::string_view text, const std::string& file) {
   } catch (const Refused& refused) {
     return fail_at(file, refused.mark, refused.message, refused.hint);
   } catch (const YAML::Exception& error) {
-    return fail_at(file, to_mark(error.mark), "not valid YAML: " + error.msg);
+    const SourceMark mark = to_mark(error.mark);
+    return fail_at(file, mark, "not valid YAML: " + error.msg, syntax_hint(text, mark));
   }
   return builder.take();
 }
