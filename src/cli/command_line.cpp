@@ -111,6 +111,9 @@ CommandLine::CommandLine()
 /// The words that CLI11 shall see: for `run` without the command that is to be run.
 std::vector<std::string> CommandLine::own_words(std::vector<std::string> words) {
   const std::size_t at = find_first_plain_word(words, taker(app_, nullptr));
+  // CLI11 would take the topic for a second command.
+  if (at + 2 == words.size() && words[at] == "help" && find_command(app_, words[at + 1]) != nullptr)
+    return {words[at + 1], "--help"};
   if (at == words.size() || words[at] != "run") return words;
   const auto after = std::next(words.begin(), static_cast<std::ptrdiff_t>(at) + 1);
   run_words_ = split_run_words({after, words.end()}, taker(app_, app_.get_subcommand("run")));

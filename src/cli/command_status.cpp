@@ -18,6 +18,8 @@
 namespace gantry::cli {
 namespace {
 
+constexpr std::size_t kNameColumns = 48;  ///< leaves room for the rest of its line
+
 struct StatusOptions {
   std::string run = "last";
   bool json = false;
@@ -41,7 +43,8 @@ std::vector<std::string> status_lines(const store::RunRecord& record, std::optio
   store::Counts counts = record.counts;
   if (state != "running") counts.running = 0;  // the last figure of a driver that is gone
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("run {} ({}): {}", record.id.value(), one_line(record.name),
+  lines.push_back(fmt::format("run {} ({}): {}", record.id.value(),
+                              fit(one_line(record.name), kNameColumns, false),
                               paint(state, state_color, color)));
   lines.push_back("  " + counts_text(counts, 0));
   std::string times = fmt::format("  started {}, last news {}", format_time(record.created),

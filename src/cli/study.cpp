@@ -16,7 +16,6 @@ constexpr std::size_t kStdinLimit = std::size_t{256} << 20;
 
 Result<std::string> read_standard_input() {
   std::string text;
-  if (isatty(STDIN_FILENO) == 1) return text;
   std::string piece(std::size_t{64} << 10, '\0');
   while (true) {
     const ssize_t size = ::read(STDIN_FILENO, piece.data(), piece.size());
@@ -49,8 +48,10 @@ Result<spec::LoadedSweep> load_study(const RunWords& words) {
                 "gantry run SWEEP.yaml, or gantry run -- COMMAND {} ::: VALUES; 'gantry run "
                 "--help' has examples");
   if (!is_sweep_file(words))
-    return spec::parse_one_liner(words.command, std::filesystem::current_path(),
-                                 read_standard_input);
+    // A terminal holds no values: without a reader the message says how to give some.
+    return spec::parse_one_liner(
+        words.command, std::filesystem::current_path(),
+        isatty(STDIN_FILENO) == 1 ? spec::ReadStdin{} : spec::ReadStdin{read_standard_input});
   if (words.command.size() > 1)
     return fail(ErrorCode::usage,
                 fmt::format("'{}' after the sweep file {} is not expected",
