@@ -1,0 +1,232 @@
+"""Running again after anything: what is unchanged is kept, what a change touches runs, nothing else does."""
+import os
+
+import gantry_test
+
+
+class RerunCase(gantry_test.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.seen = 0
+
+    def run_sweep(self, *options, code=0, name="sweep.yaml", **more):
+        """Runs and tells which tasks ran: each appends a line to the file `ran`."""
+        result = self.gantry("run", *options, name, **more)
+        self.assertEqual(result.code, code, result)
+        self.last = result
+        return self.ran()
+
+    def ran(self):
+        lines = self.read("ran").splitlines() if (self.dir / "ran").exists() else []
+        new, self.seen = lines[self.seen:], len(lines)
+        return sorted(new)
+
+    def summary(self, *options):
+        result = self.gantry("run", "--json", *options, "sweep.yaml")
+        return result.json_lines()[-1]
+
+
+class UnchangedTest(RerunCase):
+    def setUp(self):
+        super().setUp()
+        self.write("work.sh", "echo $1 >> ran\n")
+        self.write("sweep.yaml", "command: sh work.sh {x}\nparameters: {x: [a, b, c]}\ninputs: [work.sh]\n")
+
+    def test_nothing_changed_nothing_runs(self):
+        self.assertEqual(self.run_sweep(), ["a", "b", "c"])
+        self.assertEqual(self.run_sweep(), [])
+        self.assertIn("3 unchanged", self.last.stderr)
+        again = self.summary()
+        self.assertEqual((again["run"], again["executed"], again["unchanged"], again["done"]), (1, 0, 3, 3))
+
+    def test_a_touched_file_is_not_a_changed_file(self):
+        self.run_sweep()
+        self.write("work.sh", "echo $1 >> ran\n")
+        self.assertEqual(self.run_sweep(), [])
+
+    def test_comments_and_layout_of_the_sweep_file_do_not_matter(self):
+        self.run_sweep()
+        self.write("sweep.yaml", """
+            # the same study
+            inputs:
+              - work.sh
+            parameters:
+              x:
+                - a
+                - b
+                - c
+            command: sh   work.sh   {x}
+            """)
+        self.assertEqual(self.run_sweep(), [])
+
+    def test_another_state_directory_knows_nothing(self):
+        self.run_sweep()
+        self.assertEqual(self.run_sweep(env={"GANTRY_STATE": "elsewhere"}), ["a", "b", "c"])
+        self.assertTrue((self.dir / "elsewhere" / "gantry.db").exists())
+
+    def test_fresh_runs_everything_in_a_new_run(self):
+        self.run_sweep()
+        self.assertEqual(self.run_sweep("--fresh"), ["a", "b", "c"])
+        self.assertEqual([run["run"] for run in self.gantry("runs", "--json").json_lines()], [1, 2])
+
+    def test_after_clean_all_nothing_is_known(self):
+        self.run_sweep()
+        self.assertEqual(self.gantry("clean", "all", "--yes").code, 0)
+        self.assertEqual(self.run_sweep(), ["a", "b", "c"])
+
+
+class ChangedTest(RerunCase):
+    """Each test changes one thing of a finished study."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("work.sh", "#!/bin/sh\necho $1 >> ran\n", executable=True)
+        for x in "abc":
+            self.write(f"data-{x}", f"data of {x}")
+        self.sweep = """
+            command: ./work.sh {x}
+            parameters: {x: [a, b, c]}
+            inputs: ["data-{x}"]
+            environment: {MODE: "m"}
+            """
+        self.write("sweep.yaml", self.sweep)
+        self.assertEqual(self.run_sweep(), ["a", "b", "c"])
+
+    def change(self, old, new):
+        self.assertIn(old, self.sweep)
+        self.write("sweep.yaml", self.sweep.replace(old, new))
+
+    def test_the_contents_of_one_input(self):
+        self.write("data-b", "other data")
+        self.assertEqual(self.run_sweep(), ["b"])
+        self.assertEqual(self.run_sweep(), [])
+        self.assertIn("inputs", self.gantry("explain", "2").stdout)
+
+    def test_contents_of_the_same_size_and_time(self):
+        path = self.dir / "data-b"
+        times = path.stat()
+        self.write("data-b", "atad of b")
+
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        self.assertEqual(self.run_sweep(), ["b"])
+
+    def test_contents_that_come_back(self):
+        self.write("data-b", "other data")
+        self.run_sweep()
+        self.write("data-b", "data of b")
+        self.assertIn(self.run_sweep(), ([], ["b"]))  # may know the old result; must not give the newer one for it
+        self.assertEqual(self.run_sweep(), [])
+
+    def test_the_program(self):
+        self.write("work.sh", "#!/bin/sh\necho $1 >> ran; true\n", executable=True)
+        self.assertEqual(self.run_sweep(), ["a", "b", "c"])
+
+    def test_the_environment(self):
+        self.change("MODE: \"m\"", "MODE: \"{x}\"")
+        self.assertEqual(self.run_sweep(), ["a", "b", "c"])
+        self.change("MODE: \"m\"", "MODE: m")
+        self.assertEqual(self.run_sweep(), [], "the first environment again, whose results are known")
+
+    def test_the_command(self):
+        self.change("./work.sh {x}", "./work.sh {x} more")
+        self.assertEqual(self.run_sweep(), ["a", "b", "c"])
+
+    def test_one_more_value(self):
+        self.write("data-d", "data of d")
+        self.change("[a, b, c]", "[d, a, b, c]")
+        self.assertEqual(self.run_sweep(), ["d"])
+        self.assertEqual(self.gantry("status", "--json").json()["run"], 2)
+        tasks = self.gantry("tasks", "--json").json_lines()
+        self.assertEqual([task["reused"] for task in tasks], [False, True, True, True])
+
+    def test_one_value_less(self):
+        self.change("[a, b, c]", "[c, a]")
+        self.assertEqual(self.run_sweep(), [])
+
+    def test_one_more_parameter(self):
+        self.change("{x: [a, b, c]}", "{x: [a, b, c], unused: [1]}")
+        self.assertEqual(self.run_sweep(), ["a", "b", "c"], "tasks see every parameter in their environment")
+
+    def test_what_only_steers_the_run(self):
+        self.change("environment:", "timeout: 10 min\n            retries: 2\n            name: other\n            environment:")
+        self.assertEqual(self.run_sweep(), [])
+
+    def test_a_missing_output_is_made_again(self):
+        self.write("touch.sh", "echo $1 >> ran; touch out-$1\n")
+        self.write("sweep.yaml", "command: sh touch.sh {x}\nparameters: {x: [a, b]}\noutputs: ['out-{x}']\n")
+        self.assertEqual(self.run_sweep(), ["a", "b"])
+        self.assertEqual(self.run_sweep(), [])
+        (self.dir / "out-b").unlink()
+        self.assertEqual(self.run_sweep(), ["b"])
+
+
+class GoingOnTest(RerunCase):
+    """After failures and interruptions."""
+
+    def test_run_again_tries_only_what_failed(self):
+        self.write("sweep.yaml", """
+            command: [sh, -c, 'echo {x} >> ran; test -e fixed -o {x} != b']
+            parameters: {x: [a, b, c]}
+            """)
+        self.assertEqual(self.run_sweep(code=1), ["a", "b", "c"])
+        self.assertEqual(self.run_sweep(code=1), ["b"])
+        self.write("fixed", "")
+        self.assertEqual(self.run_sweep(), ["b"])
+        self.assertEqual(self.run_sweep(), [])
+
+    def test_retry_failed_and_by_number(self):
+        self.write("sweep.yaml", "command: [sh, -c, 'echo {x} >> ran; test {x} != b']\nparameters: {x: [a, b, c]}\n")
+        self.run_sweep(code=1)
+        for words, ran, code in ((("--failed",), ["b"], 1), ((), ["b"], 1), (("1,3",), ["a", "c"], 1),
+                                 (("2-3",), ["b", "c"], 1), (("all",), ["a", "b", "c"], 1)):
+            result = self.gantry("retry", *words)
+            self.assertEqual((result.code, self.ran()), (code, ran), result)
+
+    def test_retry_of_an_older_run(self):
+        self.write("sweep.yaml", "command: [sh, -c, 'echo old-{x} >> ran']\nparameters: {x: [a, b]}\n")
+        self.run_sweep()
+        self.write("sweep.yaml", "command: [sh, -c, 'echo new-{x} >> ran']\nparameters: {x: [a]}\n")
+        self.run_sweep()
+        result = self.gantry("retry", "2", "--run", "1")
+        self.assertEqual((result.code, self.ran()), (0, ["old-b"]), result)
+
+    def test_max_fails_stops_starting(self):
+        self.write("sweep.yaml", "command: [sh, -c, 'echo {x} >> ran; exit 3']\nparameters: {x: 1..50}\n")
+        ran = self.run_sweep("-j1", "--max-fails", "4", code=1)
+        # What was already handed over when the fourth failed may still run.
+        self.assertGreaterEqual(len(ran), 4)
+        self.assertLess(len(ran), 50)
+        self.assertIn("4", self.last.stderr)
+        status = self.gantry("status", "--json").json()
+        self.assertEqual(status["failed"] + status["pending"], 50)
+        # Run again goes on with the rest, and stops again.
+        self.assertGreaterEqual(len(self.run_sweep("-j1", "--max-fails", "4", code=1)), 4)
+
+    def test_when_everything_fails_it_stops_early_unless_told_to_keep_going(self):
+        self.write("sweep.yaml", "command: [sh, -c, 'echo {x} >> ran; exit 3']\nparameters: {x: 1..300}\n")
+        stopped = self.run_sweep("-j2", code=1)
+        self.assertLess(len(stopped), 300)
+        self.assertIn("--keep-going", self.last.stderr)
+        all_of_them = self.run_sweep("-j2", "--keep-going", code=1)
+        self.assertEqual(len(all_of_them), 300)
+
+    def test_some_failures_do_not_stop_the_rest(self):
+        self.write("sweep.yaml", "command: [sh, -c, 'echo {x} >> ran; test $(expr {x} % 3) != 0']\n"
+                                 "parameters: {x: 1..60}\n")
+        self.assertEqual(len(self.run_sweep(code=1)), 60)
+        self.assertEqual(self.gantry("status", "--json").json()["failed"], 20)
+
+    def test_a_cancelled_task_runs_next_time(self):
+        self.write("sweep.yaml", """
+            command: [sh, -c, 'echo {x} >> ran; test -e go || sleep 600']
+            parameters: {x: [a, b]}
+            """)
+        run = self.start_gantry("run", "-j1", "sweep.yaml")
+        self.wait_until(lambda: (self.dir / "ran").exists(), "the first task to start")
+        self.assertEqual(self.gantry("cancel").code, 0)
+        self.assertEqual(run.wait(30), 1)
+        run.communicate()
+        self.assertEqual({task["state"] for task in self.gantry("tasks", "--json").json_lines()}, {"cancelled"})
+        self.ran()
+        self.write("go", "")
+        self.assertEqual(self.run_sweep(), ["a", "b"])

@@ -1,0 +1,157 @@
+"""Declared cores and memory are never oversubscribed, limits are enforced, and nothing survives its task."""
+import os
+
+import gantry_test
+
+# Writes when it began and ended (monotonic, one clock for all) and what it holds meanwhile.
+SPAN = """
+    import os, sys, time
+    began = time.monotonic()
+    time.sleep(0.03)
+    with open("spans", "a") as file:
+        file.write(f"{began} {time.monotonic()} {sys.argv[1]}\\n")
+    """
+
+
+class PackingTest(gantry_test.TestCase):
+    def most_at_once(self) -> float:
+        """The largest sum of weights of tasks that overlapped. Ends come before begins at the same instant."""
+        changes = []
+        for line in self.read("spans").splitlines():
+            began, ended, weight = map(float, line.split())
+            changes += [(began, 1, weight), (ended, 0, -weight)]
+        now = most = 0.0
+        for _, _, change in sorted(changes):
+            now += change
+            most = max(most, now)
+        return most
+
+    def run_spans(self, sweep, *options):
+        self.write("span.py", SPAN)
+        self.write("sweep.yaml", sweep)
+        result = self.gantry("run", *options, "sweep.yaml")
+        self.assertEqual(result.code, 0, result)
+        return self.most_at_once()
+
+    def test_cores_of_tasks_fit_into_the_jobs(self):
+        most = self.run_spans("command: python3 span.py 2\nparameters: {x: 1..10}\nresources: {cores: 2}\n", "-j5")
+        self.assertLessEqual(most, 4, "a third one would need six cores")
+
+    def test_one_core_each_by_default(self):
+        most = self.run_spans("command: python3 span.py 1\nparameters: {x: 1..12}\n", "-j3")
+        self.assertLessEqual(most, 3)
+
+    def test_what_fits_does_run_together(self):
+        """Each task waits for the other."""
+        self.write("meet.py", """
+            import os, sys, time
+            open("here-" + sys.argv[1], "w").close()
+            deadline = time.monotonic() + 30
+            while not (os.path.exists("here-1") and os.path.exists("here-2")):
+                if time.monotonic() > deadline: sys.exit("alone")
+                time.sleep(0.01)
+            """)
+        self.write("sweep.yaml", "command: python3 meet.py {x}\nparameters: {x: [1, 2]}\nresources: {cores: 2, memory: 50 MB}\n")
+        result = self.gantry("run", "-j5", "sweep.yaml")
+        self.assertEqual(result.code, 0, result)
+
+    def test_memory_of_tasks_fits_into_the_machine(self):
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        share = int(total * 0.4 / 1_000_000)  # two fit, three do not
+        most = self.run_spans(f"command: python3 span.py 1\nparameters: {{x: 1..8}}\nresources: {{memory: {share} MB}}\n",
+                              "-j8")
+        self.assertLessEqual(most, 2)
+
+    def test_what_can_never_fit_is_refused_with_a_reason(self):
+        for resources, word in (("cores: 5000", "core"), ("memory: 900 TB", "memory")):
+            self.write("sweep.yaml", f"command: touch ran\nresources: {{{resources}}}\n")
+            result = self.gantry("run", "-j2", "sweep.yaml")
+            self.assertIn(result.code, (1, 2, 3), result)
+            self.assertIn(word, result.stderr)
+            self.assertFalse((self.dir / "ran").exists())
+
+
+class LimitsTest(gantry_test.TestCase):
+    def alive(self, name="pids"):
+        """Of the processes whose ids the task wrote down, those that live."""
+        pids = [int(word) for word in self.read(name).split()] if (self.dir / name).exists() else []
+        def lives(pid):
+            try:
+                with open(f"/proc/{pid}/stat") as file:
+                    return file.read().rpartition(")")[2].split()[0] not in "ZX"
+            except OSError:
+                return False
+        return [pid for pid in pids if lives(pid)]
+
+    def assert_all_gone(self, at_least):
+        self.assertGreaterEqual(len(self.read("pids").split()), at_least)
+        self.wait_until(lambda: not self.alive(), f"the end of {self.alive()}")
+
+    FAMILY = """
+        import os, signal, subprocess, sys, time
+        def note():
+            with open("pids", "a") as file: file.write(f"{os.getpid()}\\n")
+        note()
+        for kind in ("child", "session", "daemon", "stubborn"):
+            if os.fork() == 0:
+                if kind in ("session", "daemon"): os.setsid()
+                if kind == "daemon" and os.fork(): os._exit(0)
+                if kind == "stubborn":
+                    for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP): signal.signal(s, signal.SIG_IGN)
+                note()
+                time.sleep(600)
+                os._exit(0)
+        deadline = time.monotonic() + 20
+        while len(open("pids").read().split()) < 5 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        open("ready", "w").close()
+        if sys.argv[1] == "wait": time.sleep(600)
+        """
+
+    def test_a_family_of_processes_ends_with_its_timeout(self):
+        self.write("family.py", self.FAMILY)
+        self.write("sweep.yaml", "command: python3 family.py wait\ntimeout: 3 s\n")
+        result = self.gantry("run", "sweep.yaml")
+        self.assertEqual(result.code, 1, result)
+        self.assert_all_gone(5)
+
+    def test_a_family_of_processes_ends_with_its_cancel(self):
+        self.write("family.py", self.FAMILY)
+        run = self.start_gantry("run", "--", "python3", "family.py", "wait")
+        self.wait_until((self.dir / "ready").exists, "the whole family")
+        self.assertEqual(len(self.alive()), 5)
+        self.assertEqual(self.gantry("cancel").code, 0)
+        self.assertEqual(run.wait(30), 1)
+        run.communicate()
+        self.assert_all_gone(5)
+
+    def test_a_family_of_processes_ends_when_the_task_does(self):
+        self.write("family.py", self.FAMILY)
+        result = self.gantry("run", "--", "python3", "family.py", "leave")
+        self.assertEqual(result.code, 0, result)
+        self.assert_all_gone(5)
+
+    def test_memory_counts_for_the_whole_family(self):
+        self.write("eat.py", """
+            import os, time
+            for _ in range(3):
+                if os.fork() == 0: break
+            data = bytearray(60_000_000)
+            for i in range(0, len(data), 4096): data[i] = 1
+            time.sleep(600)
+            """)
+        self.write("sweep.yaml", "command: python3 eat.py\nresources: {memory: 150 MB}\n")
+        result = self.gantry("run", "sweep.yaml")
+        self.assertEqual(result.code, 1, result)
+        self.assertEqual(self.gantry("tasks", "--json").json()["cause"], "out of memory", result)
+
+    def test_memory_within_the_limit_is_fine(self):
+        self.write("eat.py", "data = bytearray(50_000_000); print(len(data))")
+        self.write("sweep.yaml", "command: python3 eat.py\nresources: {memory: 200 MB}\n")
+        result = self.gantry("run", "sweep.yaml")
+        self.assertEqual(result.code, 0, result)
+        self.assertGreater(self.gantry("tasks", "--json").json()["max_rss"], 50_000_000)
+
+    def test_nothing_of_gantry_stays_behind(self):
+        self.assertEqual(self.gantry("run", "--", "echo", ":::", "1..5").code, 0)
+        self.wait_until(lambda: not self.processes(), f"the agent to leave: {self.processes()}")

@@ -1,0 +1,104 @@
+"""Completion in bash and zsh, and the manual page."""
+import os
+import pathlib
+import pty
+import shutil
+import subprocess
+import time
+import unittest
+
+import gantry_test
+
+COMMANDS = {"run", "status", "tasks", "log", "results", "explain", "cancel", "retry", "runs", "clean", "completion", "help"}
+
+
+class CompletionCase(gantry_test.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.env["PATH"] = f"{gantry_test.GANTRY.parent}:{self.env['PATH']}"
+
+
+class BashTest(CompletionCase):
+    def complete(self, *words):
+        """What bash offers for the last of `words`."""
+        script = self.gantry("completion", "bash")
+        self.assertEqual(script.code, 0, script)
+        self.write("gantry.bash", script.stdout)
+        result = self.run_command(["bash", "--norc", "-u", "-c", """
+            source ./gantry.bash
+            COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
+            _gantry gantry "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+            printf '%s\\n' "${COMPREPLY[@]}"
+            """, "bash", "gantry", *words])
+        self.assertEqual((result.code, result.stderr), (0, ""), result)
+        return set(result.stdout.split("\n")) - {""}
+
+    def test_commands(self):
+        self.assertEqual(self.complete(""), COMMANDS)
+        self.assertEqual(self.complete("re"), {"results", "retry"})
+        self.assertEqual(self.complete("--state", "x", "st"), {"status"})
+
+    def test_options_are_those_of_the_command(self):
+        for command in sorted(COMMANDS - {"help"}):
+            offered = self.complete(command, "--")
+            accepted = self.gantry(command, "--help").stdout
+            self.assertTrue(offered, command)
+            for option in offered - {"--state", "--color"}:
+                self.assertIn(option, accepted, f"{command} has no {option}")
+        self.assertIn("--dry-run", self.complete("run", "--dr"))
+        self.assertIn("--plot", self.complete("results", "--p"))
+
+    def test_files_columns_and_runs(self):
+        self.write("sweep.yaml", "command: echo {seed}\nparameters: {seed: [1]}\n")
+        self.write("other.txt", "")
+        (self.dir / "folder").mkdir()
+        self.assertEqual(self.complete("run", ""), {"sweep.yaml", "folder"})
+        self.assertEqual(self.gantry("run", "sweep.yaml").code, 0)
+        self.assertEqual(self.complete("results", "--plot", "s"), {"seed"})
+        self.assertEqual(self.complete("tasks", "--run", ""), {"last", "1"})
+        self.assertEqual(self.complete("completion", ""), {"bash", "zsh"})
+        self.assertEqual(self.complete("--color", "a"), {"auto", "always"})
+
+    def test_it_is_bound_to_the_name(self):
+        result = self.run_command(["bash", "--norc", "-c", "source <(gantry completion bash); complete -p gantry"])
+        self.assertIn("_gantry", result.stdout, result)
+
+
+@unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+class ZshTest(CompletionCase):
+    def test_it_completes_commands(self):
+        self.write("fpath/_gantry", self.gantry("completion", "zsh").stdout)
+        # A shell on a terminal, whose keys are typed: zsh has no other way to ask for completions.
+        master, slave = pty.openpty()
+        child = self.start(["zsh", "-f", "-i"], stdin=slave, stdout=slave, stderr=slave, env={"TERM": "dumb", "PS1": "$ "})
+        os.close(slave)
+        os.set_blocking(master, False)
+        seen = ""
+
+        def read_until(*wanted):
+            nonlocal seen
+            deadline = time.monotonic() + 20
+            while not all(word in seen for word in wanted):
+                self.assertLess(time.monotonic(), deadline, f"never saw {wanted} in {seen!r}")
+                try:
+                    seen += os.read(master, 65536).decode(errors="replace")
+                except BlockingIOError:
+                    time.sleep(0.02)
+
+        os.write(master, b"fpath=($PWD/fpath $fpath); autoload -Uz compinit && compinit -u -d ./zcomp; echo rea''dy\n")
+        read_until("ready")
+        seen = ""
+        os.write(master, b"gantry \t\t")
+        read_until("status", "explain", "retry")
+        self.assertNotIn("command not found", seen)
+        seen = ""
+        os.write(master, b"\x15gantry comple\t zs\t; echo com''pleted\n")
+        read_until("gantry completion zsh", "completed")
+        os.close(master)
+        child.kill()
+        child.wait()
+
+    def test_the_script_is_valid(self):
+        self.write("_gantry", self.gantry("completion", "zsh").stdout)
+        result = self.run_command(["zsh", "-f", "-n", "_gantry"])
+        self.assertEqual((result.code, result.stderr), (0, ""), result)
