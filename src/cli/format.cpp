@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <ctime>
 
 namespace gantry::cli {
@@ -29,7 +30,7 @@ std::string format_duration(Duration duration) {
   if (s < 0.9995) return fmt::format("{:.0f} ms", s * 1000);
   if (s < 9.995) return fmt::format("{:.2f} s", s);
   if (s < 59.95) return fmt::format("{:.1f} s", s);
-  const auto whole = static_cast<std::int64_t>(s + 0.5);
+  const auto whole = static_cast<std::int64_t>(std::llround(s));
   if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
   if (whole < 86400) return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
   return fmt::format("{}d{:02}h", whole / 86400, whole / 3600 % 24);
@@ -37,11 +38,11 @@ std::string format_duration(Duration duration) {
 
 std::string format_bytes(std::uint64_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
-  constexpr std::array units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  constexpr std::array kUnits{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
-  for (value /= 1024; value >= 1023.95 && unit + 1 < units.size(); ++unit) value /= 1024;
-  return fmt::format("{:.1f} {}", value, units[unit]);
+  for (value /= 1024; value >= 1023.95 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
+  return fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
 std::string format_rate(double per_second) {
