@@ -1,5 +1,4 @@
 """Every way in which a task can fail is told apart, said in words, and kept."""
-import os
 import signal
 
 import gantry_test

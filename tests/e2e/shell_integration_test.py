@@ -1,9 +1,8 @@
 """Completion in bash and zsh, and the manual page."""
 import os
-import pathlib
 import pty
+import re
 import shutil
-import subprocess
 import time
 import unittest
 
@@ -102,3 +101,22 @@ class ZshTest(CompletionCase):
         self.write("_gantry", self.gantry("completion", "zsh").stdout)
         result = self.run_command(["zsh", "-f", "-n", "_gantry"])
         self.assertEqual((result.code, result.stderr), (0, ""), result)
+
+
+@unittest.skipUnless(shutil.which("man"), "man-db is not installed")
+class ManualTest(gantry_test.TestCase):
+    PAGE = gantry_test.ROOT / "docs" / "man" / "gantry.1"
+
+    def test_it_renders_without_warnings(self):
+        result = self.run_command(["man", "--warnings=w", "-E", "UTF-8", "-l", self.PAGE], env={"MANWIDTH": "80", "PAGER": "cat"})
+        self.assertEqual((result.code, result.stderr), (0, ""), result)
+        for word in ("NAME", "SYNOPSIS", "EXAMPLES", "gantry run", ":::", "GANTRY_PARAM_"):
+            self.assertIn(word, result.stdout)
+        self.assertLessEqual(max(map(len, result.stdout.splitlines())), 80)
+
+    def test_it_knows_every_command_and_option(self):
+        page = self.PAGE.read_text().replace("\\-", "-")
+        for command in COMMANDS - {"help"}:
+            self.assertIn(command, page)
+            for option in re.findall(r"(?<!\S)--[a-z][a-z-]+", self.gantry(command, "--help").stdout.replace(",", " ")):
+                self.assertIn(option, page, f"{command}'s option is not in the manual")

@@ -1,5 +1,4 @@
 """Sweep files: what each key does, seen from the tasks that come out and from what they do."""
-import json
 
 import gantry_test
 
