@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <cmath>
 
 #include <algorithm>
 
@@ -122,10 +123,10 @@ Duration Engine::Impl::eta(TimePoint now) const {
   if (!unit || finished()) return Duration{0};
   const Counts& mine = tasks.selected();
   const std::uint32_t to_start = draining.empty() ? mine.pending + mine.waiting : 0;
-  // What runs has used part of its time already; what runs over its forecast cannot have less than
-  // nothing left.
+  // What runs has used part of its time already. What runs over its forecast is expected to take as
+  // long again as it is over: "any moment now" would be wrong for as long as it is shown.
   const double used = underway.running * seconds(now.time_since_epoch()) - underway.started;
-  const double left = std::max(underway.cost * seconds(*unit) - std::max(used, 0.0), 0.0);
+  const double left = std::abs(underway.cost * seconds(*unit) - std::max(used, 0.0));
   // Those in the window, just before the cursor, are yet to start.
   const auto first =
       cursor - static_cast<std::uint32_t>(std::min<std::size_t>(cursor, ready.placeable()));

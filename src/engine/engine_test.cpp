@@ -374,6 +374,17 @@ TEST(Engine, EtaIsWorkLeftOverSlots) {
   EXPECT_NEAR(gantry::seconds(b.engine.eta(at(0) + milliseconds(500))), 1.75, 1e-6);
 }
 
+TEST(Engine, EtaGrowsWithTasksThatRunOverTheirForecast) {
+  Bench b({.count = 2});
+  b.host(1);
+  EXPECT_EQ(b.decide().size(), 2U);
+  b.started(1);
+  b.ended(1);
+  b.started(2);  // at 0, expected to take 1 s
+  EXPECT_NEAR(gantry::seconds(b.engine.eta(at(0) + milliseconds(900))), 0.1, 1e-6);
+  EXPECT_NEAR(gantry::seconds(b.engine.eta(at(10))), 9.0, 1e-6);
+}
+
 TEST(Engine, EtaFollowsTheCosts) {
   // Costs 1 2 3 4; the first took 1 s, so 9 s are left on one slot.
   Bench b({.count = 4, .cost = [](TaskId task) { return static_cast<double>(task.value()); }});
