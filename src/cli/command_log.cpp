@@ -53,6 +53,9 @@ Result<int> show_log(Context& context, const LogOptions& options) {
         print_attempt(context, (*attempt)->report, streams);
       }));
   TRY(failure);
+  if (!found && options.attempt > 0)
+    return fail(ErrorCode::usage, fmt::format("no attempt {} has ended", options.attempt),
+                "'gantry explain' lists a task's attempts");
   if (!found)
     context.note(several ? "none of these tasks has printed anything yet"
                          : "this task has not ended yet");

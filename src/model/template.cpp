@@ -176,8 +176,10 @@ class TemplateParser {
                                        : fmt::format("define '{}' under parameters:", name),
                          inside);
     if (!is_parameter_name(name))
-      hint =
-          fmt::format("give the parameter's name, or write {{{{{}}}}} for literal braces", inside);
+      hint = fmt::format(
+          "{}, or write {{{{{}}}}} for literal braces",
+          file_.empty() ? "the lists after ::: are counted from 1" : "give the parameter's name",
+          inside);
     return fail_at(file_, source_.at(at_), fmt::format("{{{}}} is not a parameter", inside),
                    std::move(hint));
   }

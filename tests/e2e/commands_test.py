@@ -99,6 +99,7 @@ class QueriesTest(CommandsCase):
         self.assertEqual((log.stdout, log.stderr), ("energy = 4.0\n", "a took 2 steps\n"))
         self.assertEqual(self.ok("log", "3", "--stdout").stderr, "")
         self.assertEqual(self.ok("log", "3", "--stderr").stdout, "a took 2 steps\n")
+        self.wrong("log", "3", "--attempt", "7", has=["attempt 7"])
         several = self.ok("log", "1-3", "--stdout").stdout
         self.assertEqual(several.count("==>"), 3)
         failed = self.ok("log", "--failed", "--stderr").stdout

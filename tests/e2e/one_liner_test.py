@@ -139,7 +139,7 @@ class OneLinerTest(gantry_test.TestCase):
     def test_mistakes_are_named(self):
         for args, words in {
             ("--", "echo", "{seed}", ":::", "sede=1..3"): ["{seed}", "sede"],
-            ("--", "echo", "{3}", ":::", "a", ":::", "b"): ["3"],
+            ("--", "echo", "{3}", ":::", "a", ":::", "b"): ["{3}", "counted from 1"],
             ("--", "echo", ":::+", "a"): [":::+"],
             ("--", "echo", "{}", ":::"): [":::"],
             ("--", "echo", "{}", "::::", "absent.txt"): ["absent.txt"],
