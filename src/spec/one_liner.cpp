@@ -78,7 +78,7 @@ class OneLinerReader {
     }
     if (no_lists) TRY(values_from_stdin_alone());
     name_unnamed();
-    TRY(place_unnamed());
+    place_unnamed();
     return std::move(result_);
   }
 
@@ -247,7 +247,7 @@ class OneLinerReader {
 
   /// {} of several lists becomes one word each; a command without any placeholder gets the values
   /// at its end.
-  Result<> place_unnamed() {
+  void place_unnamed() {
     auto& command = result_.definition.command;
     if (unnamed_.size() > 1) {
       std::vector<SourceText> words;
@@ -270,7 +270,6 @@ class OneLinerReader {
                      [](const auto& word) { return has_placeholder(word.text); })) {
       for (const auto p : unnamed_) command.push_back({fmt::format("{{{}}}", p + 1), {}, false});
     }
-    return {};
   }
 
   const std::filesystem::path& base_dir_;
