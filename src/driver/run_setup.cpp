@@ -12,6 +12,8 @@ namespace {
 
 using engine::TaskState;
 
+constexpr std::uint32_t kGroup = 10'000;  ///< events that are made durable together
+
 /// One digest for the whole fingerprint: enough to compare by.
 Digest combine(const Fingerprint& f) {
   return {f.command.high + 3 * f.environment.high + 5 * f.inputs.high,
@@ -37,9 +39,7 @@ class Setup {
         now_(now),
         run_{RunId{},
              engine::Engine(engine::workload_of(sweep), {options.keep_going, options.max_fails}),
-             std::vector<std::uint32_t>(sweep.size() + 1, 0),
-             0,
-             {}} {}
+             std::vector<std::uint32_t>(sweep.size() + 1, 0), 0} {}
 
   Result<PreparedRun> prepare(const store::SpecSource& source) {
     TRY_ASSIGN(const auto existing, find());
@@ -108,7 +108,7 @@ class Setup {
         if (state == TaskState::failed || state == TaskState::cancelled) tasks.emplace_back(i);
       }
       for (const TaskId task : tasks) {
-        if (run_.engine.state(task) == TaskState::done) invalidate(task, "asked to run again");
+        if (run_.engine.state(task) == TaskState::done) TRY(invalidate(task, "asked to run again"));
       }
       run_.engine.resume_only(tasks);
     } else {
@@ -128,12 +128,12 @@ class Setup {
       sweep_.fill_task(TaskId(i), task);
       const auto print = contents_.fingerprint(task);
       if (!print) {
-        invalidate(TaskId(i), "an input is missing: " + print.error().message);
+        TRY(invalidate(TaskId(i), "an input is missing: " + print.error().message));
       } else if (const auto output = first_missing(task.outputs); !output.empty()) {
-        invalidate(TaskId(i), "its output is gone: " + output);
+        TRY(invalidate(TaskId(i), "its output is gone: " + output));
       } else if (combine(*print) != recorded_[i]) {
         TRY_ASSIGN(const auto reason, what_changed(TaskId(i), *print));
-        invalidate(TaskId(i), reason);
+        TRY(invalidate(TaskId(i), reason));
       }
     }
     return {};
@@ -150,9 +150,16 @@ class Setup {
     return "an input or the program changed";
   }
 
-  void invalidate(TaskId task, std::string reason) {
-    run_.news.emplace_back(TaskInvalidated{task, std::move(reason), now_});
-    run_.engine.apply(run_.news.back());
+  Result<> invalidate(TaskId task, std::string reason) {
+    return record(TaskInvalidated{task, std::move(reason), now_});
+  }
+
+  /// In groups, so that a million of them do not wait in memory.
+  Result<> record(Event event) {
+    run_.engine.apply(event);
+    TRY(store_.append(run_.id, std::move(event)));
+    if (++recorded_events_ % kGroup == 0) return store_.commit();
+    return {};
   }
 
   /// Results that other runs in this state directory have for the very same tasks.
@@ -160,7 +167,7 @@ class Setup {
     std::unordered_map<Digest, store::Reusable> known;
     TRY(store_.for_each_reusable(run_.id,
                                  [&](const Fingerprint& print, const store::Reusable& source) {
-                                   known.insert_or_assign(combine(print), source);
+                                   known.try_emplace(combine(print), source);
                                  }));
     if (known.empty()) return {};
     Task task;
@@ -171,10 +178,8 @@ class Setup {
       const auto found = known.find(combine(*print));
       if (found == known.end() || !first_missing(task.outputs).empty()) continue;
       TRY_ASSIGN(auto results, store_.results_of(found->second));
-      run_.news.emplace_back(TaskReused{TaskId(i), found->second.run, found->second.task,
-                                        found->second.attempt, task.parameters, std::move(results),
-                                        *print, now_});
-      run_.engine.apply(run_.news.back());
+      TRY(record(TaskReused{TaskId(i), found->second.run, found->second.task, found->second.attempt,
+                            task.parameters, std::move(results), *print, now_}));
     }
     run_.unchanged = run_.engine.counts().done;
     return {};
@@ -186,6 +191,7 @@ class Setup {
   ContentCache& contents_;
   TimePoint now_;
   PreparedRun run_;
+  std::uint32_t recorded_events_ = 0;
   std::vector<Digest> recorded_;  ///< by task: what its latest success was made of
 };
 

@@ -16,12 +16,11 @@ struct PreparedRun {
   engine::Engine engine;
   std::vector<std::uint32_t> last_ended;  ///< by task: the latest attempt whose end is journalled
   std::uint32_t unchanged = 0;            ///< tasks that need no run
-  std::vector<Event> news;  ///< found out here, for the journal; the engine has them already
 };
 
 /// Finds the run to continue (the same study, or options.continue_run) or makes a new one; replays
-/// its journal; takes back results whose command, environment or inputs have changed; reuses
-/// results of other runs.
+/// its journal; takes back (and journals that it does) results whose command, environment or inputs
+/// have changed; reuses results of other runs.
 Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep,
                                 const store::SpecSource& source, const Options& options,
                                 ContentCache& contents, TimePoint now);

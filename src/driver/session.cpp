@@ -90,9 +90,7 @@ Result<> Session::cancel(const store::Request& request) {
 }
 
 Result<> Session::open() {
-  for (auto& event : run_.news) TRY(store_.append(run_.id, event));
   dirty_ = true;
-  run_.news.clear();
   TRY(launcher_.open());
   opening_ = true;
   TRY(poll_launcher());
@@ -329,8 +327,8 @@ void Session::on_stop_signals(int count) {
 
 void Session::record(Event event) {
   // append() only buffers: what can fail is the commit, and it keeps the events until it succeeds.
-  static_cast<void>(store_.append(run_.id, event));
   run_.engine.apply(event);
+  static_cast<void>(store_.append(run_.id, std::move(event)));
   dirty_ = true;
 }
 
