@@ -4,6 +4,7 @@
 
 #include "base/fd.hpp"
 #include "spec/one_liner.hpp"
+#include "spec/shell_warning.hpp"
 #include "spec/sweep_file.hpp"
 #include "spec/yaml_tree.hpp"
 
@@ -12,9 +13,9 @@ namespace gantry::spec {
 namespace {
 
 Result<LoadedSweep> finish(SweepDefinition definition, SourceInfo source) {
+  std::vector<std::string> warnings = shell_warnings(definition);
   TRY_ASSIGN(auto sweep, Sweep::build(std::move(definition)));
   TRY(sweep.check_inputs());
-  std::vector<std::string> warnings;
   for (const auto& name : sweep.unused_parameters()) {
     warnings.push_back(fmt::format(
         "parameter '{0}' is not used in the command; tasks see it as $GANTRY_PARAM_{0}", name));

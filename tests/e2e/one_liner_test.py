@@ -98,6 +98,13 @@ class OneLinerTest(gantry_test.TestCase):
         self.assertEqual(lines, [ascii(value) for value in nasty])
         self.assertFalse((self.dir / "evil").exists())
 
+    def test_values_inside_of_a_shells_text_are_warned_about(self):
+        result = self.gantry("run", "--", "sh", "-c", "echo {}", ":::", "a; echo b")
+        self.assertEqual((result.code, result.stdout), (0, "a\nb\n"), "the person's own shell reads it")
+        self.assertIn("warning", result.stderr)
+        self.assertIn("GANTRY_PARAM_arg1", result.stderr)
+        self.assertNotIn("warning", self.gantry("run", "--", "sh", "-c", "echo {}", ":::", "1..3").stderr)
+
     def test_jobs_limit_what_runs_at_once(self):
         self.write("together.py", """
             import os, sys, time

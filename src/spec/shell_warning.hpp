@@ -1,0 +1,15 @@
+#pragma once
+/// Finds commands that hand values to a shell unquoted. `shell: true` quotes them; someone who
+/// writes `sh -c 'echo {x}'` asks for the text as it is, and should know what that means. Pure.
+
+#include <string>
+#include <vector>
+
+#include "model/sweep_definition.hpp"
+
+namespace gantry::spec {
+
+/// One warning for each parameter with values that the shell would read as more than a word.
+std::vector<std::string> shell_warnings(const SweepDefinition& definition);
+
+}  // namespace gantry::spec
