@@ -28,8 +28,7 @@ layering_check() {
 
 unique_names_check() {
   local twice
-  # Each program's main.cpp is known by its folder.
-  twice=$(sources | xargs -0 -n1 basename | grep -vxF main.cpp | sort | uniq -d)
+  twice=$(sources | xargs -0 -n1 basename | sort | uniq -d)
   [[ -z $twice ]] || {
     echo "used more than once: $twice"
     return 1
