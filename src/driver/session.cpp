@@ -227,7 +227,7 @@ Result<> Session::on_report(ReportReceived received) {
   ended.host_name = host_names_[received.host];
   ended.parameters = sweep_.parameters(key.task);
   ended.fingerprint = received.fingerprint;
-  TRY(read_results(sweep_, ended));
+  read_results(sweep_, ended);
   ++executed_;
   ++ended_;
   if (observer_.ended) observer_.ended(ended);
@@ -264,7 +264,7 @@ Result<> Session::on_foreign_report(ReportReceived received) {
   ended.fingerprint = received.fingerprint;
   if (sweep) {
     ended.parameters = sweep->parameters(key.task);
-    TRY(read_results(*sweep, ended));
+    read_results(*sweep, ended);
   } else {
     ended.fingerprint =
         {};  // without its parameters and results it is not worth keeping: run it again
@@ -277,23 +277,22 @@ Result<> Session::on_foreign_report(ReportReceived received) {
 }
 
 /// A value that cannot be read makes the attempt a failure.
-Result<> Session::read_results(const Sweep& sweep, AttemptEnded& ended) const {
-  if (ended.report.cause != FailureCause::none) return {};
-  std::string packed;
+void Session::read_results(const Sweep& sweep, AttemptEnded& ended) const {
+  if (ended.report.cause != FailureCause::none) return;
+  const auto give_up = [&](Error error) {
+    ended.report.cause = FailureCause::missing_result;
+    ended.report.detail = std::move(error.message);
+  };
+  Result<std::string> packed;
   std::string_view text = ended.report.out.text;
   if (sweep.reads_stdout() && !ended.report.out.pack.empty()) {
-    auto whole = whole_output(options_.state_dir, ended.report.out, kMaxSearched);
-    if (whole) packed = std::move(*whole);
-    text = packed;
+    packed = whole_output(options_.state_dir, ended.report.out, kMaxSearched);
+    if (!packed) return give_up(std::move(packed).error());
+    text = *packed;
   }
   auto values = sweep.extract(ended.report, text);
-  if (values) {
-    ended.results = std::move(*values);
-  } else {
-    ended.report.cause = FailureCause::missing_result;
-    ended.report.detail = values.error().message;
-  }
-  return {};
+  if (!values) return give_up(std::move(values).error());
+  ended.results = std::move(*values);
 }
 
 Result<> Session::take_requests() {

@@ -43,7 +43,7 @@ class Session {
   Result<> on_report(ReportReceived received);
   Result<> on_foreign_report(ReportReceived received);
   [[nodiscard]] bool is_of_another_study(const ReportReceived& received);
-  Result<> read_results(const Sweep& sweep, AttemptEnded& ended) const;
+  void read_results(const Sweep& sweep, AttemptEnded& ended) const;
   Result<> take_requests();
   void on_stop_signals(int count);
   /// Journals and applies; journal errors wait for the next commit.

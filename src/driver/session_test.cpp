@@ -165,5 +165,22 @@ TEST_F(SessionTest, AChangedProgramIsRunAgain) {
   EXPECT_EQ((*history)[1].text, "an input or the program changed");
 }
 
+TEST_F(SessionTest, OutputThatCannotBeReadIsNamedAsTheReason) {
+  const std::string text =
+      "command: echo {i}\nparameters: {i: [1]}\nresults: {e: {stdout: 'e=(.*)'}}\n";
+  auto study = spec::parse_sweep(text, "s.yaml", dir_);
+  ASSERT_TRUE(study) << study.error().message;
+  FakeLauncher launcher;
+  launcher.outcome = [](const Task&, AttemptReport& report) {
+    report.out.size = 100'000;
+    report.out.pack = "run-1/slot-0.out";  // nobody wrote it
+  };
+  const auto summary = drive_with(launcher, study->sweep);
+  const auto all = rows(summary.run);
+  ASSERT_THAT(all, SizeIs(1));
+  EXPECT_EQ(all[0].cause, FailureCause::missing_result);
+  EXPECT_THAT(all[0].detail, ::testing::HasSubstr("slot-0.out: No such file"));
+}
+
 }  // namespace
 }  // namespace gantry::driver
