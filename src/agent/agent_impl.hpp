@@ -58,6 +58,11 @@ class Agent {
   // Tasks.
   void dispatch();
   void begin(Start start);
+  void send_start(std::size_t index, Start start);
+  void give_successor(std::size_t index);
+  void recall_successor(std::size_t index, Slot::Recalled why);
+  void on_returned(std::size_t index, const AttemptKey& key);
+  void share_out_successors();
   void serve_slot(std::size_t index);
   void end_task(std::size_t index, std::string body, Kept kept);
   void on_slot_died(std::size_t index);

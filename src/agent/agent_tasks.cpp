@@ -10,6 +10,13 @@
 
 namespace gantry::agent {
 
+namespace {
+
+/// A task for which the way to the agent and back counts.
+constexpr std::int64_t kShort = 20'000'000;
+
+}  // namespace
+
 // Messages from gantry.
 // --------------------------------------------------------------------------------
 
@@ -46,6 +53,11 @@ void Agent::on_hello(const Frame& frame) {
     if (!slot->busy) continue;
     welcome.running.push_back({slot->current.key, slot->current.started_ns});
     slot->announced = true;
+    if (!slot->next) continue;
+    // Nobody can tell from here whether it has begun. It will, and this gantry shall not give it
+    // again.
+    welcome.running.push_back({slot->next->key, slot->current.started_ns});
+    if (slot->recalled == Slot::Recalled::to_gantry) slot->recalled = Slot::Recalled::to_queue;
   }
   const auto& reports = book_.unacknowledged();
   welcome.reports = static_cast<std::uint32_t>(reports.size());
@@ -74,13 +86,19 @@ void Agent::on_cancel(const AttemptKey& key) {
   }
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     Slot& slot = slots_[i];
-    if (!slot.busy || slot.current.key != key) continue;
+    if (!slot.busy) continue;
+    if (slot.next && slot.next->key == key) recall_successor(i, Slot::Recalled::cancelled);
+    if (slot.current.key != key) continue;
     encode(slot.stream.outbox(), Cancel{key});
     poller_.send(slot.stream, i);
   }
 }
 
 void Agent::on_recall() {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    if (slots_[i].recalled != Slot::Recalled::cancelled)
+      recall_successor(i, Slot::Recalled::to_gantry);
+  }
   for (const auto& key : queue_.clear()) encode(gantry_.outbox(), Returned{key});
   note_news();
 }
@@ -90,6 +108,7 @@ void Agent::on_recall() {
 
 void Agent::dispatch() {
   while (auto start = queue_.take()) begin(std::move(*start));
+  share_out_successors();
 }
 
 void Agent::begin(Start start) {
@@ -109,12 +128,66 @@ void Agent::begin(Start start) {
   slot.announced = false;
   slot.current = {start.key, to_ns(RealClock{}.now())};
   slot.claim = claim_of(start);
-  const auto count = book_.count(*index);
-  start.log_serial = count.reports + 1;
+  send_start(*index, std::move(start));
+  give_successor(*index);
+  note_news();
+}
+
+void Agent::send_start(std::size_t index, Start start) {
+  Slot& slot = slots_[index];
+  const auto count = book_.count(index);
+  start.log_serial = count.reports + (slot.next ? 2 : 1);
   start.log_safe = count.safe;
   encode(slot.stream.outbox(), start);
-  poller_.send(slot.stream, *index);
+  poller_.send(slot.stream, index);
+}
+
+/// Between two short tasks a slot need not wait for us. Only when there is enough for all slots: a
+/// task must not wait behind another one when it could start elsewhere.
+void Agent::give_successor(std::size_t index) {
+  Slot& slot = slots_[index];
+  if (!slot.quick || !greeted_ || queue_.waiting() <= slots_.size()) return;
+  slot.next = queue_.take_successor(slot.claim);
+  if (!slot.next) return;
+  slot.recalled = Slot::Recalled::none;
+  send_start(index, *slot.next);
+}
+
+void Agent::recall_successor(std::size_t index, Slot::Recalled why) {
+  Slot& slot = slots_[index];
+  if (!slot.next) return;
+  if (std::exchange(slot.recalled, why) != Slot::Recalled::none) return;  // it was asked already
+  encode(slot.stream.outbox(), Recall{});
+  poller_.send(slot.stream, index);
+}
+
+/// The shepherd had not begun the task that we gave it early, and will not.
+void Agent::on_returned(std::size_t index, const AttemptKey& key) {
+  Slot& slot = slots_[index];
+  if (!slot.next || slot.next->key != key) return;
+  Start start = std::move(*std::exchange(slot.next, std::nullopt));
+  const auto why = std::exchange(slot.recalled, Slot::Recalled::none);
+  if (why == Slot::Recalled::cancelled) {
+    return add_report(ReportBook::kNoSlot, unrun_report({key, 0}, Cause::cancelled, ""),
+                      Kept::not_needed);
+  }
+  if (!greeted_) return;  // nobody waits for it; the next gantry hands it over again
+  if (why != Slot::Recalled::to_gantry) return queue_.put_back(std::move(start));
+  encode(gantry_.outbox(), Returned{key});
   note_news();
+}
+
+/// What is at hand behind a task that turns out to be long is first in the queue again. So is
+/// whatever could start elsewhere at once.
+void Agent::share_out_successors() {
+  const std::int64_t now = to_ns(RealClock{}.now());
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const Slot& slot = slots_[i];
+    if (!slot.next || slot.recalled != Slot::Recalled::none) continue;
+    const bool is_long = now - slot.current.started_ns >= kShort;
+    if (is_long || (queue_.waiting() == 0 && queue_.fits(slot.claim)))
+      recall_successor(i, Slot::Recalled::to_queue);
+  }
 }
 
 void Agent::serve_slot(std::size_t index) {
@@ -124,6 +197,10 @@ void Agent::serve_slot(std::size_t index) {
   const auto received = slot.stream.receive(std::size_t{16} << 10);
   if (received == FrameStream::Received::end) return on_slot_died(index);
   while (const auto frame = slot.stream.next()) {
+    if (frame->type == MessageType::returned) {
+      if (const auto key = decode_key(frame->body)) on_returned(index, *key);
+      continue;
+    }
     if (frame->type != MessageType::ended || !slot.busy) continue;
     const bool logged = Decoder(frame->body).u64() != 0;
     end_task(index, std::string(frame->body), logged ? Kept::in_slot_log : Kept::nowhere);
@@ -133,8 +210,22 @@ void Agent::serve_slot(std::size_t index) {
 
 void Agent::end_task(std::size_t index, std::string body, Kept kept) {
   add_report(index, std::move(body), kept);
-  queue_.release(slots_[index].claim);
-  slots_.release(index);
+  Slot& slot = slots_[index];
+  const std::int64_t now = to_ns(RealClock{}.now());
+  slot.quick = now - slot.current.started_ns < kShort;
+  if (!slot.next) {
+    queue_.release(slot.claim);
+    slots_.release(index);
+    return;
+  }
+  // The shepherd went on with it by itself; what it left to us is to know.
+  slot.current = {std::exchange(slot.next, std::nullopt)->key, now};
+  slot.announced = false;
+  if (std::exchange(slot.recalled, Slot::Recalled::none) == Slot::Recalled::cancelled) {
+    encode(slot.stream.outbox(), Cancel{slot.current.key});
+    poller_.send(slot.stream, index);
+  }
+  give_successor(index);
 }
 
 /// Somebody killed a shepherd: say what became of its task.
@@ -142,6 +233,8 @@ void Agent::on_slot_died(std::size_t index) {
   slots_.bury(index);
   const Slot& slot = slots_[index];
   if (!slot.busy) return;
+  // It tells us of an end before it goes on: what it was to do next has not begun.
+  if (slot.next) on_returned(index, slot.next->key);
   std::string body = unrun_report(slot.current, Cause::lost, "its slot process died");
   // It may have written the report without having sent it.
   const auto history = recover_slot_log(slot_log_path(config_.dir, static_cast<unsigned>(index)));

@@ -133,6 +133,9 @@ class Shepherd {
         case MessageType::cancel:
           if (const auto key = decode_key(frame->body)) on_cancel(*key);
           break;
+        case MessageType::recall:
+          give_back();
+          break;
         default:
           break;
       }
@@ -156,6 +159,16 @@ class Shepherd {
     for (const auto& start : queue_) {
       if (start.key == key) cancelled_early_ = key;
     }
+  }
+
+  /// What waits behind the task that runs, or that is about to.
+  void give_back() {
+    frame_.clear();
+    while (queue_.size() > (running_ ? 0U : 1U)) {
+      encode(frame_, Returned{queue_.back().key});
+      queue_.pop_back();
+    }
+    if (!write_all(socket_.get(), frame_)) leave();
   }
 
   // One task.

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -22,8 +23,14 @@ struct Slot {
   bool busy = false;
   bool announced = false;  ///< gantry knows what runs
   bool has_hello = false;  ///< the shepherd knows the common environment
+  bool quick = false;      ///< its last task was a short one
   Started current;
   Claim claim;
+  /// Sent to the shepherd already, to be started the moment the current one ends.
+  std::optional<Start> next;
+  /// What becomes of `next` when the shepherd hands it back; `none` while it was not asked to.
+  enum class Recalled : std::uint8_t { none, to_queue, to_gantry, cancelled };
+  Recalled recalled = Recalled::none;
 };
 
 class SlotPool {

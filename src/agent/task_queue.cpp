@@ -40,6 +40,17 @@ std::optional<Start> TaskQueue::take() {
   return std::nullopt;
 }
 
+std::optional<Start> TaskQueue::take_successor(const Claim& running) {
+  if (queue_.empty() || claim_of(queue_.front().start) != running) return std::nullopt;
+  Start start = std::move(queue_.front().start);
+  queue_.pop_front();
+  return start;
+}
+
+void TaskQueue::put_back(Start start) {
+  queue_.push_front({std::move(start)});
+}
+
 void TaskQueue::release(const Claim& claim) {
   used_cores_ -= claim.cores;
   used_memory_ -= claim.memory;

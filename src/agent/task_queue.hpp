@@ -16,6 +16,7 @@ namespace gantry::agent {
 struct Claim {
   std::uint32_t cores = 0;
   std::uint64_t memory = 0;
+  friend bool operator==(const Claim&, const Claim&) = default;
 };
 
 class TaskQueue {
@@ -33,6 +34,13 @@ class TaskQueue {
   /// The next task that may start now; its claim counts as used from here on. A task that is larger
   /// than the whole host gets it alone.
   std::optional<Start> take();
+  /// The first task that waits, if it takes exactly the room that a running one will leave; that
+  /// room is its own when the running one ends, so it counts only once.
+  std::optional<Start> take_successor(const Claim& running);
+  /// Puts back what take_successor() gave: it comes first again.
+  void put_back(Start start);
+  /// May a task like this start now?
+  [[nodiscard]] bool fits(const Claim& claim) const;
   /// A task that was taken has ended.
   void release(const Claim& claim);
 
@@ -49,7 +57,6 @@ class TaskQueue {
     Start start;
     unsigned overtaken = 0;
   };
-  [[nodiscard]] bool fits(const Claim& claim) const;
 
   std::deque<Entry> queue_;
   std::uint32_t cores_ = 1;

@@ -36,6 +36,22 @@ TEST(TaskQueue, StartsInOrderAsFarAsTheCoresReach) {
   EXPECT_EQ(take_all(queue), (std::vector<std::uint32_t>{3}));
 }
 
+TEST(TaskQueue, ASuccessorTakesTheRoomOfTheOneBeforeIt) {
+  TaskQueue queue;
+  queue.set_capacity(2, 0);
+  for (std::uint32_t n = 1; n <= 3; ++n) queue.push(task(n));
+  queue.push(task(4, 2));
+  EXPECT_EQ(take_all(queue), (std::vector<std::uint32_t>{1, 2}));
+  const auto successor = queue.take_successor({1, 0});
+  ASSERT_TRUE(successor);
+  EXPECT_EQ(successor->key.task, 3U);
+  EXPECT_EQ(queue.running(), 2U);
+  EXPECT_FALSE(queue.take_successor({1, 0}));  // the first that waits now is a larger one
+  queue.put_back(*successor);
+  queue.release({1, 0});
+  EXPECT_EQ(take_all(queue), (std::vector<std::uint32_t>{3}));
+}
+
 TEST(TaskQueue, PacksDeclaredMemory) {
   TaskQueue queue;
   queue.set_capacity(8, 100);

@@ -118,6 +118,12 @@ bool Engine::Impl::finished() const {
   return !draining.empty() || mine.pending + mine.waiting == 0;
 }
 
+std::uint64_t Engine::Impl::slots_in_all() const {
+  std::uint64_t sum = 0;
+  for (const auto& [id, state] : hosts) sum += schedule::slots(state.host, typical);
+  return sum;
+}
+
 Duration Engine::Impl::eta(TimePoint now) const {
   const auto unit = run_times.expected(1);
   if (!unit || finished()) return Duration{0};
@@ -132,13 +138,13 @@ Duration Engine::Impl::eta(TimePoint now) const {
       cursor - static_cast<std::uint32_t>(std::min<std::size_t>(cursor, ready.placeable()));
   const double work = to_start * costs.mean_from(first) * seconds(*unit) + left;
 
-  std::uint64_t at_once = 0;
-  for (const auto& [id, state] : hosts) at_once += schedule::slots(state.host, typical);
   const std::uint64_t open = to_start + outstanding.size();
-  at_once = std::clamp<std::uint64_t>(at_once, 1, std::max<std::uint64_t>(open, 1));
+  const auto at_once =
+      std::clamp<std::uint64_t>(slots_in_all(), 1, std::max<std::uint64_t>(open, 1));
+  const double pace = static_cast<double>(at_once) * efficiency.value();
   // Zero would say "not known".
   constexpr Duration kSoon = std::chrono::milliseconds(1);
-  return std::max(from_seconds(std::min(work / static_cast<double>(at_once), 1e9)), kSoon);
+  return std::max(from_seconds(std::min(work / pace, 1e9)), kSoon);
 }
 
 }  // namespace gantry::engine

@@ -210,7 +210,10 @@ void Engine::Impl::observe(const AttemptReport& report) {
       report.started == kNever || report.ended == kNever)
     return;
   const Duration took = report.ended - report.started;
-  if (!replaying) return run_times.observe(workload.cost_of(report.key.task), took);
+  if (!replaying) {
+    efficiency.observe(report.ended, took, slots_in_all());
+    return run_times.observe(workload.cost_of(report.key.task), took);
+  }
   constexpr std::size_t kRing = forecast::RunTimeForecast::kMemory;
   if (replayed_times.size() < kRing)
     replayed_times.emplace_back(report.key.task, took);

@@ -18,6 +18,7 @@
 #include "engine/task_table.hpp"
 #include "forecast/cost_profile.hpp"
 #include "forecast/run_time.hpp"
+#include "forecast/slot_efficiency.hpp"
 
 namespace gantry::engine {
 
@@ -95,6 +96,8 @@ struct Engine::Impl {
   [[nodiscard]] bool fits_somewhere(const Resources& resources) const;
   [[nodiscard]] bool finished() const;
   [[nodiscard]] Duration eta(TimePoint now) const;
+  /// How many tasks like the last one run at once.
+  [[nodiscard]] std::uint64_t slots_in_all() const;
 
   Workload workload;
   Policy policy;
@@ -109,6 +112,7 @@ struct Engine::Impl {
   std::vector<TaskId> cancels;  ///< outstanding ones to cancel at the next decide()
 
   forecast::RunTimeForecast run_times;
+  forecast::SlotEfficiency efficiency;
   forecast::CostProfile costs;
   Underway underway;
   Resources typical;  ///< of the task handed over last
