@@ -31,6 +31,8 @@ using namespace std::chrono_literals;
 /// gantry then wakes once for many of them.
 constexpr auto kBatch = 20ms;
 constexpr std::size_t kFlushSize = std::size_t{256} << 10;
+/// Between two tries of what the machine has no room for.
+constexpr auto kBreath = 20ms;
 /// How long the first gantry may take to connect.
 constexpr auto kPatience = 30s;
 
@@ -62,8 +64,7 @@ Result<> Agent::recover() {
 
 Result<> Agent::listen() {
   TRY_ASSIGN(listener_, listen_on(config_.dir, kSocketName));
-  poller_.add(listener_.get(), kListenToken);
-  return {};
+  return poller_.add(listener_.get(), kListenToken);
 }
 
 Result<> Agent::loop() {
@@ -118,13 +119,18 @@ void Agent::on_event(std::uint64_t token) {
 
 void Agent::accept_gantry() {
   UniqueFd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!connection || !peer_is_own_user(connection.get())) return;
+  if (!connection) {
+    // Still there to be accepted: come back to it when others have closed something.
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) std::this_thread::sleep_for(kBreath);
+    return;
+  }
+  if (!peer_is_own_user(connection.get())) return;
   // A new gantry replaces the old one: only the holder of the run lock connects, so the old one is
   // dead.
   drop_gantry();
   gantry_ = FrameStream(std::move(connection));
   was_served_ = true;
-  poller_.add(gantry_.fd(), kGantryToken);
+  if (!poller_.add(gantry_.fd(), kGantryToken)) drop_gantry();  // it will try again
 }
 
 void Agent::drop_gantry() {

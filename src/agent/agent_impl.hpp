@@ -58,6 +58,7 @@ class Agent {
   // Tasks.
   void dispatch();
   void begin(Start start);
+  void on_no_slot(Start start, const Error& why);
   void send_start(std::size_t index, Start start);
   void give_successor(std::size_t index);
   void recall_successor(std::size_t index, Slot::Recalled why);
@@ -77,6 +78,8 @@ class Agent {
   SteadyClock::time_point flush_at_ = kNotNow;  ///< when the news must be sent
   bool greeted_ = false;
   bool was_served_ = false;
+  bool crowded_ = false;  ///< no more slots can be made; until one is free
+  bool said_crowded_ = false;
 
   Hello hello_;
   TaskQueue queue_;

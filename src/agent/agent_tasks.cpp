@@ -107,22 +107,26 @@ void Agent::on_recall() {
 // -----------------------------------------------------------------------------------------------
 
 void Agent::dispatch() {
-  while (auto start = queue_.take()) begin(std::move(*start));
+  while (!crowded_) {
+    auto start = queue_.take();
+    if (!start) break;
+    begin(std::move(*start));
+  }
   share_out_successors();
 }
 
 void Agent::begin(Start start) {
   bool fresh = false;
   const auto index = slots_.acquire(fresh);
-  if (!index) {
-    queue_.release(claim_of(start));
-    return add_report(
-        ReportBook::kNoSlot,
-        unrun_report({start.key, 0}, Cause::start_failed, "cannot make a process for a slot"),
-        Kept::not_needed);
-  }
+  if (!index) return on_no_slot(std::move(start), index.error());
   Slot& slot = slots_[*index];
-  if (fresh) poller_.add(slot.stream.fd(), *index);
+  if (fresh) {
+    if (const auto added = poller_.add(slot.stream.fd(), *index); !added) {
+      slots_.bury(*index);
+      slots_.release(*index);
+      return on_no_slot(std::move(start), added.error());
+    }
+  }
   if (!std::exchange(slot.has_hello, true)) encode(slot.stream.outbox(), hello_);
   slot.busy = true;
   slot.announced = false;
@@ -131,6 +135,24 @@ void Agent::begin(Start start) {
   send_start(*index, std::move(start));
   give_successor(*index);
   note_news();
+}
+
+/// The machine allows no more processes or files. Fewer slots are better than failed tasks.
+void Agent::on_no_slot(Start start, const Error& why) {
+  queue_.release(claim_of(start));
+  if (queue_.running() == 0) {
+    return add_report(ReportBook::kNoSlot,
+                      unrun_report({start.key, 0}, Cause::start_failed,
+                                   "cannot make a process for a slot: " + why.message),
+                      Kept::not_needed);
+  }
+  queue_.put_back(std::move(start));
+  crowded_ = true;
+  if (greeted_ && !std::exchange(said_crowded_, true)) {
+    encode(gantry_.outbox(), Notice{"only " + std::to_string(queue_.running()) +
+                                    " tasks can run at once here: " + why.message});
+    note_news();
+  }
 }
 
 void Agent::send_start(std::size_t index, Start start) {
@@ -216,6 +238,7 @@ void Agent::end_task(std::size_t index, std::string body, Kept kept) {
   if (!slot.next) {
     queue_.release(slot.claim);
     slots_.release(index);
+    crowded_ = false;
     return;
   }
   // The shepherd went on with it by itself; what it left to us is to know.

@@ -8,11 +8,11 @@ namespace gantry::agent {
 
 namespace {
 
-void control(int epoll, int operation, int fd, std::uint32_t events, std::uint64_t token) {
+int control(int epoll, int operation, int fd, std::uint32_t events, std::uint64_t token) {
   epoll_event event{};
   event.events = events;
   event.data.u64 = token;
-  ::epoll_ctl(epoll, operation, fd, &event);
+  return ::epoll_ctl(epoll, operation, fd, &event);
 }
 
 }  // namespace
@@ -24,8 +24,9 @@ Result<Poller> Poller::create() {
   return poller;
 }
 
-void Poller::add(int fd, std::uint64_t token) {
-  control(epoll_.get(), EPOLL_CTL_ADD, fd, EPOLLIN, token);
+Result<> Poller::add(int fd, std::uint64_t token) {
+  if (control(epoll_.get(), EPOLL_CTL_ADD, fd, EPOLLIN, token) != 0) return fail_errno("epoll_ctl");
+  return {};
 }
 
 void Poller::send(FrameStream& stream, std::uint64_t token) {

@@ -16,7 +16,7 @@ class Poller {
   static Result<Poller> create();
 
   /// Watches for something to read, until `fd` is closed.
-  void add(int fd, std::uint64_t token);
+  Result<> add(int fd, std::uint64_t token);
   /// Sends what the stream holds; while something is left, also watches for room to send.
   void send(FrameStream& stream, std::uint64_t token);
 

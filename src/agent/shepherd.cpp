@@ -134,7 +134,7 @@ class Shepherd {
           if (const auto key = decode_key(frame->body)) on_cancel(*key);
           break;
         case MessageType::recall:
-          give_back();
+          give_back(running_ ? 0 : 1);  // what runs, or is about to, is not waiting
           break;
         default:
           break;
@@ -161,10 +161,10 @@ class Shepherd {
     }
   }
 
-  /// What waits behind the task that runs, or that is about to.
-  void give_back() {
+  /// Gives up what waits here, but for the first `keep`.
+  void give_back(std::size_t keep) {
     frame_.clear();
-    while (queue_.size() > (running_ ? 0U : 1U)) {
+    while (queue_.size() > keep) {
       encode(frame_, Returned{queue_.back().key});
       queue_.pop_back();
     }
@@ -190,12 +190,13 @@ class Shepherd {
     current_.ended_ns = now_ns();
     current_.out = out_->finish();
     current_.err = err_->finish();
-    if (!all_gone) {
-      current_.detail = "some of its processes could not be killed";
-      make_captures();  // they hold the old pipes; if there are no new ones, go on with those
-    }
     if (current_.cause == static_cast<std::uint8_t>(Cause::none)) check_files(start);
+    if (all_gone) return report();
+    // They would hold up every later task here. The agent makes a new slot without them.
+    current_.detail = "some of its processes could not be killed";
+    give_back(0);
     report();
+    std::_Exit(0);
   }
 
   bool launch(const Start& start) {
@@ -364,15 +365,16 @@ class Shepherd {
 /// lives here". Above all not the agent's ends of other shepherds' sockets: they must close when
 /// the agent dies.
 UniqueFd keep_only(int socket, int lock) {
-  constexpr int kSocket = 3;
-  constexpr int kLock = 4;
-  const int socket_copy = ::fcntl(socket, F_DUPFD_CLOEXEC, 10);
-  const int lock_copy = ::fcntl(lock, F_DUPFD_CLOEXEC, 10);
-  if (socket_copy < 0 || lock_copy < 0 || ::dup3(socket_copy, kSocket, O_CLOEXEC) < 0 ||
-      ::dup3(lock_copy, kLock, O_CLOEXEC) < 0 || ::close_range(kLock + 1, ~0U, 0) != 0) {
-    std::_Exit(3);
-  }
-  return UniqueFd(kSocket);
+  const auto [low, high] = std::minmax(socket, lock);
+  const auto close_between = [](int after, int before) {
+    if (after + 1 < before) {
+      ::close_range(static_cast<unsigned>(after) + 1, static_cast<unsigned>(before) - 1, 0);
+    }
+  };
+  close_between(2, low);
+  close_between(low, high);
+  ::close_range(static_cast<unsigned>(high) + 1, ~0U, 0);
+  return UniqueFd(socket);
 }
 
 /// In the forked process. Nothing may return or unwind into the agent's code, which is below us on

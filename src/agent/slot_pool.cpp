@@ -13,7 +13,7 @@
 
 namespace gantry::agent {
 
-std::optional<std::size_t> SlotPool::acquire(bool& fresh) {
+Result<std::size_t> SlotPool::acquire(bool& fresh) {
   if (idle_.empty()) {
     idle_.push_back(slots_.size());
     slots_.push_back(std::make_unique<Slot>());
@@ -22,10 +22,10 @@ std::optional<std::size_t> SlotPool::acquire(bool& fresh) {
   Slot& slot = *slots_[index];
   fresh = !slot.stream;
   if (fresh) {
-    auto handle = start_shepherd({agent_dir_, output_dir_, static_cast<unsigned>(index), lock_fd_});
-    if (!handle) return std::nullopt;
-    slot.pid = handle->pid;
-    slot.stream = FrameStream(std::move(handle->socket));
+    TRY_ASSIGN(ShepherdHandle handle,
+               start_shepherd({agent_dir_, output_dir_, static_cast<unsigned>(index), lock_fd_}));
+    slot.pid = handle.pid;
+    slot.stream = FrameStream(std::move(handle.socket));
     slot.has_hello = false;
   }
   idle_.pop_back();

@@ -14,6 +14,7 @@
 #include "agent/frame_stream.hpp"
 #include "agent/protocol.hpp"
 #include "agent/task_queue.hpp"
+#include "base/result.hpp"
 
 namespace gantry::agent {
 
@@ -44,9 +45,8 @@ class SlotPool {
   [[nodiscard]] auto begin() { return slots_.begin(); }
   [[nodiscard]] auto end() { return slots_.end(); }
 
-  /// A slot that is free, with a living shepherd; nothing when none can be made. `fresh` tells that
-  /// the shepherd was started now.
-  std::optional<std::size_t> acquire(bool& fresh);
+  /// A slot that is free, with a living shepherd. `fresh` tells that the shepherd was started now.
+  Result<std::size_t> acquire(bool& fresh);
   void release(std::size_t index);
 
   /// The shepherd is gone, or not to be trusted any more: ends it and everything that its task left

@@ -171,6 +171,15 @@ TEST_F(LauncherCrashTest, AKilledSlotProcessLosesItsTaskOnly) {
   EXPECT_THAT(notices_, IsEmpty());
 }
 
+TEST_F(LauncherCrashTest, ATaskOfWhichNoRecordIsLeftIsLost) {
+  start(1, sleeper("one"));
+  ASSERT_TRUE(await_running(1) && await_file("one"));
+  std::filesystem::remove(site_.state_dir / "agent/slot-0.log");
+  ASSERT_EQ(::kill(agent_pid(), SIGKILL), 0);
+  EXPECT_EQ(await_report(1).cause, FailureCause::lost);
+  EXPECT_FALSE(is_alive(static_cast<pid_t>(number_in("one"))));
+}
+
 TEST_F(LauncherCrashTest, WhatEndedKeepsItsEndThroughManyKillsOfTheAgent) {
   // Tasks append their number to a file; the agent is killed again and again, and tasks without a
   // success get another attempt. A report may come again, but never with another end, and a task

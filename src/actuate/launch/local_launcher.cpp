@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -150,7 +151,7 @@ class LocalLauncher final : public Launcher {
       stream_.outbox().resize(before);
       return refuse(key, fingerprint);
     }
-    outstanding_.insert(key);
+    outstanding_[key] = kNever;
   }
 
   void cancel(const TaskKey& key, HostId) override {
@@ -237,6 +238,17 @@ class LocalLauncher final : public Launcher {
     events_.emplace_back(ReportReceived{std::move(report), fingerprint, kLocalHost, last_receipt_});
   }
 
+  /// Nobody can say what became of this attempt.
+  void give_up(const TaskKey& key, TimePoint started) {
+    AttemptReport report;
+    report.key = key;
+    report.cause = FailureCause::lost;
+    report.detail = "its agent died and left no record of it";
+    report.started = started;
+    report.ended = RealClock{}.now();
+    events_.emplace_back(ReportReceived{std::move(report), {}, kLocalHost, last_receipt_});
+  }
+
   Result<> reconnect() {
     if (problem_) return tl::unexpected<Error>(*problem_);
     if (++restarts_ > kMaxRestarts) {
@@ -246,12 +258,14 @@ class LocalLauncher final : public Launcher {
     events_.emplace_back(LauncherNotice{"the agent died; starting another one"});
     running_now_.clear();
     TRY(connect());
-    // What we handed over and the new agent neither runs nor reports had not been started.
-    for (const auto& key : std::exchange(outstanding_, {})) {
+    // What we handed over and the new agent neither runs nor reports: lost if it had been started.
+    for (const auto& [key, started] : std::exchange(outstanding_, {})) {
       if (running_now_.contains(key)) {
-        outstanding_.insert(key);
-      } else {
+        outstanding_[key] = started;
+      } else if (started == kNever) {
         events_.emplace_back(TaskReturned{key, kLocalHost});
+      } else {
+        give_up(key, started);
       }
     }
     return {};
@@ -299,8 +313,7 @@ class LocalLauncher final : public Launcher {
       case MessageType::started: {
         const auto started = agent::decode_started(frame.body);
         if (!started) return false;
-        events_.emplace_back(
-            TaskRunning{from_wire(started->key), kLocalHost, from_ns(started->started_ns)});
+        on_running(from_wire(started->key), from_ns(started->started_ns));
         return true;
       }
       case MessageType::returned: {
@@ -335,16 +348,21 @@ class LocalLauncher final : public Launcher {
     for (const auto& running : welcome->running) {
       const TaskKey key = from_wire(running.key);
       running_now_.insert(key);
-      outstanding_.insert(key);  // adopted
-      events_.emplace_back(TaskRunning{key, kLocalHost, from_ns(running.started_ns)});
+      on_running(key, from_ns(running.started_ns));
     }
     return true;
+  }
+
+  void on_running(const TaskKey& key, TimePoint started) {
+    outstanding_[key] = started;
+    events_.emplace_back(TaskRunning{key, kLocalHost, started});
   }
 
   LocalSite site_;
   agent::FrameStream stream_;
   std::vector<LauncherEvent> events_;
-  std::set<TaskKey> outstanding_;  ///< handed over, not yet reported or returned
+  /// Handed over or adopted, not yet reported or returned: when it started, as far as we know.
+  std::map<TaskKey, TimePoint> outstanding_;
   std::set<TaskKey> running_now_;  ///< as the agent's last welcome said
   std::optional<Error> problem_;
   std::uint64_t epoch_ = 0;
