@@ -4,22 +4,26 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <charconv>
+#include <ctime>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <set>
 
 #include "model/csv.hpp"
+#include "model/json_view.hpp"
 #include "model/template.hpp"
 
 namespace gantry {
 
 namespace {
 
-using nlohmann::json;
-
 /// Put before every pattern: ^ and $ mean lines, of which a task prints many.
 constexpr std::string_view kByLine = "(?m)";
+/// All values of a task together: a table of numbers and short texts is meant, and the journal has
+/// to hold it.
+constexpr std::size_t kMaxResultBytes = std::size_t{1} << 20;
+/// One match takes linear time, but each may read on to the end before it turns out to be short:
+/// all of them together can take the square. So a search that takes this much CPU time is given up.
+constexpr int kSearchSeconds = 5;
+constexpr std::size_t kMatchesBetweenLooks = 16;
 
 tl::unexpected<Error> missing(std::string message) {
   return fail(ErrorCode::usage, std::move(message));
@@ -43,47 +47,36 @@ Result<std::string> last_match(const re2::RE2& pattern, std::string_view written
                                std::string_view text) {
   const re2::StringPiece whole(text.data(), text.size());
   const int groups = std::min(pattern.NumberOfCapturingGroups(), 1) + 1;
+  const std::clock_t began = std::clock();
   re2::StringPiece found[2];
-  bool any = false;
-  std::string value;
+  std::size_t matches = 0;
+  re2::StringPiece value;
   for (std::size_t at = 0; at <= text.size();) {
     if (!pattern.Match(whole, at, whole.size(), re2::RE2::UNANCHORED, found, groups)) break;
-    any = true;
-    value =
-        std::string(found[groups - 1].data() == nullptr ? re2::StringPiece() : found[groups - 1]);
+    value = found[groups - 1];
     const auto end = static_cast<std::size_t>(found[0].data() - whole.data()) + found[0].size();
     at = found[0].empty() ? end + 1 : end;
+    if (++matches % kMatchesBetweenLooks == 0 &&
+        std::clock() - began > kSearchSeconds * CLOCKS_PER_SEC) {
+      return missing(fmt::format("looking for '{}' in {} bytes of output takes too long", written,
+                                 text.size()));
+    }
   }
-  if (!any) return missing(fmt::format("the output has no match of '{}'", written));
-  return value;
+  if (matches == 0) return missing(fmt::format("the output has no match of '{}'", written));
+  return std::string(value.data() == nullptr ? std::string_view()
+                                             : std::string_view(value.data(), value.size()));
 }
 
-const json* step_into(const json& node, const std::string& key) {
-  if (node.is_object()) {
-    const auto found = node.find(key);
-    return found == node.end() ? nullptr : &*found;
-  }
-  if (!node.is_array()) return nullptr;
-  std::int64_t index = 0;
-  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), index);
-  if (error != std::errc{} || end != key.data() + key.size()) return nullptr;
-  const auto size = static_cast<std::int64_t>(node.size());
-  if (index < 0) index += size;  // -1 is the last
-  return index < 0 || index >= size ? nullptr : &node[static_cast<std::size_t>(index)];
-}
-
-Result<std::string> json_value(const json& document, const ResultDefinition& rule,
+Result<std::string> json_value(JsonView value, const ResultDefinition& rule,
                                const std::string& path) {
-  const json* node = &document;
   std::string way;
   for (const auto& key : rule.keys) {
     way += (way.empty() ? "" : ".") + key;
-    node = step_into(*node, key);
-    if (node == nullptr || node->is_null())
-      return missing(fmt::format("{} has no '{}'", path, way));
+    const auto next = value.find(key);
+    if (!next || next->is_null()) return missing(fmt::format("{} has no '{}'", path, way));
+    value = *next;
   }
-  if (node->is_string()) return node->get<std::string>();
-  return node->dump(-1, ' ', false, json::error_handler_t::replace);
+  return value.text();
 }
 
 Result<std::string> csv_value(const CsvTable& table, const ResultDefinition& rule,
@@ -109,10 +102,11 @@ class Files {
                                     [&](const auto& file) { return file.first == path; });
     if (found == collected_.end()) return missing(fmt::format("{} is not there", path));
     if (rule.source == ResultDefinition::Source::json) {
-      auto& document = documents_.try_emplace(path, json()).first->second;
-      if (document.is_null()) document = json::parse(found->second, nullptr, false);
-      if (document.is_discarded()) return missing(fmt::format("{} is not valid JSON", path));
-      return json_value(document, rule, path);
+      auto document = documents_.find(path);
+      if (document == documents_.end())
+        document = documents_.emplace(path, JsonView::parse(found->second)).first;
+      if (!document->second) return missing(fmt::format("{} is not valid JSON", path));
+      return json_value(*document->second, rule, path);
     }
     auto table = tables_.find(path);
     if (table == tables_.end()) table = tables_.emplace(path, parse_csv(found->second)).first;
@@ -122,7 +116,7 @@ class Files {
 
  private:
   std::span<const std::pair<std::string, std::string>> collected_;
-  std::map<std::string, json> documents_;
+  std::map<std::string, std::optional<JsonView>> documents_;
   std::map<std::string, Result<CsvTable>> tables_;
 };
 
@@ -191,12 +185,18 @@ Result<std::vector<std::pair<std::string, std::string>>> ResultRules::extract(
     std::span<const std::pair<std::string, std::string>> collected) const {
   std::vector<std::pair<std::string, std::string>> values;
   Files files(collected);
+  std::size_t room = kMaxResultBytes;
   for (std::size_t i = 0; i < definitions_.size(); ++i) {
     const auto& rule = definitions_[i];
     auto value = rule.source == ResultDefinition::Source::standard_output
                      ? last_match(*patterns_->by_rule[i], rule.pattern.text, standard_output)
                      : files.value(rule, paths[i]);
     if (value) {
+      if (value->size() > room) {
+        return missing(fmt::format("'{}': the value has {} bytes; those of one task may have {}",
+                                   rule.name, value->size(), kMaxResultBytes));
+      }
+      room -= value->size();
       values.emplace_back(rule.name, std::move(*value));
     } else if (!rule.optional) {
       return missing(fmt::format("'{}': {}", rule.name, value.error().message));

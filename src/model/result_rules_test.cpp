@@ -70,7 +70,7 @@ TEST(ResultRules, BadPatternsAreRefused) {
 TEST(ResultRules, Json) {
   const std::string text =
       R"({"a": {"b": [1.50, "two", {"c": true}], "n": null}, "big": 12345678901234567890})";
-  EXPECT_EQ(value(json_rule({"a", "b", "0"}), text), "1.5");
+  EXPECT_EQ(value(json_rule({"a", "b", "0"}), text), "1.50");
   EXPECT_EQ(value(json_rule({"a", "b", "1"}), text), "two");
   EXPECT_EQ(value(json_rule({"a", "b", "-1", "c"}), text), "true");
   EXPECT_EQ(value(json_rule({"a", "b", "2"}), text), "{\"c\":true}");
@@ -85,6 +85,29 @@ TEST(ResultRules, Json) {
 TEST(ResultRules, DeeplyNestedJsonDoesNoHarm) {
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
   EXPECT_EQ(value(json_rule({"0", "0", "x"}), deep), "error: 'e': /w/f has no '0.0.x'");
+  EXPECT_EQ(value(json_rule({"0"}), deep).size(), deep.size() - 2);
+}
+
+TEST(ResultRules, NumbersStayAsTheyWereWritten) {
+  for (const std::string number : {"1.10", "1e5", "-0", "12345678901234567890123"}) {
+    EXPECT_EQ(value(json_rule({"a"}), "{\"a\": " + number + "}"), number);
+    EXPECT_EQ(value(csv_rule("a", 0), "a\n" + number + "\n"), number);
+    EXPECT_EQ(value(pattern("a = (\\S+)"), "a = " + number + "\n"), number);
+  }
+}
+
+TEST(ResultRules, ValuesAreNotEndless) {
+  const std::string most(std::size_t{1} << 20, 'x');
+  EXPECT_EQ(value(pattern("x+"), most), most);
+  EXPECT_EQ(value(pattern("x+"), most + "x"),
+            "error: 'e': the value has 1048577 bytes; those of one task may have 1048576");
+}
+
+TEST(ResultRules, ASearchThatTakesTheSquareIsGivenUp) {
+  // Every x could begin a match that goes on to a y at the end of the line: there is none.
+  const std::string line(std::size_t{4} << 20, 'x');
+  EXPECT_EQ(value(pattern("x(?:.*y)?"), line),
+            "error: 'e': looking for 'x(?:.*y)?' in 4194304 bytes of output takes too long");
 }
 
 TEST(ResultRules, Csv) {

@@ -246,6 +246,35 @@ class OutputTest(FaultCase):
         for line in stdout.splitlines():
             json.loads(line.decode("utf-8"))
 
+    def test_results_nested_without_end(self):
+        """The report is journalled, so that no later run meets it again."""
+        self.write("task.py", """
+            with open("a.json", "w") as file:
+                file.write('{"a":' + "[" * 100_000 + "]" * 100_000 + "}")
+            """)
+        self.write("sweep.yaml", f"""
+            command: [{sys.executable}, task.py]
+            results: {{a: {{json: a.json}}}}
+            """)
+        result = self.gantry("run", "sweep.yaml")
+        self.assertEqual(result.code, 0, result)
+        rows = self.gantry("results", "--jsonl").json_lines()
+        self.assertEqual(rows[0]["results"]["a"], "[" * 100_000 + "]" * 100_000)
+        self.assertEqual(self.gantry("results").code, 0)
+        self.assertEqual(self.gantry("run", "sweep.yaml").code, 0)
+
+    def test_results_without_end(self):
+        self.write("sweep.yaml", r"""
+            command: [sh, -c, "head -c 3000000 /dev/zero | tr '\\0' x"]
+            results:
+              value: {stdout: 'x+'}
+            """)
+        result = self.gantry("run", "sweep.yaml")
+        self.assertEqual(result.code, 1, result)
+        task = self.tasks()[1]
+        self.assertEqual(task["cause"], "missing result")
+        self.assertIn("the value has 3000000 bytes", task["detail"])
+
 
 if __name__ == "__main__":
     unittest.main()
