@@ -8,6 +8,9 @@ namespace gantry {
 
 namespace {
 
+constexpr std::string_view kFewer =
+    "make several sweeps of it, or take some of the values with sample: in a sweep file";
+
 bool is_sampled(const ParameterDefinition& parameter,
                 const std::optional<SampleDefinition>& sample) {
   if (!sample) return false;
@@ -27,10 +30,17 @@ Result<> check_parameter(const ParameterDefinition& parameter, bool sampled,
   if (size == 0)
     return fail_at(file, parameter.mark,
                    fmt::format("parameter '{}' has no values", parameter.name));
-  if (size > kMaxTasks) {
+  if (sampled && size > kMaxValues) {
+    return fail_at(file, parameter.mark,
+                   fmt::format("parameter '{}' has {} values; a sample can be taken of at most {}",
+                               parameter.name, size, kMaxValues),
+                   "use uniform: or loguniform: with its bounds");
+  }
+  if (!sampled && size > kMaxTasks) {
     return fail_at(file, parameter.mark,
                    fmt::format("parameter '{}' has {} values; a sweep has at most {} tasks",
-                               parameter.name, size, kMaxTasks));
+                               parameter.name, size, kMaxTasks),
+                   std::string(kFewer));
   }
   return {};
 }
@@ -106,14 +116,14 @@ Result<ParameterSpace> ParameterSpace::build(std::span<const ParameterDefinition
   TRY(space.add_axes(std::move(groups), sample, file));
   std::uint64_t size = 1;
   for (const auto& axis : space.axes_) {
-    size *= axis.size;  // both factors are at most 2^31: no overflow
+    size *= axis.size;  // one factor is at most kMaxTasks, the other has 32 bits: no overflow
     if (size > kMaxTasks) {
       const auto& culprit = parameters[axis.dimensions[0].parameters[0]];
       return fail_at(
           file, culprit.mark,
           fmt::format("the parameters up to '{}' make {} or more tasks; a sweep has at most {}",
                       culprit.name, size, kMaxTasks),
-          "use sample: to take some of the combinations");
+          std::string(kFewer));
     }
   }
   space.size_ = static_cast<std::uint32_t>(size);

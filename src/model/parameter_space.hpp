@@ -17,8 +17,10 @@
 
 namespace gantry {
 
-/// More tasks than this are refused: task numbers have to fit, and nobody meant it.
-inline constexpr std::uint64_t kMaxTasks = std::uint64_t{1} << 31U;
+/// More tasks than this are refused: a run keeps the state of each in memory, some 30 bytes.
+inline constexpr std::uint64_t kMaxTasks = 100'000'000;
+/// Of one parameter; those of which only some are sampled cost nothing.
+inline constexpr std::uint64_t kMaxValues = std::uint64_t{1} << 31U;
 
 class ParameterSpace {
  public:

@@ -111,9 +111,24 @@ TEST(ParameterSpace, CountsWithoutOverflow) {
   for (int i = 0; i < 100; ++i) many.push_back(range("p" + std::to_string(i), 2'000'000'000));
   EXPECT_FALSE(ParameterSpace::build(many, {}, ""));
   const auto most =
-      ParameterSpace::build(std::vector{range("a", 65536), range("b", 32768)}, {}, "");
+      ParameterSpace::build(std::vector{range("a", 10'000), range("b", 10'000)}, {}, "");
   ASSERT_TRUE(most);
-  EXPECT_EQ(most->size(), 2'147'483'648U);
+  EXPECT_EQ(most->size(), kMaxTasks);
+  EXPECT_FALSE(ParameterSpace::build(std::vector{range("a", 10'000), range("b", 10'001)}, {}, ""));
+}
+
+TEST(ParameterSpace, ASampleMayBeOfManyMoreValues) {
+  SampleDefinition sample;
+  sample.method = SampleMethod::random;
+  sample.points = 10;
+  const auto of = [&](const char* last) {
+    return ParameterSpace::build(
+        std::vector<ParameterDefinition>{{"a", *ParameterValues::range("1", last, "1")}}, sample,
+        "");
+  };
+  ASSERT_TRUE(of("2147483648"));
+  EXPECT_EQ(of("2147483648")->size(), 10U);
+  EXPECT_FALSE(of("2147483649"));
 }
 
 TEST(ParameterSpace, ASampleIsOneAxis) {

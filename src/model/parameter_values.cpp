@@ -160,9 +160,9 @@ std::string_view ParameterValues::text(ValuePosition at, std::string& scratch) c
   if (const auto* listed = std::get_if<Listed>(&kind_)) return listed->values[at.index];
   if (const auto* range = std::get_if<Range>(&kind_)) {
     scratch.clear();
-    append_decimal(scratch,
-                   {range->first + range->step * static_cast<std::int64_t>(at.index), range->scale},
-                   range->width);
+    // The product may need 65 bits, the sum is between the ends of the range.
+    const WideInt digits = range->first + static_cast<WideInt>(range->step) * at.index;
+    append_decimal(scratch, {static_cast<std::int64_t>(digits), range->scale}, range->width);
   } else {
     scratch = spaced_text(std::get<Spaced>(kind_), at);
   }

@@ -34,6 +34,13 @@ TEST(ParameterValues, Ranges) {
   EXPECT_THAT(all(**ParameterValues::range("0.5..2")), ElementsAre("0.5", "1.5"));
 }
 
+TEST(ParameterValues, RangesFromEndToEnd) {
+  EXPECT_THAT(all(**ParameterValues::range("-9223372036854775807..9223372036854775807 step 9e18")),
+              ElementsAre("-9223372036854775807", "-223372036854775807", "8776627963145224193"));
+  EXPECT_EQ((*ParameterValues::range("-9223372036854775807..9223372036854775807"))->size(),
+            UINT64_MAX);
+}
+
 TEST(ParameterValues, TextThatIsNoRange) {
   for (const auto* text : {"", "..", "a..b", "../x", "1..", "..2", "1.5", "1..b", "x1..2"}) {
     EXPECT_FALSE(ParameterValues::range(text)) << text;

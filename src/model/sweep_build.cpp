@@ -11,9 +11,6 @@ namespace gantry {
 
 namespace {
 
-/// A filter looks at every combination before anything runs.
-constexpr std::uint32_t kMaxFiltered = 100'000'000;
-
 Result<> check_text(const SourceText& source, const std::string& file) {
   if (source.text.find('\0') == std::string::npos) return {};
   return fail_at(file, source.mark, "a NUL byte cannot be passed to a program");
@@ -67,12 +64,6 @@ Result<> Sweep::Impl::parse_expressions() {
 
 Result<> Sweep::Impl::filter() {
   if (!definition.when) return {};
-  if (space.size() > kMaxFiltered) {
-    return fail_at(
-        definition.file, definition.when->mark,
-        fmt::format("a filter can look at {} combinations, not {}", kMaxFiltered, space.size()),
-        "use fewer values, or sample:");
-  }
   for (std::uint32_t combination = 0; combination < space.size(); ++combination) {
     place(combination);
     for (std::size_t d = 0; d < derived.size(); ++d) {

@@ -23,14 +23,14 @@ std::string error(SweepDefinition definition) {
   return sweep ? "no error" : sweep.error().message;
 }
 
-TEST(Sweep, AMillionTasksNeedNoMemoryOfTheirOwn) {
+TEST(Sweep, TheMostTasksNeedNoMemoryOfTheirOwn) {
   auto wanted = definition({"e", "{a}", "{#}"});
-  wanted.parameters.push_back({"a", **ParameterValues::range("1..2147483648")});
+  wanted.parameters.push_back({"a", **ParameterValues::range("1..100000000")});
   const auto sweep = Sweep::build(std::move(wanted));
   ASSERT_TRUE(sweep) << sweep.error().message;
-  EXPECT_EQ(sweep->size(), 2'147'483'648U);
-  EXPECT_THAT(sweep->task(TaskId(2'147'483'648U)).argv,
-              ::testing::ElementsAre("e", "2147483648", "2147483648"));
+  EXPECT_EQ(sweep->size(), 100'000'000U);
+  EXPECT_THAT(sweep->task(TaskId(100'000'000U)).argv,
+              ::testing::ElementsAre("e", "100000000", "100000000"));
 }
 
 TEST(Sweep, ATaskDoesNotDependOnWhatWasAskedBefore) {
@@ -100,13 +100,6 @@ TEST(Sweep, PathsAndPlaceholdersOfItsOwn) {
   EXPECT_THAT(task.inputs, ::testing::ElementsAre("/base/in/a", "/abs"));
   EXPECT_THAT(sweep->check_inputs().error().message,
               HasSubstr("the input /base/in/a of task 1 is not there"));
-}
-
-TEST(Sweep, HugeSweepsAreCheckedOnlyAsFarAsIsSensible) {
-  auto wanted = definition({"e", "{a}"});
-  wanted.parameters.push_back({"a", **ParameterValues::range("1..2000000000")});
-  wanted.when = SourceText{"a > 1", {}, false};
-  EXPECT_THAT(error(wanted), HasSubstr("a filter can look at 100000000 combinations"));
 }
 
 }  // namespace

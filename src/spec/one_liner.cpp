@@ -158,8 +158,9 @@ class OneLinerReader {
       }
       TRY_ASSIGN(auto part, std::move(*range));
       if (pieces.size() == 1) return add(name, std::move(part), link);
-      if (part.size() + values.size() > kMaxYamlNodes)
-        return wrong(fmt::format("the range {} is too long to stand in a list", piece));
+      if (values.size() > kMaxYamlNodes || part.size() > kMaxYamlNodes - values.size())
+        return wrong(fmt::format("the range {} is too long to stand in a list", piece),
+                     "make it the only value of its list");
       for (std::uint32_t i = 0; i < part.size(); ++i)
         values.emplace_back(part.text({i, 0}, scratch));
     }

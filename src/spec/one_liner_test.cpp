@@ -129,7 +129,11 @@ TEST(OneLiner, SaysWhatIsWrong) {
   EXPECT_THAT(error({"e", ":::"}), HasSubstr("not followed by any value"));
   EXPECT_THAT(error({"e", ":::", "a=1", ":::", "a=2"}), HasSubstr("defined twice"));
   EXPECT_THAT(error({"e", ":::", "a=3..1"}), HasSubstr("is empty"));
-  EXPECT_THAT(error({"e", ":::", "a=1..3000000000"}), HasSubstr("at most 2147483648"));
+  EXPECT_THAT(error({"e", ":::", "a=1..3000000000"}), HasSubstr("at most 100000000"));
+  EXPECT_THAT(error({"e", ":::", "a=x,-9223372036854775807..9223372036854775807"}),
+              HasSubstr("too long to stand in a list"));
+  EXPECT_THAT(error({"e", ":::", "a=1..1000000,1"}), HasSubstr("no error"));
+  EXPECT_THAT(error({"e", ":::", "a=1,1..1000000"}), HasSubstr("too long to stand in a list"));
   EXPECT_THAT(error({"e", ":::", "a=1..100000", ":::", "b=1..100000"}),
               HasSubstr("10000000000 or more tasks"));
   EXPECT_THAT(error({"e", ":::#5", "a"}), HasSubstr("cut off"));

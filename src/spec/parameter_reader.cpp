@@ -8,6 +8,7 @@
 
 #include "base/fd.hpp"
 #include "model/decimal.hpp"
+#include "model/parameter_space.hpp"
 #include "model/suggest.hpp"
 
 namespace gantry::spec {
@@ -92,11 +93,11 @@ Result<ParameterValues> ParameterReader::list(const YamlNode& node, std::string_
       continue;
     }
     TRY_ASSIGN(const auto part, placed(std::move(*range), item.mark()));
-    listed_ += part.size();
-    if (listed_ > kMaxYamlNodes) {
+    if (part.size() > kMaxYamlNodes - listed_) {
       return reader_.error(item.mark(), "this range is too long to stand in a list",
                            "make it the parameter's only value");
     }
+    listed_ += part.size();
     for (std::uint32_t i = 0; i < part.size(); ++i) values.emplace_back(part.text({i, 0}, scratch));
   }
   if (values.empty())
@@ -166,7 +167,7 @@ Result<ParameterValues> ParameterReader::bounds(const std::string& kind, const Y
                                     : ParameterValues::loguniform(from, to),
                   node.mark());
   }
-  TRY_ASSIGN(const auto count, reader_.count(node.items[2], kind, 1, std::uint64_t{1} << 31U));
+  TRY_ASSIGN(const auto count, reader_.count(node.items[2], kind, 1, kMaxValues));
   const auto n = static_cast<std::uint32_t>(count);
   return placed(kind == "linspace" ? ParameterValues::linspace(from, to, n)
                                    : ParameterValues::logspace(from, to, n),

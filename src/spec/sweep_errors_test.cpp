@@ -128,13 +128,22 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"command: e\nparameters: {x: {uniform: [0, 1]}}\n",
                 "s.yaml:2:14: 'x' has no fixed values: it can only be sampled",
                 "add sample: {method: latin-hypercube, n: 100}"},
-        Mistake{"command: e\nparameters: {x: 1..3000000000}\n",
-                "s.yaml:2:14: parameter 'x' has 3000000000 values; a sweep has at most 2147483648 "
-                "tasks"},
-        Mistake{"command: e\nparameters: {x: 1..1000000, y: 1..1000000, z: 1..1000000}\n",
-                "s.yaml:2:29: the parameters up to 'y' make 1000000000000 or more tasks; a sweep "
-                "has at most 2147483648",
-                "use sample: to take some of the combinations"}));
+        Mistake{
+            "command: e\nparameters: {x: 1..3000000000}\n",
+            "s.yaml:2:14: parameter 'x' has 3000000000 values; a sweep has at most 100000000 "
+            "tasks",
+            "make several sweeps of it, or take some of the values with sample: in a sweep file"},
+        Mistake{"command: e\nparameters: {x: [a, -9223372036854775807..9223372036854775807]}\n",
+                "s.yaml:2:21: this range is too long to stand in a list",
+                "make it the parameter's only value"},
+        Mistake{"command: e\nparameters: {x: [1..2, -9223372036854775807..9223372036854775807]}\n",
+                "s.yaml:2:24: this range is too long to stand in a list",
+                "make it the parameter's only value"},
+        Mistake{
+            "command: e\nparameters: {x: 1..1000000, y: 1..1000000, z: 1..1000000}\n",
+            "s.yaml:2:29: the parameters up to 'y' make 1000000000000 or more tasks; a sweep "
+            "has at most 100000000",
+            "make several sweeps of it, or take some of the values with sample: in a sweep file"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Combining, SweepErrors,
@@ -150,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"command: e\nparameters: {a: 1..3, b: 1..3}\ncombine: [[a, b], [a]]\n",
                 "s.yaml:3:20: 'a' is already linked with other parameters"},
         Mistake{"command: e\nparameters: {a: 1..3}\nsample: {n: 0}\n",
-                "s.yaml:3:13: 'n' must be a whole number from 1 to 2147483648, not '0'"},
+                "s.yaml:3:13: 'n' must be a whole number from 1 to 100000000, not '0'"},
         Mistake{"command: e\nparameters: {a: 1..3}\nsample: {method: sobel, n: 3}\n",
                 "s.yaml:3:18: 'method' must be random, latin-hypercube or sobol, not 'sobel'"},
         Mistake{"command: e\nsample: {n: 3}\n", "s.yaml:2:9: there is no parameter to sample"},

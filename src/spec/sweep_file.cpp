@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/parameter_space.hpp"
 #include "model/quantity.hpp"
 #include "model/shell_words.hpp"
 #include "model/suggest.hpp"
@@ -223,7 +224,7 @@ Result<> SweepFileReader::sample(const YamlNode& node) {
   }
   const YamlNode* n = NodeReader::find(node, "n");
   if (n == nullptr) return reader_.error(node.mark(), "sample needs 'n', the number of points");
-  TRY_ASSIGN(const auto points, reader_.count(*n, "n", 1, std::uint64_t{1} << 31U));
+  TRY_ASSIGN(const auto points, reader_.count(*n, "n", 1, kMaxTasks));
   sample.points = static_cast<std::uint32_t>(points);
   if (const YamlNode* seed = NodeReader::find(node, "seed")) {
     TRY_ASSIGN(sample.seed, reader_.count(*seed, "seed", 0, UINT64_MAX));
