@@ -1,0 +1,58 @@
+#pragma once
+/// The machines a person can reach, as the grid file describes them: sites with hosts and one
+/// shared storage each, and the links between them. Home, the site where the person's files are, is
+/// always the first.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.hpp"
+
+namespace gantry {
+
+inline constexpr std::string_view kHomeSite = "home";
+
+/// Changes over time: a file of `time,value` lines, relative to the value that was declared.
+/// Empty = constant.
+using TraceFile = std::string;
+
+struct GridHosts {
+  std::string name;  ///< of one host, or the beginning of the names of several
+  std::uint32_t count = 1;
+  std::uint32_t slots = 1;
+  double speed = 1.0;        ///< relative: work is divided by it
+  std::uint64_t memory = 0;  ///< bytes; 0 = not declared
+  TraceFile availability;
+  Duration queue_wait{0};  ///< a batch site: how long until they are lent
+  Duration lent_for{0};    ///< and for how long; 0 = for good
+};
+
+struct GridSite {
+  std::string name;
+  std::uint64_t depot = 0;  ///< bytes that its shared storage may hold; 0 = no limit
+  std::vector<GridHosts> hosts;
+};
+
+enum class LinkSharing : std::uint8_t {
+  fifo,  ///< one transfer a stream at a time, in order
+  fair,  ///< all transfers share the bandwidth equally
+};
+
+struct GridLink {
+  std::uint32_t from = 0;  ///< index of a site; the link serves both directions
+  std::uint32_t to = 0;
+  double bandwidth = 0;  ///< bytes per second
+  Duration latency{0};
+  LinkSharing sharing = LinkSharing::fifo;
+  std::uint32_t streams = 1;  ///< transfers at once on a fifo link, each with the full bandwidth
+  TraceFile trace;
+};
+
+struct Grid {
+  std::vector<GridSite> sites;  ///< home first
+  std::vector<GridLink> links;
+};
+
+}  // namespace gantry

@@ -1,0 +1,319 @@
+#include "spec/grid_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "base/fd.hpp"
+#include "model/decimal.hpp"
+#include "model/quantity.hpp"
+#include "model/suggest.hpp"
+#include "spec/node_reader.hpp"
+
+namespace gantry::spec {
+
+namespace {
+
+constexpr std::uint64_t kMaxSites = 10'000;
+constexpr std::uint64_t kMaxHosts = 1'000'000;  ///< in the whole grid
+constexpr std::uint64_t kMaxSlots = 100'000;    ///< of a host
+constexpr std::uint64_t kMaxStreams = 10'000;
+
+constexpr std::array<std::string_view, 2> kGridKeys{"sites", "links"};
+constexpr std::array<std::string_view, 9> kSiteKeys{
+    "hosts", "slots", "speed", "memory", "availability", "queue_wait", "lent_for", "depot", "link"};
+constexpr std::array<std::string_view, 8> kHostKeys{
+    "name", "count", "slots", "speed", "memory", "availability", "queue_wait", "lent_for"};
+constexpr std::array<std::string_view, 6> kLinkKeys{"between", "bandwidth", "latency",
+                                                    "sharing", "streams",   "trace"};
+
+/// "10 MB/s", "1 GiB/s", "100 Mbit/s": bytes per second.
+std::optional<double> parse_bandwidth(std::string_view text) {
+  if (!text.ends_with("/s")) return std::nullopt;
+  text.remove_suffix(2);
+  double divisor = 1;
+  std::string amount(text);
+  if (text.ends_with("bit")) {
+    amount.replace(amount.size() - 3, 3, "B");
+    divisor = 8;
+  }
+  const auto bytes = parse_memory(amount);
+  if (!bytes || *bytes == 0) return std::nullopt;
+  return static_cast<double>(*bytes) / divisor;
+}
+
+class GridFileReader {
+ public:
+  GridFileReader(const std::string& file, std::filesystem::path base_dir)
+      : reader_(file), base_dir_(std::move(base_dir)) {}
+
+  Result<Grid> read(const YamlNode& root) {
+    if (!root.is_map()) {
+      return reader_.error(root.mark(), "a grid file is a map with the key sites:",
+                           "see docs/formats/grid.md for an example");
+    }
+    TRY(reader_.check_keys(root, kGridKeys, "the grid"));
+    const YamlNode* sites = NodeReader::find(root, "sites");
+    if (sites == nullptr)
+      return reader_.error(root.mark(), "there are no 'sites'", "add sites: {lab: {hosts: 4}}");
+    TRY(read_sites(*sites));
+    if (const YamlNode* links = NodeReader::find(root, "links")) TRY(read_links(*links));
+    TRY(check_routes());
+    if (hosts_ == 0)
+      return reader_.error(sites->mark(), "no site has a host", "add hosts: 4 to a site");
+    return std::move(grid_);
+  }
+
+ private:
+  Result<> read_sites(const YamlNode& node) {
+    if (!node.is_map()) return reader_.wrong_type(node, "sites", "a map of names to sites");
+    if (node.entries.size() > kMaxSites)
+      return reader_.error(node.mark(), fmt::format("more than {} sites", kMaxSites));
+    grid_.sites.push_back({std::string(kHomeSite), 0, {}});
+    marks_.push_back(node.mark());
+    // Home first, wherever it stands in the file: links refer to it.
+    for (const auto& [name, site] : node.entries)
+      if (name.text == kHomeSite) TRY(read_site(name, site, 0));
+    for (const auto& [name, site] : node.entries) {
+      if (name.text == kHomeSite) continue;
+      TRY(check_name(name, "site"));
+      grid_.sites.push_back({name.text, 0, {}});
+      marks_.push_back(name.mark);
+      TRY(read_site(name, site, static_cast<std::uint32_t>(grid_.sites.size() - 1)));
+    }
+    return {};
+  }
+
+  Result<> check_name(const SourceText& name, std::string_view what) const {
+    const bool good =
+        !name.text.empty() && name.text.size() <= 100 && std::ranges::all_of(name.text, [](char c) {
+          return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' ||
+                 c == '.';
+        });
+    if (good) return {};
+    return reader_.error(name.mark, fmt::format("'{}' is no name for a {}", name.text, what),
+                         "use letters, digits, '-', '_' and '.'");
+  }
+
+  Result<> read_site(const SourceText& name, const YamlNode& node, std::uint32_t index) {
+    if (!node.is_map()) return reader_.wrong_type(node, name.text, "a map like {hosts: 4}");
+    TRY(reader_.check_keys(node, kSiteKeys, fmt::format("site '{}'", name.text)));
+    if (const YamlNode* depot = NodeReader::find(node, "depot")) {
+      TRY_ASSIGN(grid_.sites[index].depot, bytes(*depot, "depot"));
+    }
+    GridHosts common;
+    common.name = name.text + "-";
+    TRY(read_host_keys(node, common));
+    if (const YamlNode* hosts = NodeReader::find(node, "hosts"))
+      TRY(read_hosts(*hosts, common, grid_.sites[index]));
+    if (const YamlNode* link = NodeReader::find(node, "link")) {
+      if (index == 0)
+        return reader_.error(link->mark(), "home has no link to itself", "remove this 'link'");
+      if (!link->is_map())
+        return reader_.wrong_type(*link, "link", "a map like {bandwidth: 10MB/s}");
+      if (const YamlNode* between = NodeReader::find(*link, "between")) {
+        return reader_.error(between->mark(), "the link of a site joins it with home",
+                             "move it to links: to join two other sites");
+      }
+      TRY(read_link(*link, 0, index));
+    }
+    return {};
+  }
+
+  Result<> read_hosts(const YamlNode& node, const GridHosts& common, GridSite& site) {
+    if (node.is_scalar()) {
+      GridHosts hosts = common;
+      TRY_ASSIGN(const auto count, reader_.count(node, "hosts", 0, kMaxHosts));
+      hosts.count = static_cast<std::uint32_t>(count);
+      return add_hosts(node, std::move(hosts), site);
+    }
+    if (!node.is_sequence())
+      return reader_.wrong_type(node, "hosts", "a number or a list of hosts");
+    for (const auto& item : node.items) {
+      if (!item.is_map())
+        return reader_.wrong_type(item, "hosts", "a map like {name: n1, speed: 2}");
+      TRY(reader_.check_keys(item, kHostKeys, "a host"));
+      GridHosts hosts = common;
+      hosts.name += std::to_string(site.hosts.size() + 1);
+      if (const YamlNode* name = NodeReader::find(item, "name")) {
+        TRY_ASSIGN(const auto text, reader_.text(*name, "name"));
+        TRY(check_name(text, "host"));
+        hosts.name = text.text;
+      }
+      if (const YamlNode* count = NodeReader::find(item, "count")) {
+        TRY_ASSIGN(const auto value, reader_.count(*count, "count", 1, kMaxHosts));
+        hosts.count = static_cast<std::uint32_t>(value);
+      }
+      TRY(read_host_keys(item, hosts));
+      TRY(add_hosts(item, std::move(hosts), site));
+    }
+    return {};
+  }
+
+  Result<> add_hosts(const YamlNode& node, GridHosts hosts, GridSite& site) {
+    hosts_ += hosts.count;
+    if (hosts_ > kMaxHosts)
+      return reader_.error(node.mark(), fmt::format("more than {} hosts", kMaxHosts));
+    if (hosts.count > 0) site.hosts.push_back(std::move(hosts));
+    return {};
+  }
+
+  Result<> read_host_keys(const YamlNode& node, GridHosts& hosts) {
+    if (const YamlNode* slots = NodeReader::find(node, "slots")) {
+      TRY_ASSIGN(const auto value, reader_.count(*slots, "slots", 1, kMaxSlots));
+      hosts.slots = static_cast<std::uint32_t>(value);
+    }
+    if (const YamlNode* speed = NodeReader::find(node, "speed")) {
+      TRY_ASSIGN(hosts.speed, reader_.number(*speed, "speed"));
+      if (!std::isfinite(hosts.speed) || hosts.speed <= 0) {
+        return reader_.error(speed->mark(), "a speed must be greater than 0",
+                             "1 is the speed that costs are given for; 2 is twice as fast");
+      }
+    }
+    if (const YamlNode* memory = NodeReader::find(node, "memory")) {
+      TRY_ASSIGN(hosts.memory, bytes(*memory, "memory"));
+    }
+    if (const YamlNode* trace = NodeReader::find(node, "availability")) {
+      TRY_ASSIGN(hosts.availability, trace_file(*trace, "availability"));
+    }
+    if (const YamlNode* wait = NodeReader::find(node, "queue_wait")) {
+      TRY_ASSIGN(hosts.queue_wait, reader_.duration(*wait, "queue_wait"));
+    }
+    if (const YamlNode* lent = NodeReader::find(node, "lent_for")) {
+      TRY_ASSIGN(hosts.lent_for, reader_.duration(*lent, "lent_for"));
+    }
+    return {};
+  }
+
+  Result<> read_links(const YamlNode& node) {
+    if (!node.is_sequence())
+      return reader_.wrong_type(node, "links",
+                                "a list like [{between: [a, b], bandwidth: 10MB/s}]");
+    for (const auto& item : node.items) {
+      if (!item.is_map())
+        return reader_.wrong_type(item, "links", "a map like {between: [a, b], bandwidth: 10MB/s}");
+      const YamlNode* between = NodeReader::find(item, "between");
+      if (between == nullptr)
+        return reader_.error(item.mark(), "this link does not say what it joins",
+                             "add between: [SITE, SITE]");
+      if (!between->is_sequence() || between->items.size() != 2)
+        return reader_.wrong_type(*between, "between", "a list of two sites");
+      TRY_ASSIGN(const auto from, site_index(between->items[0]));
+      TRY_ASSIGN(const auto to, site_index(between->items[1]));
+      if (from == to) return reader_.error(between->mark(), "a link joins two different sites");
+      TRY(read_link(item, from, to));
+    }
+    return {};
+  }
+
+  Result<std::uint32_t> site_index(const YamlNode& node) const {
+    TRY_ASSIGN(const auto name, reader_.text(node, "between"));
+    std::vector<std::string> names;
+    for (std::uint32_t i = 0; i < grid_.sites.size(); ++i) {
+      if (grid_.sites[i].name == name.text) return i;
+      names.push_back(grid_.sites[i].name);
+    }
+    return reader_.error(name.mark, fmt::format("there is no site '{}'", name.text),
+                         did_you_mean(name.text, names));
+  }
+
+  Result<> read_link(const YamlNode& node, std::uint32_t from, std::uint32_t to) {
+    TRY(reader_.check_keys(node, kLinkKeys, "a link"));
+    GridLink link;
+    link.from = std::min(from, to);
+    link.to = std::max(from, to);
+    const YamlNode* bandwidth = NodeReader::find(node, "bandwidth");
+    if (bandwidth == nullptr)
+      return reader_.error(node.mark(), "this link has no 'bandwidth'", "add bandwidth: 10MB/s");
+    const auto rate = bandwidth->is_scalar() ? parse_bandwidth(bandwidth->text()) : std::nullopt;
+    if (!rate)
+      return reader_.wrong_type(*bandwidth, "bandwidth", "an amount like 10 MB/s or 100 Mbit/s");
+    link.bandwidth = *rate;
+    if (const YamlNode* latency = NodeReader::find(node, "latency")) {
+      TRY_ASSIGN(link.latency, reader_.duration(*latency, "latency"));
+    }
+    if (const YamlNode* sharing = NodeReader::find(node, "sharing")) {
+      TRY_ASSIGN(const auto text, reader_.text(*sharing, "sharing"));
+      if (text.text != "fifo" && text.text != "fair")
+        return reader_.wrong_type(*sharing, "sharing", "'fifo' or 'fair'");
+      link.sharing = text.text == "fair" ? LinkSharing::fair : LinkSharing::fifo;
+    }
+    if (const YamlNode* streams = NodeReader::find(node, "streams")) {
+      TRY_ASSIGN(const auto value, reader_.count(*streams, "streams", 1, kMaxStreams));
+      link.streams = static_cast<std::uint32_t>(value);
+    }
+    if (const YamlNode* trace = NodeReader::find(node, "trace")) {
+      TRY_ASSIGN(link.trace, trace_file(*trace, "trace"));
+    }
+    if (!joined_.insert({link.from, link.to}).second) {
+      return reader_.error(node.mark(),
+                           fmt::format("a second link between '{}' and '{}'",
+                                       grid_.sites[link.from].name, grid_.sites[link.to].name),
+                           "raise 'streams' or 'bandwidth' of the first");
+    }
+    grid_.links.push_back(std::move(link));
+    return {};
+  }
+
+  /// Every site with hosts can be reached from home.
+  Result<> check_routes() const {
+    std::vector<bool> reached(grid_.sites.size());
+    reached[0] = true;
+    for (bool more = true; more;) {
+      more = false;
+      for (const auto& link : grid_.links) {
+        if (reached[link.from] == reached[link.to]) continue;
+        reached[link.from] = reached[link.to] = more = true;
+      }
+    }
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+      if (reached[i]) continue;
+      return reader_.error(marks_[i],
+                           fmt::format("no route from home to site '{}'", grid_.sites[i].name),
+                           "add link: {bandwidth: 10MB/s} to it");
+    }
+    return {};
+  }
+
+  Result<std::uint64_t> bytes(const YamlNode& node, std::string_view key) const {
+    const auto amount = node.is_scalar() ? parse_memory(node.text()) : std::nullopt;
+    if (!amount || *amount == 0)
+      return reader_.wrong_type(node, key, "an amount like 500MB or 2 GiB");
+    return *amount;
+  }
+
+  Result<TraceFile> trace_file(const YamlNode& node, std::string_view key) const {
+    TRY_ASSIGN(const auto text, reader_.text(node, key));
+    const auto path = base_dir_ / text.text;
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored))
+      return reader_.error(text.mark, fmt::format("there is no file {}", path.string()));
+    return path.string();
+  }
+
+  NodeReader reader_;
+  std::filesystem::path base_dir_;
+  Grid grid_;
+  std::vector<SourceMark> marks_;  ///< of the sites
+  std::set<std::pair<std::uint32_t, std::uint32_t>> joined_;
+  std::uint64_t hosts_ = 0;
+};
+
+}  // namespace
+
+Result<Grid> load_grid(const std::filesystem::path& path) {
+  auto text = read_file(path, kMaxYamlBytes);
+  if (!text) return fail(ErrorCode::usage, text.error().message, "give the path of a grid file");
+  return parse_grid(*text, path.string(), std::filesystem::absolute(path).parent_path());
+}
+
+Result<Grid> parse_grid(std::string_view text, const std::string& file_name,
+                        const std::filesystem::path& base_dir) {
+  TRY_ASSIGN(const auto root, parse_yaml(text, file_name));
+  return GridFileReader(file_name, base_dir).read(root);
+}
+
+}  // namespace gantry::spec

@@ -1,0 +1,143 @@
+#include "spec/grid_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/fd.hpp"
+#include "base/scratch_dir.hpp"
+
+namespace gantry::spec {
+namespace {
+
+TEST(GridFile, ReadsSitesHostsAndLinks) {
+  const auto grid = parse_grid(R"(
+sites:
+  lab:
+    hosts: 8
+    slots: 4
+    speed: 1.5
+    memory: 16 GiB
+    depot: 100GB
+    link: {bandwidth: 10 MB/s, latency: 20ms}
+  home: {hosts: 1}
+  cluster:
+    speed: 3
+    hosts:
+      - {count: 16, queue_wait: 10m, lent_for: 1h}
+      - {name: big, slots: 64, speed: 2}
+    link: {bandwidth: 100 Mbit/s, sharing: fair}
+links:
+  - {between: [lab, cluster], bandwidth: 1 GB/s, streams: 4}
+)",
+                               "g.yaml", "/tmp");
+  ASSERT_TRUE(grid) << grid.error().message;
+  ASSERT_EQ(grid->sites.size(), 3U);
+  EXPECT_EQ(grid->sites[0].name, "home");
+  EXPECT_EQ(grid->sites[0].hosts.at(0).count, 1U);
+
+  const auto& lab = grid->sites[1];
+  EXPECT_EQ(lab.name, "lab");
+  EXPECT_EQ(lab.depot, 100'000'000'000U);
+  ASSERT_EQ(lab.hosts.size(), 1U);
+  EXPECT_EQ(lab.hosts[0].name, "lab-");
+  EXPECT_EQ(lab.hosts[0].count, 8U);
+  EXPECT_EQ(lab.hosts[0].slots, 4U);
+  EXPECT_EQ(lab.hosts[0].speed, 1.5);
+  EXPECT_EQ(lab.hosts[0].memory, std::uint64_t{16} << 30);
+
+  const auto& cluster = grid->sites[2];
+  ASSERT_EQ(cluster.hosts.size(), 2U);
+  EXPECT_EQ(cluster.hosts[0].name, "cluster-1");
+  EXPECT_EQ(cluster.hosts[0].speed, 3.0);  // the site's, unless a host says otherwise
+  EXPECT_EQ(cluster.hosts[0].queue_wait, std::chrono::minutes(10));
+  EXPECT_EQ(cluster.hosts[0].lent_for, std::chrono::hours(1));
+  EXPECT_EQ(cluster.hosts[1].name, "big");
+  EXPECT_EQ(cluster.hosts[1].slots, 64U);
+  EXPECT_EQ(cluster.hosts[1].speed, 2.0);
+
+  ASSERT_EQ(grid->links.size(), 3U);
+  EXPECT_EQ(grid->links[0].from, 0U);
+  EXPECT_EQ(grid->links[0].to, 1U);
+  EXPECT_EQ(grid->links[0].bandwidth, 10e6);
+  EXPECT_EQ(grid->links[0].latency, std::chrono::milliseconds(20));
+  EXPECT_EQ(grid->links[0].sharing, LinkSharing::fifo);
+  EXPECT_EQ(grid->links[1].bandwidth, 12.5e6);
+  EXPECT_EQ(grid->links[1].sharing, LinkSharing::fair);
+  EXPECT_EQ(grid->links[2].from, 1U);
+  EXPECT_EQ(grid->links[2].to, 2U);
+  EXPECT_EQ(grid->links[2].streams, 4U);
+}
+
+TEST(GridFile, FindsTracesBesideTheFile) {
+  ScratchDir dir;
+  ASSERT_TRUE(write_file_atomic(dir / "cpu.csv", "0,1\n"));
+  ASSERT_TRUE(
+      write_file_atomic(dir / "g.yaml", "sites: {home: {hosts: 2, availability: cpu.csv}}\n"));
+  const auto grid = load_grid(dir / "g.yaml");
+  ASSERT_TRUE(grid) << grid.error().message;
+  EXPECT_EQ(grid->sites[0].hosts.at(0).availability, (dir / "cpu.csv").string());
+}
+
+struct Mistake {
+  std::string text;
+  std::string message;
+  std::string hint = {};
+};
+
+void PrintTo(const Mistake& mistake, std::ostream* out) {
+  *out << mistake.text;
+}
+
+class GridErrors : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(GridErrors, Says) {
+  const auto grid = parse_grid(GetParam().text, "g.yaml", "/tmp");
+  ASSERT_FALSE(grid);
+  EXPECT_EQ(grid.error().message, GetParam().message);
+  EXPECT_EQ(grid.error().hint, GetParam().hint);
+  EXPECT_EQ(grid.error().code, ErrorCode::usage);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Mistakes, GridErrors,
+    ::testing::Values(
+        Mistake{"[]", "g.yaml:1:1: a grid file is a map with the key sites:",
+                "see docs/formats/grid.md for an example"},
+        Mistake{"links: []", "g.yaml:1:1: there are no 'sites'", "add sites: {lab: {hosts: 4}}"},
+        Mistake{"sites: {a: {}}", "g.yaml:1:9: no route from home to site 'a'",
+                "add link: {bandwidth: 10MB/s} to it"},
+        Mistake{"sites: {home: {}}", "g.yaml:1:8: no site has a host", "add hosts: 4 to a site"},
+        Mistake{"sites: {home: {hosts: 0}}", "g.yaml:1:8: no site has a host",
+                "add hosts: 4 to a site"},
+        Mistake{"sites: {home: {hosts: 1, speed: -1}}",
+                "g.yaml:1:33: a speed must be greater than 0",
+                "1 is the speed that costs are given for; 2 is twice as fast"},
+        Mistake{"sites: {home: {hosts: 1, sped: 1}}",
+                "g.yaml:1:26: unknown key 'sped' in site 'home'", "did you mean 'speed'?"},
+        Mistake{"sites: {home: {hosts: 1}, 'a b': {}}", "g.yaml:1:28: 'a b' is no name for a site",
+                "use letters, digits, '-', '_' and '.'"},
+        Mistake{"sites: {home: {hosts: 1}, lab: {link: {bandwidth: 1MB/s}}}\n"
+                "links: [{between: [lab, hom], bandwidth: 1MB/s}]",
+                "g.yaml:2:25: there is no site 'hom'", "did you mean 'home'?"},
+        Mistake{"sites: {home: {hosts: 1}, lab: {link: {bandwidth: 1MB/s}}}\n"
+                "links: [{between: [lab, home], bandwidth: 1MB/s}]",
+                "g.yaml:2:9: a second link between 'home' and 'lab'",
+                "raise 'streams' or 'bandwidth' of the first"},
+        Mistake{"sites: {home: {hosts: 1}, lab: {link: {latency: 1s}}}",
+                "g.yaml:1:39: this link has no 'bandwidth'", "add bandwidth: 10MB/s"},
+        Mistake{"sites: {home: {hosts: 1, availability: no-such-trace}}",
+                "g.yaml:1:40: there is no file /tmp/no-such-trace"}));
+
+TEST(GridFile, RefusesRatesThatAreNone) {
+  for (const auto* rate : {"0MB/s", "-1MB/s", "10MB", "fast", "nan/s", "[]", "1e400MB/s"}) {
+    const auto grid =
+        parse_grid(std::string("sites: {home: {hosts: 1}, a: {link: {bandwidth: ") + rate + "}}}",
+                   "g.yaml", "/");
+    ASSERT_FALSE(grid) << rate;
+    EXPECT_NE(grid.error().message.find("'bandwidth' must be an amount like 10 MB/s"),
+              std::string::npos)
+        << grid.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace gantry::spec
