@@ -33,7 +33,7 @@ constexpr HostId kLocalHost{1};
 /// For a sign of life while the agent tells what is there.
 constexpr auto kAgentPatience = std::chrono::seconds(30);
 /// Of the agent, without a task's end in between, before we believe that something is wrong.
-constexpr int kMaxRestarts = 5;
+constexpr int kMaxRestarts = 10;
 
 #define SAME(a, b) \
   static_assert(static_cast<int>(agent::Cause::a) == static_cast<int>(FailureCause::b))
