@@ -28,6 +28,13 @@ std::string first_missing(const std::vector<std::string>& outputs) {
   return {};
 }
 
+/// A task, and a result that another run has for it.
+struct Match {
+  TaskId task;
+  store::Reusable source;
+  Fingerprint print;
+};
+
 class Setup {
  public:
   Setup(store::Store& store, const Sweep& sweep, const Options& options, ContentCache& contents,
@@ -49,8 +56,8 @@ class Setup {
       TRY(resume());
     } else {
       TRY(create(source));
-      if (!options_.fresh) TRY(reuse());
     }
+    run_.unchanged = run_.engine.counts().done;
     return std::move(run_);
   }
 
@@ -69,7 +76,13 @@ class Setup {
     return store_.last_run_with(sweep_.digest());
   }
 
+  /// With all that it reuses in one step: the next call finds it by its digest and does not look
+  /// for results elsewhere again.
   Result<> create(const store::SpecSource& source) {
+    std::vector<Match> matches;
+    if (!options_.fresh) {
+      TRY_ASSIGN(matches, known_elsewhere());
+    }
     store::RunRecord record;
     record.name = sweep_.name();
     record.digest = sweep_.digest();
@@ -78,7 +91,23 @@ class Setup {
     record.result_names = sweep_.result_names();
     record.created = record.updated = now_;
     record.counts.total = sweep_.size();
-    TRY_ASSIGN(run_.id, store_.create_run(record));
+    record.counts.done = record.counts.reused = static_cast<std::uint32_t>(matches.size());
+    auto next = matches.begin();
+    TRY_ASSIGN(run_.id, store_.create_run(record, [&]() -> Result<std::optional<Event>> {
+      if (next == matches.end()) return std::nullopt;
+      const Match& match = *next++;
+      TRY_ASSIGN(auto results, store_.results_of(match.source));
+      Event event = TaskReused{match.task,
+                               match.source.run,
+                               match.source.task,
+                               match.source.attempt,
+                               sweep_.parameters(match.task),
+                               std::move(results),
+                               match.print,
+                               now_};
+      run_.engine.apply(event);
+      return event;
+    }));
     return {};
   }
 
@@ -115,7 +144,6 @@ class Setup {
       TRY(check_unchanged());
       run_.engine.resume();
     }
-    run_.unchanged = run_.engine.counts().done;
     return {};
   }
 
@@ -163,13 +191,13 @@ class Setup {
   }
 
   /// Results that other runs in this state directory have for the very same tasks.
-  Result<> reuse() {
+  Result<std::vector<Match>> known_elsewhere() {
+    std::vector<Match> matches;
     std::unordered_map<Digest, store::Reusable> known;
-    TRY(store_.for_each_reusable(run_.id,
-                                 [&](const Fingerprint& print, const store::Reusable& source) {
-                                   known.try_emplace(combine(print), source);
-                                 }));
-    if (known.empty()) return {};
+    TRY(store_.for_each_reusable({}, [&](const Fingerprint& print, const store::Reusable& source) {
+      known.try_emplace(combine(print), source);
+    }));
+    if (known.empty()) return matches;
     Task task;
     for (std::uint32_t i = 1; i <= sweep_.size(); ++i) {
       sweep_.fill_task(TaskId(i), task);
@@ -177,12 +205,9 @@ class Setup {
       if (!print) continue;  // the task itself will say that an input is missing
       const auto found = known.find(combine(*print));
       if (found == known.end() || !first_missing(task.outputs).empty()) continue;
-      TRY_ASSIGN(auto results, store_.results_of(found->second));
-      TRY(record(TaskReused{TaskId(i), found->second.run, found->second.task, found->second.attempt,
-                            task.parameters, std::move(results), *print, now_}));
+      matches.push_back({TaskId(i), found->second, *print});
     }
-    run_.unchanged = run_.engine.counts().done;
-    return {};
+    return matches;
   }
 
   store::Store& store_;

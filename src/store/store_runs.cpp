@@ -104,7 +104,8 @@ void shrink(const Database& db) {
 
 }  // namespace
 
-Result<RunId> Store::create_run(const RunRecord& record) {
+Result<RunId> Store::create_run(const RunRecord& record,
+                                const std::function<Result<std::optional<Event>>()>& first) {
   const Database& db = impl_->db;
   TRY_ASSIGN(Transaction transaction, Transaction::begin(db));
   TRY_ASSIGN(
@@ -133,6 +134,11 @@ Result<RunId> Store::create_run(const RunRecord& record) {
   TRY(s.run());
   const RunId id(static_cast<std::uint32_t>(sqlite3_last_insert_rowid(db.raw())));
   TRY(insert_source(db, id, record.source));
+  while (first) {
+    TRY_ASSIGN(const auto event, first());
+    if (!event) break;
+    TRY(impl_->hot->events.write(id, *event));
+  }
   TRY(transaction.commit());
   return id;
 }

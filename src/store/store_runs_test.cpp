@@ -74,6 +74,35 @@ TEST_F(StoreTest, KeepsARunRecordExactly) {
   EXPECT_EQ(runs[0].source.args.size(), 0U) << "a list of runs leaves what may be large out";
 }
 
+TEST_F(StoreTest, ARunIsCreatedWithItsFirstEventsOrNotAtAll) {
+  Store store = open();
+  const RunId old = new_run(store);
+  must(store.append(old, plain_end(old, 1)));
+  must(store.commit());
+  int given = 0;
+  const auto next = [&](int most) {
+    return [&, most]() -> Result<std::optional<Event>> {
+      if (given == 2 && most > 2) return fail(ErrorCode::io, "no more");
+      if (given == most) return std::nullopt;
+      auto results = must(store.results_of({old, TaskId(1), AttemptId(1)}));
+      return TaskReused{TaskId(static_cast<std::uint32_t>(++given)),
+                        old,
+                        TaskId(1),
+                        AttemptId(1),
+                        {},
+                        std::move(results),
+                        print_of(1),
+                        from_ns(5)};
+    };
+  };
+  EXPECT_FALSE(store.create_run(full_record(), next(3)));
+  EXPECT_THAT(must(store.runs()), SizeIs(1));
+  given = 0;
+  const RunId run = must(store.create_run(full_record(), next(2)));
+  EXPECT_THAT(replayed(store, run), SizeIs(2));
+  EXPECT_THAT(replayed(store, old), SizeIs(1));
+}
+
 TEST_F(StoreTest, ShowsTheLatestUpdateOfTheGroup) {
   Store store = open();
   const RunId run = new_run(store);

@@ -1,5 +1,6 @@
 """Running again after anything: what is unchanged is kept, what a change touches runs, nothing else does."""
 import os
+import shutil
 
 import gantry_test
 
@@ -138,6 +139,14 @@ class ChangedTest(RerunCase):
         self.assertEqual(self.gantry("status", "--json").json()["run"], 2)
         tasks = self.gantry("tasks", "--json").json_lines()
         self.assertEqual([task["reused"] for task in tasks], [False, True, True, True])
+
+    def test_what_is_reused_stays_so_when_the_first_start_fails(self):
+        self.change("[a, b, c]", "[a, b]")
+        shutil.rmtree(self.state / "agent")
+        self.write(".gantry/agent", "in the agent's way")
+        self.run_sweep(code=3)
+        (self.state / "agent").unlink()
+        self.assertEqual(self.run_sweep(), [])
 
     def test_one_value_less(self):
         self.change("[a, b, c]", "[c, a]")
