@@ -4,13 +4,17 @@
 /// indices mean. Tasks that read the same files and cost the same are one class: a million tasks
 /// are a number here.
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <vector>
 
 namespace gantry::schedule {
 
 /// Seconds after now. What is under way may have begun before: negative.
 using Seconds = double;
+inline constexpr Seconds kNever = std::numeric_limits<Seconds>::infinity();
 
 struct SharedFile {
   double bytes = 0;
@@ -50,7 +54,8 @@ struct Situation {
 };
 
 /// When things will be done. The simulator's oracle, a noisy copy of it, and the forecasts of real
-/// runs answer alike. Must never decrease in `from`.
+/// runs answer alike. No answer is before `from`, and none decreases when `from`, `work` or `bytes`
+/// grows.
 class Estimates {
  public:
   virtual ~Estimates() = default;
@@ -59,6 +64,16 @@ class Estimates {
   /// When a transfer between home and the site that starts at `from` has arrived.
   [[nodiscard]] virtual Seconds moved(std::uint32_t site, Seconds from, double bytes,
                                       bool outbound) const = 0;
+
+  /// The same as computed() for each of `works`, which ascend. Override it where one walk is
+  /// cheaper.
+  virtual void computed_each(std::uint32_t host, Seconds from, std::span<const double> works,
+                             std::span<Seconds> ends) const {
+    for (std::size_t i = 0; i < works.size(); ++i) ends[i] = computed(host, from, works[i]);
+  }
+  /// A speed that the host never exceeds: computed() >= from + work / fastest(), rounding included.
+  /// The tighter, the fewer hosts a planner has to ask about.
+  [[nodiscard]] virtual double fastest(std::uint32_t /*host*/) const { return kNever; }
 };
 
 struct PlannedTask {
@@ -70,9 +85,9 @@ struct PlannedTask {
   friend bool operator==(const PlannedTask&, const PlannedTask&) = default;
 };
 
-/// A shared file, or the private inputs of the planned task with this index.
+/// A shared file, or the private inputs or the output of the planned task with this index.
 struct PlannedTransfer {
-  enum class What : std::uint8_t { shared_file, private_inputs };
+  enum class What : std::uint8_t { shared_file, private_inputs, output };
   What what = What::shared_file;
   std::uint32_t index = 0;
   std::uint32_t site = 0;
@@ -81,8 +96,9 @@ struct PlannedTransfer {
   friend bool operator==(const PlannedTransfer&, const PlannedTransfer&) = default;
 };
 
-/// Each host runs its tasks, and each link its transfers, in this order; the times are what was
-/// expected.
+/// Each host runs its tasks, and each link its inputs, in this order; the times are what was
+/// expected. Outputs are here only when they were given a place in the chart, and are sent when
+/// they are there: one that is late holds up nobody.
 struct GanttPlan {
   std::vector<PlannedTask> tasks;
   std::vector<PlannedTransfer> transfers;
