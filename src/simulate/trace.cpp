@@ -1,0 +1,177 @@
+#include "simulate/trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace gantry::simulate {
+
+/// time and done have one entry more than value: where the last step ends (for ever, or the
+/// period), and the integral up to there. done[i] is the integral from 0 to time[i].
+struct Trace::Steps {
+  std::vector<double> time;
+  std::vector<double> value;
+  std::vector<double> done;
+  double period = kForever;
+
+  [[nodiscard]] bool periodic() const { return period < kForever; }
+  [[nodiscard]] Place place(double at) const;
+  [[nodiscard]] double reach(double amount, std::size_t begin) const;
+};
+
+struct Trace::Place {
+  double periods = 0;
+  double time = 0;  ///< within its period
+  std::size_t step = 0;
+};
+
+Trace::Place Trace::Steps::place(double at) const {
+  Place place{0, at, 0};
+  if (at >= period) {
+    place.time = std::fmod(at, period);  // exact, where at - floor(at / period) * period is not
+    place.periods = std::round((at - place.time) / period);
+  }
+  const auto next = std::upper_bound(time.begin() + 1, time.end() - 1, place.time);
+  place.step = static_cast<std::size_t>(next - time.begin()) - 1;
+  return place;
+}
+
+/// The first time within the period at which the integral from 0 is `amount`; kForever when it
+/// never is. REQUIRES: not reached before step `begin`.
+double Trace::Steps::reach(double amount, std::size_t begin) const {
+  const auto from = done.begin() + static_cast<std::ptrdiff_t>(begin);
+  const auto found = std::lower_bound(from, done.end(), amount);
+  if (found == done.end()) return kForever;
+  const auto end = static_cast<std::size_t>(found - done.begin());
+  if (end == begin) return time[begin];
+  // done rises over step end - 1, so its value is not 0.
+  return std::min(time[end - 1] + (amount - done[end - 1]) / value[end - 1], time[end]);
+}
+
+std::optional<std::string> trace_step_problem(const TraceStep* before, const TraceStep& step) {
+  if (!std::isfinite(step.time)) return fmt::format("the time {} is not finite", step.time);
+  if (!std::isfinite(step.value)) return fmt::format("the value {} is not finite", step.value);
+  if (step.time < 0) return fmt::format("the time {} is negative", step.time);
+  if (step.value < 0) return fmt::format("the value {} is negative", step.value);
+  if (before != nullptr && step.time <= before->time) {
+    return fmt::format("the time {} does not come after {}", step.time, before->time);
+  }
+  return std::nullopt;
+}
+
+Trace::Trace(double constant) : constant_(constant) {
+  assert(std::isfinite(constant) && constant >= 0);
+}
+
+Result<Trace> Trace::make(std::vector<TraceStep> steps, std::optional<double> period) {
+  if (steps.empty()) return fail(ErrorCode::usage, "a trace needs at least one step");
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (const auto problem = trace_step_problem(i == 0 ? nullptr : &steps[i - 1], steps[i])) {
+      return fail(ErrorCode::usage, fmt::format("step {}: {}", i + 1, *problem));
+    }
+  }
+  if (period && !(std::isfinite(*period) && *period > steps.back().time)) {
+    return fail(ErrorCode::usage, fmt::format("the period {} does not come after the last step, {}",
+                                              *period, steps.back().time));
+  }
+  if (steps.size() == 1) return Trace(steps[0].value);
+
+  auto made = std::make_shared<Steps>();
+  made->period = period.value_or(kForever);
+  steps[0].time = 0;
+  double done = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    made->time.push_back(steps[i].time);
+    made->value.push_back(steps[i].value);
+    made->done.push_back(done);
+    const double end = i + 1 < steps.size() ? steps[i + 1].time : made->period;
+    if (steps[i].value > 0) done += (end - steps[i].time) * steps[i].value;
+  }
+  made->time.push_back(made->period);
+  made->done.push_back(done);
+  if (!std::isfinite(made->done[steps.size() - 1]) || (period && !std::isfinite(done))) {
+    return fail(ErrorCode::usage, "the values are too large to be added up");
+  }
+  Trace trace(steps[0].value);
+  trace.steps_ = std::move(made);
+  return trace;
+}
+
+double Trace::value(double time) const {
+  if (!steps_) return constant_;
+  return steps_->value[steps_->place(time + offset_).step];
+}
+
+double Trace::integral(double from, double to) const {
+  assert(from <= to && to < kForever);
+  if (!steps_) return constant_ * (to - from);
+  const Steps& s = *steps_;
+  const Place a = s.place(from + offset_);
+  const Place b = s.place(to + offset_);
+  if (a.periods == b.periods && a.step == b.step) return (b.time - a.time) * s.value[a.step];
+  // The rest of a's step, whole steps, the beginning of b's: small differences stay exact however
+  // long the trace has run.
+  const double rest = (s.time[a.step + 1] - a.time) * s.value[a.step];
+  const double begun = (b.time - s.time[b.step]) * s.value[b.step];
+  const double steps = s.done[b.step] - s.done[a.step + 1];
+  const double periods = b.periods == a.periods ? 0 : (b.periods - a.periods) * s.done.back();
+  return std::max(0.0, rest + begun + steps + periods);
+}
+
+double Trace::when_done(double from, double amount) const {
+  assert(amount >= 0);
+  if (amount == 0) return from;
+  if (amount == kForever) return kForever;
+  if (!steps_) return constant_ > 0 ? from + amount / constant_ : kForever;
+  const Steps& s = *steps_;
+  const Place place = s.place(from + offset_);
+  const double rate = s.value[place.step];
+  const double room = rate > 0 ? (s.time[place.step + 1] - place.time) * rate : 0;
+  if (amount <= room) return from + amount / rate;
+
+  amount -= room;
+  const double to_next_step = s.done[place.step + 1];
+  const double rest = s.done.back() - to_next_step;
+  if (!s.periodic() || amount <= rest) {
+    return from + (s.reach(to_next_step + amount, place.step + 1) - place.time);
+  }
+  const double total = s.done.back();
+  if (total == 0) return kForever;
+  amount -= rest;
+  // The last period is not a whole one, also when what is left comes out even.
+  const double periods = std::max(0.0, std::ceil(amount / total) - 1);
+  const double last = std::clamp(amount - periods * total, 0.0, total);
+  return from + ((s.period - place.time) + periods * s.period + s.reach(last, 0));
+}
+
+Trace Trace::shifted(double offset) const {
+  assert(std::isfinite(offset) && offset >= 0);
+  Trace copy = *this;
+  copy.offset_ += offset;
+  if (steps_ && steps_->periodic()) copy.offset_ = std::fmod(copy.offset_, steps_->period);
+  return copy;
+}
+
+Trace Trace::shifted_at_random(Random& random) const {
+  if (!steps_) return *this;
+  const double span = steps_->periodic() ? steps_->period : steps_->time[steps_->value.size() - 1];
+  // The top 53 bits as a number in [0,1); std::uniform_real_distribution differs between libraries.
+  return shifted(static_cast<double>(random() >> 11U) * 0x1.0p-53 * span);
+}
+
+std::vector<TraceStep> Trace::steps() const {
+  if (!steps_) return {{0, constant_}};
+  std::vector<TraceStep> steps;
+  for (std::size_t i = 0; i < steps_->value.size(); ++i) {
+    steps.push_back({steps_->time[i], steps_->value[i]});
+  }
+  return steps;
+}
+
+std::optional<double> Trace::period() const {
+  return steps_ && steps_->periodic() ? std::optional(steps_->period) : std::nullopt;
+}
+
+}  // namespace gantry::simulate
