@@ -5,10 +5,12 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <set>
 #include <thread>
@@ -44,7 +46,7 @@ constexpr auto kPatience = 30s;
 Result<> Agent::recover() {
   // Holding the lock proves that every shepherd of an earlier agent is gone; what they could not
   // kill is found by the mark in its environment.
-  kill_processes_marked("GANTRY_AGENT_DIR=" + config_.dir.string());
+  kill_processes_marked(config_.mark);
   TRY_ASSIGN(SlotHistory unsaved, recover_slot_log(unsaved_path()));
   std::set<AttemptKey> known;  // ended, although their slot's log had no room to say so
   for (auto& body : unsaved.ended) {
@@ -86,7 +88,8 @@ Result<> Agent::loop() {
 bool Agent::may_leave(SteadyClock::time_point now) {
   if (gantry_ || queue_.running() > 0) return false;
   if (!was_served_ && now - born_ < kPatience) return false;
-  return book_.in_memory_only() == 0 || book_.save(unsaved_path());
+  if (book_.in_memory_only() == 0 || book_.save(unsaved_path())) return true;
+  return ::access(config_.dir.c_str(), F_OK) != 0;  // somebody removed it: nobody will ask for them
 }
 
 std::chrono::milliseconds Agent::time_to_wait(SteadyClock::time_point now) const {
@@ -199,8 +202,27 @@ Result<UniqueFd> take_lock(const std::filesystem::path& dir, int ready) {
   return lock;
 }
 
-Result<Agent> prepare(const AgentConfig& config, int ready) {
+/// What the processes of this directory's tasks carry in their environment, to be found by should
+/// everything else fail. In the directory, not made of its name: that may be used again.
+Result<std::string> read_or_make_mark(const std::filesystem::path& dir) {
+  const auto path = dir / "mark";
+  if (const auto known = read_file(path, 100); known && known->size() == 32) return *known;
+  std::array<std::uint8_t, 16> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    return fail_errno("getrandom");
+  std::string mark;
+  for (const unsigned byte : bytes) {
+    mark += "0123456789abcdef"[byte >> 4U];
+    mark += "0123456789abcdef"[byte & 15U];
+  }
+  TRY(write_file_atomic(path, mark));
+  return mark;
+}
+
+Result<Agent> prepare(AgentConfig config, int ready) {
   TRY_ASSIGN(UniqueFd lock, take_lock(config.dir, ready));
+  TRY_ASSIGN(const std::string mark, read_or_make_mark(config.dir));
+  config.mark = "GANTRY_AGENT_MARK=" + mark;
   TRY_ASSIGN(Poller poller, Poller::create());
   Agent agent(config, std::move(lock), std::move(poller));
   TRY(agent.recover());

@@ -15,6 +15,7 @@ namespace gantry::agent {
 struct AgentConfig {
   std::filesystem::path dir;         ///< absolute: lock, socket, pid, slot logs
   std::filesystem::path output_dir;  ///< absolute: where large output goes
+  std::string mark = {};  ///< NAME=value in the environment of all its tasks; set by serve()
 };
 
 inline constexpr const char* kSocketName = "socket";

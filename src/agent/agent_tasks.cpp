@@ -1,4 +1,5 @@
 // What gantry asks for, and the tasks.
+#include <signal.h>
 #include <unistd.h>
 
 #include <utility>
@@ -91,6 +92,7 @@ void Agent::on_cancel(const AttemptKey& key) {
     if (slot.current.key != key) continue;
     encode(slot.stream.outbox(), Cancel{key});
     poller_.send(slot.stream, i);
+    ::kill(slot.pid, SIGCONT);  // a task may have stopped it
   }
 }
 

@@ -55,6 +55,13 @@ std::uint64_t kernel_oom_kills() {
   return at == std::string::npos ? 0 : std::strtoull(text->c_str() + at + 10, nullptr, 10);
 }
 
+/// "1.5 s": as short as it can be said.
+std::string seconds_text(std::int64_t ns) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.10g s", static_cast<double>(ns) / 1e9);
+  return text;
+}
+
 timespec to_timespec(Duration d) {
   return {static_cast<time_t>(d.count() / 1'000'000'000),
           static_cast<long>(d.count() % 1'000'000'000)};
@@ -70,9 +77,7 @@ bool has_zero_byte(const Start& start) {
 class Shepherd {
  public:
   Shepherd(ShepherdConfig config, UniqueFd socket)
-      : config_(std::move(config)),
-        socket_(std::move(socket)),
-        environment_("GANTRY_AGENT_DIR=" + config_.agent_dir.string()) {}
+      : config_(std::move(config)), socket_(std::move(socket)), environment_(config_.mark) {}
 
   [[noreturn]] void run() {
     if (!prepare()) std::_Exit(3);
@@ -209,7 +214,7 @@ class Shepherd {
     if (log_) log_->append(frame_);
     if (has_zero_byte(start))
       return not_started(EINVAL, "an argument, variable or path holds a zero byte");
-    if (const auto problem = prepare_files(start))
+    if (const auto problem = prepare_files(start, old_files_))
       return not_started(problem->first, problem->second);
 
     SpawnRequest request;
@@ -272,6 +277,7 @@ class Shepherd {
     if (!watch_.memory_is_due(now)) return;
     std::uint64_t bytes = resident_memory_of_descendants();
     if (bytes > start.memory) bytes = std::min(bytes, proportional_memory_of_descendants());
+    current_.max_rss = std::max(current_.max_rss, bytes);
     carry_out(watch_.on_memory(bytes, now));
   }
 
@@ -292,7 +298,8 @@ class Shepherd {
       if (pid != child_) continue;  // an orphan of the task
       current_.user_ns = to_ns(usage.ru_utime);
       current_.system_ns = to_ns(usage.ru_stime);
-      current_.max_rss = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+      current_.max_rss =
+          std::max(current_.max_rss, static_cast<std::uint64_t>(usage.ru_maxrss) * 1024);
       judge(start, status);
       first_ended_ = true;
       if (!watch_.in_grace()) return false;
@@ -316,13 +323,12 @@ class Shepherd {
     if (cause == Cause::out_of_memory) {
       current_.detail = "limit " + std::to_string(start.memory >> 20) + " MiB";
     } else if (cause == Cause::timeout) {
-      current_.detail =
-          "limit " + std::to_string(static_cast<double>(start.timeout_ns) / 1e9) + " s";
+      current_.detail = "limit " + seconds_text(start.timeout_ns);
     }
   }
 
   void check_files(const Start& start) {
-    if (auto missing = missing_output(start)) {
+    if (auto missing = missing_output(start, old_files_)) {
       current_.cause = static_cast<std::uint8_t>(Cause::missing_output);
       current_.detail = std::move(*missing);
       return;
@@ -356,6 +362,7 @@ class Shepherd {
   std::optional<AttemptKey> cancelled_early_;  ///< a waiting task that must not start
   pid_t child_ = -1;
   bool running_ = false;
+  OldFiles old_files_;
   bool first_ended_ = false;  ///< the process that was started for the task
   LimitWatch watch_;
   std::uint64_t oom_kills_ = 0;

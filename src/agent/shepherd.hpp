@@ -18,6 +18,7 @@ namespace gantry::agent {
 struct ShepherdConfig {
   std::filesystem::path agent_dir;
   std::filesystem::path output_dir;
+  std::string mark;  ///< NAME=value for the environment of its tasks
   unsigned slot = 0;
   int lock_fd = -1;  ///< the agent's flock, which lives until the last shepherd is gone
 };

@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "agent/process_tree.hpp"
-#include "agent/shepherd.hpp"
 
 namespace gantry::agent {
 
@@ -22,8 +21,8 @@ Result<std::size_t> SlotPool::acquire(bool& fresh) {
   Slot& slot = *slots_[index];
   fresh = !slot.stream;
   if (fresh) {
-    TRY_ASSIGN(ShepherdHandle handle,
-               start_shepherd({agent_dir_, output_dir_, static_cast<unsigned>(index), lock_fd_}));
+    common_.slot = static_cast<unsigned>(index);
+    TRY_ASSIGN(ShepherdHandle handle, start_shepherd(common_));
     slot.pid = handle.pid;
     slot.stream = FrameStream(std::move(handle.socket));
     slot.has_hello = false;

@@ -6,13 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "agent/frame_stream.hpp"
 #include "agent/protocol.hpp"
+#include "agent/shepherd.hpp"
 #include "agent/task_queue.hpp"
 #include "base/result.hpp"
 
@@ -36,9 +36,8 @@ struct Slot {
 
 class SlotPool {
  public:
-  /// `lock_fd` is held by every shepherd too, until the last one is gone.
-  SlotPool(std::filesystem::path agent_dir, std::filesystem::path output_dir, int lock_fd)
-      : agent_dir_(std::move(agent_dir)), output_dir_(std::move(output_dir)), lock_fd_(lock_fd) {}
+  /// `common` is what all shepherds have; its slot number does not count.
+  explicit SlotPool(ShepherdConfig common) : common_(std::move(common)) {}
 
   [[nodiscard]] std::size_t size() const { return slots_.size(); }
   Slot& operator[](std::size_t index) { return *slots_[index]; }
@@ -56,9 +55,7 @@ class SlotPool {
  private:
   [[nodiscard]] bool is_shepherd(pid_t pid) const;
 
-  std::filesystem::path agent_dir_;
-  std::filesystem::path output_dir_;
-  int lock_fd_;
+  ShepherdConfig common_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<std::size_t> idle_;
 };

@@ -1,7 +1,7 @@
 #include "agent/task_files.hpp"
 
 #include <sys/stat.h>
-#include <unistd.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -23,34 +23,61 @@ Problem make_directory(const std::filesystem::path& path) {
   return std::pair(error.value(), "cannot make the directory " + path.string());
 }
 
-Problem clear_output(const std::string& output) {
-  if (::unlink(output.c_str()) == 0) return std::nullopt;
-  const int error = errno;
-  if (error == ENOENT) return make_directory(std::filesystem::path(output).parent_path());
+/// The kernel's file times advance in steps of up to 10 ms: what was written so shortly before the
+/// task looks the same when it is written again.
+constexpr std::int64_t kTimeStep = 20'000'000;
+
+std::int64_t to_ns(const timespec& t) {
+  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+/// Of a plain file; nothing can be said of others.
+std::optional<FileStamp> stamp_of(const std::string& path) {
   struct stat info {};
-  if (::lstat(output.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
-    return std::nullopt;  // a directory stays: it may hold more
-  return std::pair(error, "cannot remove the old output " + output);
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  return FileStamp{info.st_dev, info.st_ino, info.st_size, to_ns(info.st_mtim),
+                   to_ns(info.st_ctim)};
+}
+
+bool was_not_written(const std::string& path, const OldFiles& old) {
+  const auto before = old.find(path);
+  return before != old.end() && stamp_of(path) == before->second;
 }
 
 }  // namespace
 
-Problem prepare_files(const Start& start) {
+Problem prepare_files(const Start& start, OldFiles& old) {
+  old.clear();
   if (start.make_workdir) {
     if (auto problem = make_directory(start.workdir)) return problem;
   }
+  if (start.outputs.empty() && start.collect.empty()) return std::nullopt;
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
   for (const auto* list : {&start.outputs, &start.collect}) {
     for (const auto& output : *list) {
-      if (auto problem = clear_output(output)) return problem;
+      const auto stamp = stamp_of(output);
+      if (!stamp) {
+        if (auto problem = make_directory(std::filesystem::path(output).parent_path()))
+          return problem;
+      } else if (to_ns(now) - stamp->changed_ns > kTimeStep) {
+        old.emplace(output, *stamp);
+      }
     }
   }
   return std::nullopt;
 }
 
-std::optional<std::string> missing_output(const Start& start) {
+std::optional<std::string> missing_output(const Start& start, const OldFiles& old) {
   for (const auto& output : start.outputs) {
     struct stat info {};
     if (::stat(output.c_str(), &info) != 0) return output;
+  }
+  for (const auto* list : {&start.outputs, &start.collect}) {
+    for (const auto& output : *list) {
+      if (was_not_written(output, old))
+        return output + " was there before and the task did not write it";
+    }
   }
   return std::nullopt;
 }

@@ -1,6 +1,8 @@
 #pragma once
 /// The files around a task: what must be there before it starts and after it has ended.
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,13 +16,26 @@ namespace gantry::agent {
 inline constexpr std::size_t kMaxCollected = std::size_t{1} << 20;
 inline constexpr std::size_t kMaxCollectedTogether = std::size_t{16} << 20;
 
-/// Makes the working directory and the outputs' directories, and removes outputs of earlier
-/// attempts, so that what is found afterwards was written by this one. On failure: errno and what
-/// could not be done.
-std::optional<std::pair<int, std::string>> prepare_files(const Start& start);
+/// What tells a file that was written from one that was not.
+struct FileStamp {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::int64_t size = 0;
+  std::int64_t modified_ns = 0;
+  std::int64_t changed_ns = 0;
+  friend bool operator==(const FileStamp&, const FileStamp&) = default;
+};
 
-/// The first declared output that is not there.
-std::optional<std::string> missing_output(const Start& start);
+/// The outputs and result files that were there before the task; nothing is ever deleted for it.
+using OldFiles = std::map<std::string, FileStamp>;
+
+/// Makes the working directory and the outputs' directories, and notes which outputs are there
+/// already. On failure: errno and what could not be done.
+std::optional<std::pair<int, std::string>> prepare_files(const Start& start, OldFiles& old);
+
+/// The first declared output that is not there, or that was there before and was not written; also
+/// a result file that was not written.
+std::optional<std::string> missing_output(const Start& start, const OldFiles& old);
 
 /// Path and content of the result files that exist; one that is too long or unreadable is left out,
 /// and so is what goes beyond kMaxCollectedTogether.

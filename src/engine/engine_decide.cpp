@@ -95,8 +95,10 @@ bool Engine::Impl::start(const schedule::Intent& intent, std::vector<Action>& ac
   const Resources* wanted = ready.resources(intent.task_class);
   if (host == hosts.end() || wanted == nullptr) return false;
   const Resources resources = *wanted;
-  if (!schedule::admits(host->second.host, host->second.load, resources, run_times.mean()))
-    return false;
+  // Who counts failures wants to stop soon after the last one that is allowed: little is handed
+  // over ahead.
+  const auto pace = policy.max_fails > 0 ? std::nullopt : run_times.mean();
+  if (!schedule::admits(host->second.host, host->second.load, resources, pace)) return false;
   const TaskId task = *ready.take(intent.task_class);
   TaskRecord& record = tasks.edit(task);
   ++record.attempt;

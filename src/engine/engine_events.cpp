@@ -13,6 +13,8 @@ constexpr std::uint32_t kMaxAttempt = std::numeric_limits<std::uint32_t>::max() 
 constexpr std::uint8_t kLossLimit = 100;
 constexpr std::uint8_t kLossRunning = 10;
 constexpr std::uint8_t kLossQueued = 1;
+/// Before a task is tried again for which the machine had no room, a hundred times at most.
+constexpr Duration kCrowdedWait = std::chrono::seconds(1);
 }  // namespace
 
 void Engine::Impl::on(const HostUp& event) {
@@ -255,6 +257,7 @@ void Engine::Impl::settle_lost(TaskId task, bool was_started) {
 void Engine::Impl::settle_failure(const AttemptReport& report) {
   const TaskId task = report.key.task;
   TaskRecord& record = tasks.edit(task);
+  if (is_crowded(report.cause, report.code) && !replaying) return settle_crowded(report);
   record.loss_points = 0;
   constexpr std::uint32_t kMost = std::numeric_limits<std::uint16_t>::max();
   const bool again = !replaying && !record.cancel && record.selected &&
@@ -266,6 +269,17 @@ void Engine::Impl::settle_failure(const AttemptReport& report) {
   if (wait <= Duration{0}) return make_pending(task, true);
   tasks.set_state(task, TaskState::waiting);
   retries.push(task, report.ended + wait);
+}
+
+void Engine::Impl::settle_crowded(const AttemptReport& report) {
+  const TaskId task = report.key.task;
+  TaskRecord& record = tasks.edit(task);
+  if (record.cancel) return tasks.set_state(task, TaskState::cancelled);
+  record.loss_points =
+      static_cast<std::uint8_t>(std::min(record.loss_points + kLossQueued, +kLossLimit));
+  if (record.loss_points >= kLossLimit) return fail_for_good(task);
+  tasks.set_state(task, TaskState::waiting);
+  retries.push(task, report.ended + kCrowdedWait);
 }
 
 void Engine::Impl::fail_for_good(TaskId task) {

@@ -79,6 +79,7 @@ struct Engine::Impl {
   void settle(const AttemptReport& report, bool was_started);
   void settle_failure(const AttemptReport& report);
   void settle_lost(TaskId task, bool was_started);
+  void settle_crowded(const AttemptReport& report);
   void fail_for_good(TaskId task);
   void cancel(TaskId task);
   void drain(std::string reason);

@@ -148,11 +148,24 @@ TEST(Engine, DoesNotRetryWhatCannotGetBetter) {
   b.ended(1, FailureCause::start_failed, 1, ENOENT);
   b.ended(2, FailureCause::start_failed, 1, EACCES);
   b.ended(3, FailureCause::missing_input);
-  b.ended(4, FailureCause::start_failed, 1, EAGAIN);
+  b.ended(4, FailureCause::start_failed, 1, ETXTBSY);
   EXPECT_EQ(b.state(1), TaskState::failed);
   EXPECT_EQ(b.state(2), TaskState::failed);
   EXPECT_EQ(b.state(3), TaskState::failed);
   EXPECT_EQ(b.state(4), TaskState::pending);
+}
+
+TEST(Engine, ACrowdedMachineIsNotTheTasksFault) {
+  Bench b({.count = 1});  // no retries asked for
+  b.host(1);
+  for (std::uint32_t attempt = 1; attempt < 100; ++attempt) {
+    ASSERT_EQ(b.decide(static_cast<int>(3 * attempt)).size(), 1U) << attempt;
+    b.ended(1, FailureCause::start_failed, attempt, EAGAIN);
+    ASSERT_EQ(b.state(1), TaskState::waiting);
+  }
+  EXPECT_EQ(b.decide(300).size(), 1U);
+  b.ended(1, FailureCause::start_failed, 100, EMFILE);
+  EXPECT_EQ(b.state(1), TaskState::failed);  // it will not get better
 }
 
 TEST(Engine, ReturnedAttemptsKeepTheirNumberFree) {
@@ -329,9 +342,9 @@ TEST(Engine, MaxFailsCountsTasksOfThisSession) {
   b.ended(2, FailureCause::exit_code);
   b.engine.resume();
   b.host(1);
-  EXPECT_THAT(b.decide(), ElementsAre("start 1.2@1", "start 2.2@1", "start 3.1@1"));
+  EXPECT_THAT(b.decide(), ElementsAre("start 1.2@1", "start 2.2@1"));
   b.ended(1, FailureCause::exit_code, 2);
-  EXPECT_THAT(b.decide(), ElementsAre("start 4.1@1"));
+  EXPECT_THAT(b.decide(), ElementsAre("start 3.1@1"));
   b.ended(2, FailureCause::exit_code, 2);
   EXPECT_THAT(b.decide(), ElementsAre("recall @1"));
   EXPECT_EQ(b.engine.draining(), "2 tasks failed (--max-fails 2)");

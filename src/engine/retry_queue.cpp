@@ -14,6 +14,11 @@ Duration backoff_before(const RetryPolicy& policy, std::uint32_t retry) {
   return from_seconds(std::clamp(wait, 0.0, most));
 }
 
+bool is_crowded(FailureCause cause, std::int32_t code) {
+  constexpr std::array kCrowded{EAGAIN, ENOMEM, EMFILE, ENFILE};
+  return cause == FailureCause::start_failed && std::ranges::find(kCrowded, code) != kCrowded.end();
+}
+
 bool worth_retrying(FailureCause cause, std::int32_t code) {
   switch (cause) {
     case FailureCause::exit_code:
@@ -23,10 +28,8 @@ bool worth_retrying(FailureCause cause, std::int32_t code) {
     case FailureCause::missing_output:
     case FailureCause::missing_result:
       return true;
-    case FailureCause::start_failed: {
-      constexpr std::array kPassing{EAGAIN, ENOMEM, EMFILE, ENFILE, ETXTBSY, EINTR};
-      return std::ranges::find(kPassing, code) != kPassing.end();
-    }
+    case FailureCause::start_failed:
+      return is_crowded(cause, code) || code == ETXTBSY || code == EINTR;
     case FailureCause::none:
     case FailureCause::missing_input:
     case FailureCause::cancelled:

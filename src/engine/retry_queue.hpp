@@ -46,6 +46,9 @@ class RetryQueue {
 /// How long the n-th retry (from 1) waits.
 [[nodiscard]] Duration backoff_before(const RetryPolicy& policy, std::uint32_t retry);
 
+/// The machine's fault, not the task's: it had no room for one more process or open file.
+[[nodiscard]] bool is_crowded(FailureCause cause, std::int32_t code);
+
 /// Could another try end differently? A program that does not exist stays away; a busy machine
 /// recovers.
 [[nodiscard]] bool worth_retrying(FailureCause cause, std::int32_t code);

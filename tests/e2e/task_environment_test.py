@@ -6,7 +6,7 @@ import gantry_test
 SHOW = """
     import json, os, sys
     print(json.dumps({name: value for name, value in os.environ.items()
-                      if name.startswith("GANTRY_") and name not in ("GANTRY_TEST_ID", "GANTRY_AGENT_DIR")}))
+                      if name.startswith("GANTRY_") and name not in ("GANTRY_TEST_ID", "GANTRY_AGENT_MARK")}))
     """
 
 

@@ -98,7 +98,7 @@ std::vector<std::string> inherited_environment() {
     const std::string_view text = *entry;
     const auto name = text.substr(0, text.find('='));
     if (name == "GANTRY_RUN" || name == "GANTRY_TASK" || name == "GANTRY_ATTEMPT" ||
-        name == "GANTRY_AGENT_DIR" || name.starts_with("GANTRY_PARAM_")) {
+        name == "GANTRY_AGENT_MARK" || name.starts_with("GANTRY_PARAM_")) {
       continue;
     }
     out.emplace_back(text);

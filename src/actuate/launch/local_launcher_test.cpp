@@ -106,9 +106,11 @@ TEST_F(LocalLauncherTest, NamesAMissingOutputAndDoesNotTakeAnOldOneForIt) {
   t.outputs = {dir_ / "results/out.dat"};
   std::filesystem::create_directories(dir_ / "results");
   ASSERT_TRUE(write_file_atomic(dir_ / "results/out.dat", "of an earlier attempt"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(40));  // file times are coarse
   const auto missing = run(t);
   EXPECT_EQ(missing.cause, FailureCause::missing_output);
-  EXPECT_EQ(missing.detail, (dir_ / "results/out.dat").string());
+  EXPECT_EQ(missing.detail, (dir_ / "results/out.dat").string() +
+                                " was there before and the task did not write it");
   t.argv = sh("echo new > results/out.dat").argv;
   EXPECT_EQ(run(t).cause, FailureCause::none);
 }
