@@ -37,13 +37,15 @@ Result<std::vector<store::RunRecord>> chosen_runs(const Context& context,
   TRY_ASSIGN(auto records, store.runs());
   if (options.keep >= 0) {
     const auto keep = std::min(static_cast<std::size_t>(options.keep), records.size());
+    std::ranges::sort(records, {}, &store::RunRecord::driven);
     records.resize(records.size() - keep);
+    std::ranges::sort(records, {}, &store::RunRecord::id);
     return records;
   }
   TRY_ASSIGN(const RunSelector which, parse_run_selector(options.run));
   if (which.kind == RunSelector::Kind::all) return records;
-  const RunId id =
-      which.kind == RunSelector::Kind::last && !records.empty() ? records.back().id : which.id;
+  const bool last = which.kind == RunSelector::Kind::last && !records.empty();
+  const RunId id = last ? std::ranges::max(records, {}, &store::RunRecord::driven).id : which.id;
   std::erase_if(records, [&](const store::RunRecord& record) { return record.id != id; });
   if (records.empty())
     return fail(ErrorCode::usage, fmt::format("there is no run {}", id.value()),

@@ -35,7 +35,8 @@ CREATE TABLE runs (
   pid INTEGER NOT NULL,
   parameter_names TEXT NOT NULL,
   result_names TEXT NOT NULL,
-  after_seq INTEGER NOT NULL
+  after_seq INTEGER NOT NULL,
+  driven INTEGER NOT NULL
 );
 CREATE TABLE sources (
   run INTEGER PRIMARY KEY,
@@ -125,7 +126,9 @@ CREATE VIEW results AS
 SELECT run, task, parameters, results, reused, seconds FROM tasks WHERE state = 'done';
 )sql";
 
-constexpr std::array<Migration, 0> kMigrations{};
+constexpr std::array<Migration, 1> kMigrations{
+    "ALTER TABLE runs ADD COLUMN driven INTEGER NOT NULL DEFAULT 0; UPDATE runs SET driven = id",
+};
 
 /// `CASE e.cause WHEN 0 THEN 'ok' …`
 std::string cause_names() {

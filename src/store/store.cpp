@@ -86,6 +86,12 @@ Result<> Store::update_run(RunId run, RunState state, const Counts& counts, Dura
   return {};
 }
 
+Result<> Store::mark_driven(RunId run) {
+  assert(impl_->access == Access::read_write);
+  impl_->group.driven = run;
+  return {};
+}
+
 Result<> Store::remember_digest(const std::string& path, std::uint64_t size,
                                 std::int64_t changed_ns, std::uint64_t inode,
                                 const Digest& digest) {
@@ -107,6 +113,10 @@ Result<> Store::Impl::write_group() {
   for (const auto& [run, event] : group.events) TRY(hot->events.write(run, event));
   for (const auto& [run, update] : group.updates) TRY(write_update(hot->update_run, run, update));
   for (const auto& [path, file] : group.files) TRY(write_file(hot->put_file, path, file));
+  if (group.driven) {
+    TRY(db.execute("UPDATE runs SET driven = (SELECT max(driven) + 1 FROM runs) WHERE id = " +
+                   std::to_string(group.driven->value())));
+  }
   if (group.taken_requests != 0) {
     TRY(db.execute("DELETE FROM requests WHERE id <= " + std::to_string(group.taken_requests)));
   }

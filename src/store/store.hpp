@@ -59,8 +59,9 @@ struct RunRecord {
   TimePoint created;
   TimePoint updated;  ///< of the last commit
   Counts counts;
-  Duration eta{0};       ///< as last forecast; 0 = unknown
-  std::int32_t pid = 0;  ///< of the gantry that drives it; 0 when none does (check the RunLock)
+  Duration eta{0};          ///< as last forecast; 0 = unknown
+  std::int32_t pid = 0;     ///< of the gantry that drives it; 0 when none does (check the RunLock)
+  std::int64_t driven = 0;  ///< larger than that of runs whose last session began earlier
 };
 
 /// The latest that is known of one task that ended or was reused at least once.
@@ -127,6 +128,7 @@ class Store {
   /// Oldest first, without source.text and source.args, which may be large.
   Result<std::vector<RunRecord>> runs() const;
   Result<std::optional<RunRecord>> run(RunId id) const;
+  /// The one that was created or marked as driven most recently.
   Result<std::optional<RunRecord>> last_run() const;
   Result<std::optional<RunRecord>> last_run_with(const Digest& digest) const;
   /// Forgets a run and everything recorded of it, events of the open group included. Returns space
@@ -144,6 +146,8 @@ class Store {
   /// Joins the open group: shown by status and runs.
   Result<> update_run(RunId run, RunState state, const Counts& counts, Duration eta,
                       std::int32_t pid, TimePoint now);
+  /// Joins the open group: a gantry begins to drive this run, which makes it the last one.
+  Result<> mark_driven(RunId run);
   /// Makes the open group durable (fsync). On failure (disk full) nothing of the group is lost from
   /// memory: a later commit() tries the same group again.
   Result<> commit();

@@ -172,7 +172,7 @@ TEST_F(StoreFaults, SaysWhatToDoAboutADatabaseOfANewerGantry) {
   for (const Access access : {Access::read_write, Access::read_only}) {
     const Error error = refused(access);
     EXPECT_EQ(error.code, ErrorCode::version);
-    EXPECT_THAT(error.message, HasSubstr("newer gantry (schema 7, this one knows 1)"));
+    EXPECT_THAT(error.message, HasSubstr("newer gantry (schema 7, this one knows 2)"));
     EXPECT_THAT(error.hint, HasSubstr("upgrade"));
   }
 }
@@ -364,6 +364,15 @@ TEST(Schema, MigratesStepByStepOrNotAtAll) {
   EXPECT_EQ(must(db.integer("SELECT count(*) FROM a")), 1);
   must(migrate(db, 3, good));
   EXPECT_EQ(must(db.integer("SELECT count(*) FROM a")), 1) << "done once";
+}
+
+TEST(Schema, RunsOfVersionOneCountInTheirOrder) {
+  const Database db = must(Database::in_memory());
+  must(
+      db.execute("CREATE TABLE runs (id INTEGER PRIMARY KEY); INSERT INTO runs VALUES (3), (5);"
+                 "PRAGMA user_version = 1"));
+  must(migrate(db, 1, migrations()));
+  EXPECT_EQ(must(db.integer("SELECT id FROM runs ORDER BY driven DESC LIMIT 1")), 5);
 }
 
 TEST(Schema, StepsLeadToTheNewestVersion) {

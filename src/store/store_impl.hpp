@@ -2,6 +2,7 @@
 /// What a Store holds, for the files that implement it (store*.cpp); nobody else includes this.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -33,15 +34,17 @@ struct Group {
   std::vector<std::pair<RunId, Event>> events;
   std::map<RunId, RunUpdate> updates;
   std::unordered_map<std::string, KnownFile> files;
+  std::optional<RunId> driven;      ///< becomes the last run
   std::int64_t taken_requests = 0;  ///< requests up to this id are done; 0 = none new
 
   [[nodiscard]] bool empty() const {
-    return events.empty() && updates.empty() && files.empty() && taken_requests == 0;
+    return events.empty() && updates.empty() && files.empty() && !driven && taken_requests == 0;
   }
   void clear() {
     events.clear();
     updates.clear();
     files.clear();
+    driven.reset();
     taken_requests = 0;
   }
 };

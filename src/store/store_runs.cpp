@@ -29,7 +29,7 @@ bool read_words(Statement& s, std::vector<std::string>& words) {
 constexpr auto kRunColumns =
     "SELECT id, name, digest, state, created, updated, total, done, reused, failed, cancelled, "
     "running, eta, pid, "
-    "parameter_names, result_names FROM runs ";
+    "parameter_names, result_names, driven FROM runs ";
 
 bool read_run(Statement& s, RunRecord& run) {
   run.id = RunId(s.number<std::uint32_t>());
@@ -45,8 +45,9 @@ bool read_run(Statement& s, RunRecord& run) {
   }
   run.eta = Duration(s.integer());
   run.pid = s.number<std::int32_t>();
-  return read_words(s, run.parameter_names) && read_words(s, run.result_names) &&
-         digest.has_value();
+  const bool named = read_words(s, run.parameter_names) && read_words(s, run.result_names);
+  run.driven = s.integer();
+  return named && digest.has_value();
 }
 
 Result<> read_source(const Database& db, RunId run, bool whole, SpecSource& source) {
@@ -112,8 +113,9 @@ Result<RunId> Store::create_run(const RunRecord& record,
       Statement s,
       db.prepare(
           "INSERT INTO runs (name, digest, state, created, updated, total, done, reused, failed, "
-          "cancelled, running, eta, pid, parameter_names, result_names, after_seq) VALUES "
-          "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,(SELECT coalesce(max(seq), 0) FROM events))"));
+          "cancelled, running, eta, pid, parameter_names, result_names, after_seq, driven) VALUES "
+          "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,(SELECT coalesce(max(seq), 0) FROM events),"
+          "(SELECT coalesce(max(driven), 0) + 1 FROM runs))"));
   const Counts& c = record.counts;
   const std::string digest = record.digest.hex();
   std::string parameters;
@@ -161,7 +163,7 @@ Result<std::optional<RunRecord>> Store::run(RunId id) const {
 }
 
 Result<std::optional<RunRecord>> Store::last_run() const {
-  return one_run(impl_->db, "ORDER BY id DESC LIMIT 1", [](Statement&) {});
+  return one_run(impl_->db, "ORDER BY driven DESC, id DESC LIMIT 1", [](Statement&) {});
 }
 
 Result<std::optional<RunRecord>> Store::last_run_with(const Digest& digest) const {
@@ -184,6 +186,7 @@ Result<> Store::remove_run(RunId id) {
   TRY(transaction.commit());
   std::erase_if(impl_->group.events, [&](const auto& e) { return e.first == id; });
   impl_->group.updates.erase(id);
+  if (impl_->group.driven == id) impl_->group.driven.reset();
   shrink(db);
   return {};
 }

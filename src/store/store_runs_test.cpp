@@ -53,6 +53,19 @@ void expect_same(const RunRecord& a, const RunRecord& b) {
   EXPECT_EQ(numbers(a.counts), numbers(b.counts));
 }
 
+TEST_F(StoreTest, TheLastRunIsTheOneDrivenMostRecently) {
+  Store store = open();
+  const RunId first = must(store.create_run(full_record()));
+  const RunId second = must(store.create_run(full_record()));
+  EXPECT_EQ(must(store.last_run())->id, second);
+  must(store.mark_driven(first));
+  must(store.commit());
+  EXPECT_EQ(must(store.last_run())->id, first);
+  EXPECT_EQ(must(open(Access::read_only).last_run())->id, first);
+  const RunId third = must(store.create_run(full_record()));
+  EXPECT_EQ(must(store.last_run())->id, third);
+}
+
 TEST_F(StoreTest, KeepsARunRecordExactly) {
   const RunRecord record = full_record();
   {

@@ -239,3 +239,42 @@ class GoingOnTest(RerunCase):
         self.ran()
         self.write("go", "")
         self.assertEqual(self.run_sweep(), ["a", "b"])
+
+
+class LastRunTest(gantry_test.TestCase):
+    """`last` is the run that was driven most recently, whatever its number."""
+
+    def setUp(self):
+        super().setUp()
+        for name in "ab":
+            self.write(f"{name}.yaml", f"""
+                name: {name}
+                command: sh -c 'echo v={name}{{x}}; test ! -e block || sleep 60'
+                parameters: {{x: [1, 2]}}
+                results: {{v: {{stdout: 'v=(\\S+)'}}}}
+                """)
+        for name in "aba":
+            self.assertEqual(self.gantry("run", f"{name}.yaml").code, 0)
+
+    def name_of_last(self):
+        return self.gantry("status", "--json").json()["name"]
+
+    def test_results_and_status_are_of_the_run_driven_last(self):
+        self.assertIn("a1", self.gantry("results").stdout)
+        self.assertEqual(self.name_of_last(), "a")
+        self.assertEqual(self.gantry("retry", "1", "--run", "2").code, 0)
+        self.assertEqual(self.name_of_last(), "b")
+
+    def test_cancel_and_clean_act_on_the_run_that_is_driven(self):
+        self.write("block", "")
+        driver = self.start_gantry("retry", "1", "--run", "1")
+        self.wait_until(lambda: self.gantry("status", "--json").json()["running"] == 1, "the task runs")
+        self.assertEqual(self.name_of_last(), "a")
+        self.assertEqual(self.gantry("cancel").code, 0)
+        driver.communicate(timeout=30)
+        self.assertEqual(self.gantry("clean", "last", "--yes").code, 0)
+        self.assertEqual([run["name"] for run in self.gantry("runs", "--json").json_lines()], ["b"])
+
+    def test_keep_spares_the_runs_driven_last(self):
+        self.assertEqual(self.gantry("clean", "--keep", "1", "--yes").code, 0)
+        self.assertEqual(self.name_of_last(), "a")
