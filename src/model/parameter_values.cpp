@@ -93,9 +93,20 @@ std::optional<Result<ParameterValues>> ParameterValues::range(std::string_view t
     step = trim(to.substr(word + 6));
     to = trim(to.substr(0, word));
   }
+  if (const std::size_t word = to.find("step"); word != std::string_view::npos &&
+                                                parse_number(from) &&
+                                                parse_number(trim(to.substr(0, word))))
+    return fail(ErrorCode::usage, fmt::format("the range {} needs spaces around 'step'", text),
+                fmt::format("write '{}..{} step {}'", from, trim(to.substr(0, word)),
+                            trim(to.substr(word + 4))));
   // "../meshes" and "a..b" are text; 1..x is a range gone wrong only when its start is a number.
   if (!parse_number(from) || !parse_number(to)) return std::nullopt;
-  return range(from, to, step);
+  auto values = range(from, to, step);
+  if (values && values->size() == 1 && *parse_number(from) != *parse_number(to) && step == "1")
+    return fail(ErrorCode::usage,
+                fmt::format("the range {} has a single value, as its step is 1", text),
+                fmt::format("write a step: '{}..{} step 0.1'", from, to));
+  return values;
 }
 
 Result<ParameterValues> ParameterValues::spaced(double from, double to, std::uint32_t n,

@@ -120,5 +120,16 @@ TEST(ParameterValues, KnowsWhatItsTextsLookLike) {
   EXPECT_TRUE((*ParameterValues::range("1..9"))->may_contain('-'));
 }
 
+TEST(ParameterValues, RangesThatMissTheirStepSaySo) {
+  for (const auto* text : {"0.1..0.5", "0..1step0.5", "0..1 step0.5"}) {
+    const auto range = ParameterValues::range(text);
+    ASSERT_TRUE(range) << text;
+    ASSERT_FALSE(*range) << text;
+    EXPECT_NE(range->error().hint.find(" step "), std::string::npos) << text;
+  }
+  EXPECT_TRUE(*ParameterValues::range("5..5"));
+  EXPECT_FALSE(ParameterValues::range("1..steps"));
+}
+
 }  // namespace
 }  // namespace gantry
