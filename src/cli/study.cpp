@@ -47,11 +47,17 @@ Result<spec::LoadedSweep> load_study(const RunWords& words) {
     return fail(ErrorCode::usage, "nothing to run",
                 "gantry run SWEEP.yaml, or gantry run -- COMMAND {} ::: VALUES; 'gantry run "
                 "--help' has examples");
-  if (!is_sweep_file(words))
+  if (!is_sweep_file(words)) {
     // A terminal holds no values: without a reader the message says how to give some.
+    std::error_code error;
+    const auto here = std::filesystem::current_path(error);
+    if (error)
+      return fail(ErrorCode::usage, "the current directory is gone: " + error.message(),
+                  "change to another one");
     return spec::parse_one_liner(
-        words.command, std::filesystem::current_path(),
+        words.command, here,
         isatty(STDIN_FILENO) == 1 ? spec::ReadStdin{} : spec::ReadStdin{read_standard_input});
+  }
   if (words.command.size() > 1)
     return fail(ErrorCode::usage,
                 fmt::format("'{}' after the sweep file {} is not expected",

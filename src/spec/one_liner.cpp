@@ -101,6 +101,12 @@ class OneLinerReader {
       return wrong("there is no command before the values",
                    "write gantry run -- ./program {} ::: a b c");
     }
+    for (const auto& word : words) {
+      const std::size_t slot = word.find("{%}");
+      if (slot == std::string::npos || (slot > 0 && word[slot - 1] == '{')) continue;
+      return wrong("there is no {%}: a task has no slot of its own, it runs where there is room",
+                   "$GANTRY_TASK tells tasks apart; write {{%}} for the text itself");
+    }
     for (auto& word : words) definition.command.push_back({std::move(word), {}, false});
     definition.name = std::filesystem::path(definition.command[0].text).filename().string();
     return {};

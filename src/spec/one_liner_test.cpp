@@ -154,5 +154,10 @@ TEST(OneLiner, RefusesWhatCannotBePassed) {
   EXPECT_THAT(error({"e", ":::", "v=", std::string(131'072, 'x')}), HasSubstr("131072 bytes long"));
 }
 
+TEST(OneLiner, SlotNumbersAreRefusedWithAReason) {
+  EXPECT_THAT(error({"echo", "x{%}", ":::", "a"}), HasSubstr("no slot of its own"));
+  EXPECT_THAT(argvs({"echo", "{{%}}", "{}", ":::", "a"}), ElementsAre(Words{"echo", "{%}", "a"}));
+}
+
 }  // namespace
 }  // namespace gantry::spec

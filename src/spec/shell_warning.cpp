@@ -75,4 +75,19 @@ std::vector<std::string> shell_warnings(const SweepDefinition& definition) {
   return warnings;
 }
 
+std::vector<std::string> shell_word_warnings(const SweepDefinition& definition) {
+  constexpr std::array<std::string_view, 11> kWords{"|",  "|&", ">",    ">>", "<", "&&",
+                                                    "||", ";",  "2>&1", "2>", "&"};
+  for (const auto& word : definition.command) {
+    if (std::find(kWords.begin(), kWords.end(), word.text) == kWords.end()) continue;
+    const std::string name = definition.parameters.empty() ? "arg1" : definition.parameters[0].name;
+    return {
+        fmt::format("no shell reads this command: '{}' is passed to {} as it stands; for a "
+                    "shell write sh -c 'COMMAND \"$GANTRY_PARAM_{}\" {} ...', or a sweep file "
+                    "with shell: true",
+                    word.text, definition.command[0].text, name, word.text)};
+  }
+  return {};
+}
+
 }  // namespace gantry::spec

@@ -12,4 +12,8 @@ namespace gantry::spec {
 /// One warning for each parameter with values that the shell would read as more than a word.
 std::vector<std::string> shell_warnings(const SweepDefinition& definition);
 
+/// A one-liner's command with a word such as `|` or `&&`: it is meant for a shell, and there is
+/// none.
+std::vector<std::string> shell_word_warnings(const SweepDefinition& definition);
+
 }  // namespace gantry::spec

@@ -36,5 +36,28 @@ TEST(ShellWarning, NotWhereNothingCanHappen) {
   EXPECT_THAT(warnings({"echo", "-c", "{}", ":::", "a b"}), IsEmpty());
 }
 
+TEST(ShellWarning, WordsThatAreMeantForAShell) {
+  for (const std::string word : {"|", ">", "&&", ";"})
+    EXPECT_THAT(warnings({"echo {} " + (word == ";" ? "';'" : word) + " wc", ":::", "a"}),
+                ElementsAre(HasSubstr("$GANTRY_PARAM_arg1")))
+        << word;
+  EXPECT_THAT(warnings({"sh", "-c", "echo {} | wc", ":::", "a"}), IsEmpty());
+  EXPECT_THAT(warnings({"grep", "a|b", "{}", ":::", "a"}), IsEmpty());
+}
+
+TEST(ShellWarning, AParameterReadFromTheEnvironmentIsUsed) {
+  EXPECT_THAT(warnings({"sh", "-c", "echo \"$GANTRY_PARAM_i\"", ":::", "i=1..3"}), IsEmpty());
+  EXPECT_THAT(warnings({"sh", "-c", "echo ${{GANTRY_PARAM_i}}", ":::", "i=1..3"}), IsEmpty());
+  EXPECT_THAT(warnings({"sh", "-c", "echo $GANTRY_PARAM_ij", ":::", "i=1..3"}),
+              ElementsAre(HasSubstr("'i' is not used")));
+}
+
+TEST(ShellWarning, ADerivedValueMayStandInTheTableAlone) {
+  auto loaded = parse_sweep("command: echo {x}\nparameters: {x: [1, 2]}\nderived: {twice: 2 * x}\n",
+                            "f", "/");
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_THAT(loaded->warnings, IsEmpty());
+}
+
 }  // namespace
 }  // namespace gantry::spec

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "base/fd.hpp"
 #include "spec/one_liner.hpp"
 #include "spec/shell_warning.hpp"
@@ -12,11 +15,37 @@ namespace gantry::spec {
 
 namespace {
 
+/// `$GANTRY_PARAM_name` or `${GANTRY_PARAM_name}`, and not a longer name.
+bool reads_variable(std::string_view text, std::string_view name) {
+  const std::string variable = fmt::format("GANTRY_PARAM_{}", name);
+  for (std::size_t at = text.find(variable); at != std::string_view::npos;
+       at = text.find(variable, at + 1)) {
+    const std::string_view after = text.substr(at + variable.size());
+    if (after.empty() ||
+        (std::isalnum(static_cast<unsigned char>(after[0])) == 0 && after[0] != '_'))
+      return true;
+  }
+  return false;
+}
+
+/// What the command reads from its environment, and derived values, which stand in the table of
+/// results.
+std::vector<std::string> used_otherwise(const SweepDefinition& definition) {
+  std::vector<std::string> names;
+  for (const auto& derived : definition.derived) names.push_back(derived.name);
+  for (const auto& parameter : definition.parameters)
+    for (const auto& word : definition.command)
+      if (reads_variable(word.text, parameter.name)) names.push_back(parameter.name);
+  return names;
+}
+
 Result<LoadedSweep> finish(SweepDefinition definition, SourceInfo source) {
   std::vector<std::string> warnings = shell_warnings(definition);
+  const auto otherwise = used_otherwise(definition);
   TRY_ASSIGN(auto sweep, Sweep::build(std::move(definition)));
   TRY(sweep.check_inputs());
   for (const auto& name : sweep.unused_parameters()) {
+    if (std::ranges::find(otherwise, name) != otherwise.end()) continue;
     warnings.push_back(fmt::format(
         "parameter '{0}' is not used in the command; tasks see it as $GANTRY_PARAM_{0}", name));
   }
@@ -70,7 +99,10 @@ Result<LoadedSweep> parse_one_liner(const std::vector<std::string>& args,
   source.one_liner = true;
   source.args = std::move(read.args);
   source.base_dir = base.string();
-  return finish(std::move(read.definition), std::move(source));
+  auto shell_words = shell_word_warnings(read.definition);
+  TRY_ASSIGN(auto loaded, finish(std::move(read.definition), std::move(source)));
+  loaded.warnings.insert(loaded.warnings.begin(), shell_words.begin(), shell_words.end());
+  return loaded;
 }
 
 Result<LoadedSweep> reload(const SourceInfo& source) {

@@ -184,6 +184,10 @@ std::string syntax_hint(std::string_view text, SourceMark mark) {
     const std::size_t indent = std::min(line.find_first_not_of(" \t"), line.size());
     if (line.substr(0, indent).find('\t') != std::string_view::npos)
       return "YAML is indented with spaces, not with tabs";
+    const std::size_t colon = line.find(": ");
+    if (colon < line.size() && line.find(": ", colon + 2) < line.size() &&
+        line.find_first_of("'\"") == std::string_view::npos && line.find('{') > colon + 2)
+      return "text that holds ': ' needs quotes: 'echo a: b'";
     if (has_placeholder(line))
       return "text with braces needs quotes in a list, in a map and where it begins with one: "
              "'{name}.dat'";
@@ -217,6 +221,11 @@ Result<YamlNode> parse_yaml(std::string_view text, const std::string& file) {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
     parser.HandleNextDocument(builder);
+    TreeBuilder second(text);
+    const bool more = parser.HandleNextDocument(second);
+    if (const YamlNode root = second.take(); more && root.kind != YamlNode::Kind::null)
+      return fail_at(file, root.mark(), "a second YAML document begins here",
+                     "a sweep file holds one study: remove the line '---' or write two files");
   } catch (const Refused& refused) {
     return fail_at(file, refused.mark, refused.message, refused.hint);
   } catch (const YAML::Exception& error) {

@@ -89,5 +89,17 @@ TEST(YamlTree, BadEscapesAreAnError) {
   EXPECT_THAT(error("a: \"\\xZZ\""), HasSubstr("f:1:"));
 }
 
+TEST(YamlTree, ASecondDocumentIsAnError) {
+  EXPECT_THAT(error("a: 1\n---\nb: 2\n"), HasSubstr("f:3:1: a second YAML document"));
+  EXPECT_TRUE(parse_yaml("---\na: 1\n...\n", "f"));
+  EXPECT_TRUE(parse_yaml("a: 1\n---\n", "f"));
+}
+
+TEST(YamlTree, AnUnquotedColonInTextIsHintedAt) {
+  const auto parsed = parse_yaml("command: echo key: value\n", "f");
+  ASSERT_FALSE(parsed);
+  EXPECT_THAT(parsed.error().hint, HasSubstr("': ' needs quotes"));
+}
+
 }  // namespace
 }  // namespace gantry::spec

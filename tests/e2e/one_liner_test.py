@@ -137,10 +137,21 @@ class OneLinerTest(gantry_test.TestCase):
         result = self.gantry("run", "-q", "--", "sh", "-c", "echo out $0; echo err $0 >&2", "{}", ":::", "1")
         self.assertEqual((result.stdout, result.stderr), ("out 1\n", "err 1\n"))
 
+    def test_words_for_a_shell_are_warned_of(self):
+        result = self.gantry("run", "echo {} | wc -c", ":::", "a")
+        self.assertEqual((result.code, result.stdout), (0, "a | wc -c\n"), result)
+        self.assertIn("no shell reads this command", result.stderr)
+
+    def test_a_deleted_directory_is_named(self):
+        result = self.run_command(["sh", "-c", f"mkdir gone; cd gone; rmdir ../gone; '{gantry_test.GANTRY}' "
+                                   f"--state '{self.state}' run -- echo {{}} ::: a"])
+        self.assertEqual(result.code, 2, result)
+        self.assertIn("the current directory is gone", result.stderr)
+
     def test_dry_run_runs_nothing(self):
         result = self.gantry("run", "--dry-run", "--", "touch", "{}", ":::", "a b", "c")
         self.assertEqual(result.code, 0, result)
-        self.assertEqual(result.stdout, "1\ttouch 'a b'\n2\ttouch c\n")
+        self.assertEqual(result.stdout, "touch 'a b'\ntouch c\n")
         self.assertEqual(list(self.dir.iterdir()), [])
 
     def test_mistakes_are_named(self):
