@@ -17,8 +17,16 @@ namespace gantry::cli {
 namespace {
 
 constexpr std::string_view kMarks = "ox+*#@%&";
+constexpr char kSeveralMark = '=';
+constexpr std::size_t kSeveral = std::numeric_limits<std::size_t>::max();  ///< groups in one place
 constexpr std::array kColors{Color::cyan,    Color::yellow, Color::green,
                              Color::magenta, Color::blue,   Color::red};
+
+/// A label, and what part of the axis it stands at.
+struct Tick {
+  double part = 0;
+  std::string label;
+};
 
 /// One axis: what part of it a value is along, and what value stands at a part.
 class Axis {
@@ -48,17 +56,37 @@ class Axis {
     const double length = high_ / 2 - low_ / 2;
     return length > 0 ? std::clamp((scale(value) / 2 - low_ / 2) / length, 0.0, 1.0) : 0.5;
   }
-  [[nodiscard]] std::string label(double part) const {
-    const double scaled = low_ * (1 - part) + high_ * part;
-    const double value = log_ ? std::pow(10.0, scaled) : scaled;
-    // A rounding residue near zero would read as 1.4e-17.
-    const bool residue =
-        !log_ && std::abs(value) < 1e-12 * std::max(std::abs(low_), std::abs(high_));
-    return fmt::format("{:.4g}", residue ? 0.0 : value);
+  /// Round values within the axis, at most six; its ends where there are none.
+  [[nodiscard]] std::vector<Tick> ticks() const {
+    const double step = log_ ? std::max(1.0, std::ceil((high_ - low_) / 5)) : round_step();
+    std::vector<Tick> ticks;
+    if (step > 0 && std::isfinite(step)) {
+      const double first = std::ceil(low_ / step);
+      // Counted: beyond 2^53 steps from zero adding one changes nothing.
+      for (int i = 0; i < 6; ++i) {
+        const double at = (first + i) * step;
+        if (at > high_) break;
+        const double value = log_ ? std::pow(10.0, at) : at;
+        ticks.push_back({part(value), fmt::format("{:.10g}", value)});
+      }
+    }
+    if (ticks.size() >= 2) return ticks;
+    return {{0, end_label(low_)}, {1, end_label(high_)}};
   }
 
  private:
   [[nodiscard]] double scale(double value) const { return log_ ? std::log10(value) : value; }
+  [[nodiscard]] std::string end_label(double scaled) const {
+    return fmt::format("{:.4g}", log_ ? std::pow(10.0, scaled) : scaled);
+  }
+  /// 1, 2 or 5 times a power of ten: the smallest that needs at most four steps.
+  [[nodiscard]] double round_step() const {
+    const double wanted = high_ / 4 - low_ / 4;
+    const double power = std::pow(10.0, std::floor(std::log10(wanted)));
+    for (const double digit : {1.0, 2.0, 5.0})
+      if (digit * power >= wanted * (1 - 1e-9)) return digit * power;
+    return 10 * power;
+  }
   bool log_;
   double low_ = 0;
   double high_ = 1;
@@ -86,9 +114,13 @@ class Canvas {
     // Dots 1-2-3-7 go down the left half of a braille character, 4-5-6-8 down the right.
     constexpr std::array<std::array<std::uint8_t, 4>, 2> kDots{
         {{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}};
+    const std::uint8_t cells_before = cells_[at];
     cells_[at] = static_cast<std::uint8_t>(cells_[at] | (braille_ ? kDots[x % 2][y % 4] : 1));
-    groups_[at] = group;
+    groups_[at] = cells_before == 0 || groups_[at] == group ? group : kSeveral;
+    several_ |= groups_[at] == kSeveral;
   }
+  /// Some character holds points of more than one group.
+  [[nodiscard]] bool has_several() const { return several_; }
 
   [[nodiscard]] std::string row(std::size_t row, bool grouped, bool color) const {
     std::string line;
@@ -99,7 +131,8 @@ class Canvas {
         continue;
       }
       const std::size_t group = groups_[at];
-      line += paint(mark(cells_[at], group, grouped), kColors[group % kColors.size()], color);
+      const Color group_color = group == kSeveral ? Color::bold : kColors[group % kColors.size()];
+      line += paint(mark(cells_[at], group, grouped), group_color, color);
     }
     const std::size_t end = line.find_last_not_of(' ');
     line.resize(end == std::string::npos ? 0 : end + 1);
@@ -108,6 +141,7 @@ class Canvas {
 
  private:
   [[nodiscard]] std::string mark(std::uint8_t dots, std::size_t group, bool grouped) const {
+    if (group == kSeveral) return std::string(1, kSeveralMark);
     if (!braille_) return std::string(1, grouped ? kMarks[group % kMarks.size()] : '*');
     // U+2800 + dots, in UTF-8.
     return {static_cast<char>(0xe2), static_cast<char>(0xa0 | (dots >> 6)),
@@ -119,6 +153,7 @@ class Canvas {
   bool braille_;
   std::vector<std::uint8_t> cells_;
   std::vector<std::size_t> groups_;
+  bool several_ = false;
 };
 
 struct YLabels {
@@ -128,49 +163,54 @@ struct YLabels {
 
 YLabels label_rows(const Axis& axis, std::size_t rows) {
   YLabels labels{std::vector<std::string>(rows), 0};
-  const std::size_t step = std::max<std::size_t>(1, (rows - 1) / 4);
-  for (std::size_t row = 0; row < rows; row += step) {
-    labels.of_row[row] = axis.label(1 - static_cast<double>(row) / static_cast<double>(rows - 1));
-    labels.width = std::max(labels.width, labels.of_row[row].size());
+  for (const auto& tick : axis.ticks()) {
+    const auto row =
+        static_cast<std::size_t>(std::lround((1 - tick.part) * static_cast<double>(rows - 1)));
+    labels.of_row[row] = tick.label;
+    labels.width = std::max(labels.width, tick.label.size());
   }
   return labels;
 }
 
-std::string x_label(const Axis& axis, double part, double value_part, const PlotOptions& options) {
-  if (options.x_categories.empty()) return axis.label(part);
-  const auto count = static_cast<double>(options.x_categories.size());
-  const auto index = static_cast<std::size_t>(std::lround(value_part * (count - 1)));
-  return fit(one_line(options.x_categories[index]), 16, options.utf8);
-}
-
-/// Low, middle and high value below the axis.
-std::string x_labels(const Axis& axis, std::size_t width, const PlotOptions& options) {
-  const std::string low = x_label(axis, 0, 0, options);
-  const std::string middle = x_label(axis, 0.5, 0.5, options);
-  const std::string high = x_label(axis, 1, 1, options);
-  const auto pad_to = [](std::string& line, std::size_t column) {
-    const std::size_t used = display_width(line);
-    if (used < column) line.append(column - used, ' ');
+/// The values below the axis: its ticks, or the first, the middle and the last name.
+std::vector<Tick> x_ticks(const Axis& axis, const PlotOptions& options) {
+  const auto& names = options.x_categories;
+  if (names.empty()) return axis.ticks();
+  const auto tick = [&](double part, std::size_t index) {
+    return Tick{part, fit(one_line(names[index]), 16, options.utf8)};
   };
-  if (options.x_categories.size() == 1) {
-    std::string line;
-    pad_to(line, width / 2 - std::min(width / 2, display_width(middle) / 2));
-    return line + middle;
-  }
-  std::string line = low;
-  const std::size_t middle_at = width / 2 - std::min(width / 2, display_width(middle) / 2);
-  const std::size_t high_at = width - std::min(width, display_width(high));
-  const bool middle_exact = options.x_categories.empty() || options.x_categories.size() % 2 == 1;
-  if (middle_exact && middle_at > display_width(line) + 1 &&
-      middle_at + display_width(middle) + 1 < high_at) {
-    pad_to(line, middle_at);
-    line += middle;
-  }
-  pad_to(line, std::max(high_at, display_width(line) + 1));
-  return line + high;
+  if (names.size() == 1) return {tick(0.5, 0)};
+  std::vector<Tick> ticks{tick(0, 0)};
+  if (names.size() % 2 == 1) ticks.push_back(tick(0.5, names.size() / 2));
+  ticks.push_back(tick(1, names.size() - 1));
+  return ticks;
 }
 
-std::vector<std::string> legend(const PlotOptions& options) {
+/// As many of them as have room, the ends first.
+std::string x_labels(const Axis& axis, std::size_t width, const PlotOptions& options) {
+  const auto ticks = x_ticks(axis, options);
+  const auto start_of = [&](const Tick& tick) {
+    const std::size_t size = display_width(tick.label);
+    const auto centre =
+        static_cast<std::size_t>(std::lround(tick.part * static_cast<double>(width - 1)));
+    return std::min(centre - std::min(centre, size / 2), width - std::min(width, size));
+  };
+  const std::size_t last_start = start_of(ticks.back());
+  std::string line;
+  for (std::size_t i = 0; i < ticks.size(); ++i) {
+    const std::size_t used = display_width(line);
+    const std::size_t start = std::max(start_of(ticks[i]), used == 0 ? 0 : used + 1);
+    const bool last = i + 1 == ticks.size();
+    const bool in_the_way =
+        start != start_of(ticks[i]) || start + display_width(ticks[i].label) + 1 > last_start;
+    if (i > 0 && !last && in_the_way) continue;
+    line.append(start - used, ' ');
+    line += ticks[i].label;
+  }
+  return line;
+}
+
+std::vector<std::string> legend(const PlotOptions& options, bool several) {
   std::string line;
   std::vector<std::string> lines;
   std::size_t used = 0;
@@ -188,6 +228,7 @@ std::vector<std::string> legend(const PlotOptions& options) {
     used += width;
   }
   if (!line.empty()) lines.push_back(line);
+  if (several) lines.push_back(fmt::format("{} several in one place", kSeveralMark));
   return lines;
 }
 
@@ -236,7 +277,7 @@ std::vector<std::string> plot(const std::vector<PlotPoint>& points, const PlotOp
   const std::string x_name = fit(axis_name(options.x_name, options.log_x), width, options.utf8);
   lines.push_back(std::string(labels.width + 2 + (width - display_width(x_name)) / 2, ' ') +
                   x_name);
-  for (auto& line : legend(options)) lines.push_back(std::move(line));
+  for (auto& line : legend(options, canvas.has_several())) lines.push_back(std::move(line));
   if (const std::size_t left_out = points.size() - usable.size(); left_out > 0)
     lines.push_back(fmt::format("({} row{} without a number to plot left out)", left_out,
                                 left_out == 1 ? "" : "s"));

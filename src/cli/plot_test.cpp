@@ -91,5 +91,26 @@ TEST(Plot, ExtremeValuesStayInside) {
     for (const auto& line : plot(points, options)) EXPECT_LE(display_width(line), 80U) << line;
 }
 
+TEST(Plot, GroupsThatMeetShareAMark) {
+  PlotOptions options;
+  options.groups = {"a", "b"};
+  const auto lines = plot({{0, 0, 0}, {1, 1, 0}, {1, 1, 1}}, options);
+  EXPECT_THAT(lines[1], HasSubstr("="));
+  EXPECT_THAT(lines[options.rows], HasSubstr("o"));
+  EXPECT_EQ(lines.back(), "= several in one place");
+}
+
+TEST(Plot, TicksAreRoundNumbers) {
+  PlotOptions options;
+  // 3.13 to 19.92 in at most four steps: 5 is the smallest of 1, 2, 5, 10 ... that does.
+  const auto lines = plot({{3.13, 3.13}, {19.92, 19.92}}, options);
+  std::vector<std::string> labels;
+  for (const auto& line : lines)
+    if (const auto at = line.find(" +"); at != std::string::npos && at > 0 && line[at - 1] != ' ')
+      labels.push_back(line.substr(0, at));
+  EXPECT_THAT(labels, ElementsAre("15", "10", " 5"));
+  EXPECT_THAT(lines[options.rows + 2], testing::ContainsRegex("^ +5 +10 +15$"));
+}
+
 }  // namespace
 }  // namespace gantry::cli
