@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <memory>
 
 #include "cli/commands.hpp"
@@ -28,6 +29,11 @@ class HelpFormatter final : public CLI::Formatter {
              "       gantry run [OPTIONS] [--] COMMAND... ::: VALUES... [::: VALUES...]\n";
     const bool is_command = app->get_parent() != nullptr;
     return CLI::Formatter::make_usage(app, is_command ? "gantry " + name : name);
+  }
+  /// What the value is called; counts of values and excluded options stand in the descriptions.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string name = option->get_type_size() == 0 ? "" : option->get_type_name();
+    return name.empty() ? "" : " " + name;
   }
 };
 
@@ -57,6 +63,27 @@ TakesValue taker(const CLI::App& app, const CLI::App* command) {
     }
     return false;
   };
+}
+
+/// GNU parallel's options that gantry has no like of, and what to do instead.
+std::string_view instead_of(std::string_view option) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kInstead{{
+      {"-k", "'gantry log all' prints the output in the order of tasks"},
+      {"--keep-order", "'gantry log all' prints the output in the order of tasks"},
+      {"--tag", "'gantry log all' prints each task's output below its number"},
+      {"--timeout", "write timeout: in a sweep file, or 'timeout 10s COMMAND' as the command"},
+      {"--retries", "write retries: in a sweep file"},
+      {"--joblog", "'gantry tasks --json' lists every task with its times and exit code"},
+      {"--resume", "the same command again goes on where it stopped"},
+      {"--resume-failed", "'gantry retry' runs again what failed"},
+      {"--halt", "--max-fails N stops after N failures"},
+      {"--bar", "a terminal shows progress by itself"},
+      {"--progress", "a terminal shows progress by itself"},
+      {"--results", "'gantry log' and 'gantry results' have them"},
+  }};
+  for (const auto& [name, instead] : kInstead)
+    if (name == option) return instead;
+  return {};
 }
 
 std::vector<std::string> option_names(const CLI::App& app) {
@@ -128,7 +155,8 @@ Error CommandLine::unexpected_word(const std::string& word) const {
     std::vector<std::string> known = option_names(app_);
     for (const CLI::App* command : chosen)
       for (auto& name : option_names(*command)) known.push_back(std::move(name));
-    std::string hint = did_you_mean(word.substr(0, word.find('=')), known);
+    std::string hint(instead_of(word.substr(0, word.find('='))));
+    if (hint.empty()) hint = did_you_mean(word.substr(0, word.find('=')), known);
     if (hint.empty())
       hint = fmt::format("'gantry {}--help' lists the options",
                          chosen.empty() ? "" : chosen[0]->get_name() + " ");

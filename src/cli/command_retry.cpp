@@ -1,7 +1,10 @@
 // gantry retry: some tasks of a run again.
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/error_report.hpp"
 #include "cli/run_session.hpp"
 #include "cli/study.hpp"
 #include "cli/task_options.hpp"
@@ -21,6 +24,13 @@ Result<int> retry(Context& context, const RetryOptions& options) {
     TRY_ASSIGN(StoredRun run, open_run(context, options.tasks.run));
     TRY_ASSIGN(const TaskFilter filter, filter_of(options.tasks, run.record));
     record = std::move(run.record);
+    const auto& counts = record->counts;
+    if (options.tasks.failed && record->state == store::RunState::finished &&
+        counts.failed + counts.cancelled == 0) {
+      context.note(fmt::format("nothing to retry: no task of run {} failed or was cancelled",
+                               record->id.value()));
+      return kExitOk;
+    }
     how.continue_run = record->id;
     how.only_failed = options.tasks.failed;
     if (!how.only_failed) how.only = filter.selector.tasks(record->counts.total);

@@ -33,9 +33,8 @@ Result<int> show_tasks(Context& context, const Sweep& sweep, bool json) {
           .scalars("parameters", task.parameters)
           .close();
     } else {
-      out += std::to_string(i);
       for (const auto& word : task.argv) {
-        out += &word == &task.argv.front() ? '\t' : ' ';
+        if (&word != &task.argv.front()) out += ' ';
         out += shell_quote(word);
       }
       out += '\n';
@@ -66,7 +65,7 @@ void add_run(CLI::App& app, const RunWords& words, Action& action) {
   command->add_flag("-n,--dry-run", options->dry_run, "Show the tasks and run none");
   command->footer(
       "Everything after the command's first word belongs to the command. Finished\n"
-      "tasks whose command, environment and inputs are unchanged are not run again.\n"
+      "tasks whose command, environment: and inputs are unchanged are not run again.\n"
       "Ctrl-C once lets running tasks finish, twice cancels them; the same command\n"
       "goes on later.\n\n"
       "Values: ::: a b c    seed=1..200    g=a.mdl,b.mdl    :::+ linked to the last\n"

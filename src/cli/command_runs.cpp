@@ -1,9 +1,12 @@
 // gantry runs: every run of this state directory.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/display_text.hpp"
 #include "cli/error_report.hpp"
 #include "cli/format.hpp"
 #include "cli/stored_run.hpp"
@@ -17,6 +20,53 @@ struct RunsOptions {
   bool wide = false;
 };
 
+/// Where the study was written, short enough for a terminal and with the file's name whole.
+std::string origin_text(const store::SpecSource& source, bool wide, bool utf8) {
+  constexpr std::size_t kRoom = 24;
+  if (source.one_liner) return "one-liner";
+  if (wide) return source.path;
+  std::error_code error;
+  const auto here = std::filesystem::current_path(error);
+  const std::filesystem::path path(source.path);
+  std::string text = error ? source.path : path.lexically_proximate(here).string();
+  if (text.size() > source.path.size()) text = source.path;
+  if (display_width(text) > kRoom) text = (utf8 ? "…/" : ".../") + path.filename().string();
+  return text;
+}
+
+void print_table(Context& context, const RunsOptions& options,
+                 const std::vector<store::RunRecord>& records, std::optional<int> holder) {
+  // Seldom, and a terminal is narrow.
+  const bool cancelled = std::ranges::any_of(
+      records, [](const store::RunRecord& record) { return record.counts.cancelled > 0; });
+  std::vector<Column> columns{{"run", false, false},   {"name"},
+                              {"state", false, false}, {"tasks", false, false},
+                              {"done", false, false},  {"failed", false, false}};
+  if (cancelled) columns.push_back({"cancelled", false, false});
+  columns.push_back({"started", false, false});
+  columns.push_back({"from"});
+  Table table(std::move(columns), context.table_style(options.wide),
+              [&](std::string_view line) { context.out.line(line); });
+  for (const auto& record : records) {
+    const auto state = run_state(record, holder);
+    std::vector<Cell> cells{
+        {std::to_string(record.id.value())},
+        {record.name},
+        {std::string(state), state == "interrupted" ? Color::yellow : Color::none},
+        {std::to_string(record.counts.total)},
+        {std::to_string(record.counts.done), Color::green},
+        {std::to_string(record.counts.failed),
+         record.counts.failed > 0 ? Color::red : Color::none}};
+    if (cancelled) cells.emplace_back(std::to_string(record.counts.cancelled));
+    cells.emplace_back(options.wide ? format_time(record.created)
+                                    : format_time_short(record.created, RealClock().now()));
+    cells.emplace_back(origin_text(record.source, options.wide, context.terminal.utf8));
+    table.add(std::move(cells));
+  }
+  table.finish();
+  if (table.rows() == 0) context.note("no runs yet: gantry run starts one");
+}
+
 Result<int> list_runs(Context& context, const RunsOptions& options) {
   TRY_ASSIGN(const store::Store store, open_store(context));
   TRY_ASSIGN(const auto records, store.runs());
@@ -28,30 +78,7 @@ Result<int> list_runs(Context& context, const RunsOptions& options) {
     }
     return kExitOk;
   }
-  Table table({{"run", false, false},
-               {"name"},
-               {"state", false, false},
-               {"tasks", false, false},
-               {"done", false, false},
-               {"failed", false, false},
-               {"started"},
-               {"from"}},
-              context.table_style(options.wide),
-              [&](std::string_view line) { context.out.line(line); });
-  for (const auto& record : records) {
-    const auto state = run_state(record, holder);
-    table.add({{std::to_string(record.id.value())},
-               {record.name},
-               {std::string(state), state == "interrupted" ? Color::yellow : Color::none},
-               {std::to_string(record.counts.total)},
-               {std::to_string(record.counts.done), Color::green},
-               {std::to_string(record.counts.failed),
-                record.counts.failed > 0 ? Color::red : Color::none},
-               {format_time(record.created)},
-               {record.source.one_liner ? "one-liner" : record.source.path}});
-  }
-  table.finish();
-  if (table.rows() == 0) context.note("no runs yet: gantry run starts one");
+  print_table(context, options, records, holder);
   return kExitOk;
 }
 

@@ -111,6 +111,19 @@ void note_running(Context& context, const store::RunRecord& record) {
   context.note(fmt::format("{} of the pending tasks run just now.", record.counts.running));
 }
 
+/// What was asked for: "failed", "is done or cancelled".
+std::string states_text(const TaskOptions& options) {
+  std::string text;
+  const auto add = [&](bool asked, std::string_view what) {
+    if (asked) text += fmt::format("{}{}", text.empty() ? "" : " or ", what);
+  };
+  add(options.failed, "failed");
+  add(options.done, "succeeded");
+  add(options.cancelled, "was cancelled");
+  add(options.pending, "is pending");
+  return text + (options.selector == "all" ? "" : " among those you chose");
+}
+
 Result<int> list_tasks(Context& context, const TasksOptions& options) {
   TRY_ASSIGN(const StoredRun run, open_run(context, options.tasks.run));
   TRY_ASSIGN(const TaskFilter filter, filter_of(options.tasks, run.record));
@@ -139,7 +152,8 @@ Result<int> list_tasks(Context& context, const TasksOptions& options) {
   if (options.json) return kExitOk;
   if (any_pending) note_running(context, run.record);
   if (table.rows() == 0)
-    context.note("no task of run " + std::to_string(run.record.id.value()) + " is like that");
+    context.note(fmt::format("none of run {}'s {} tasks {}", run.record.id.value(),
+                             run.record.counts.total, states_text(options.tasks)));
   return kExitOk;
 }
 

@@ -1,5 +1,7 @@
 #include "cli/context.hpp"
 
+#include <algorithm>
+
 #include "cli/display_text.hpp"
 #include "cli/error_report.hpp"
 
@@ -19,9 +21,14 @@ void Context::note(std::string_view text) {
 
 void Context::complain(std::string_view text) {
   constexpr std::size_t kElsewhere = 1000;
-  const std::size_t columns = terminal.stderr_is_tty ? 2 * Terminal::columns(err.fd()) : kElsewhere;
+  constexpr std::size_t kIndent = 4;
+  const std::size_t columns = Terminal::columns(err.fd());
   out.flush();
-  err.line(paint(fit(text, columns, terminal.utf8), Color::red, terminal.color_stderr));
+  const auto lines = terminal.stderr_is_tty
+                         ? wrap(fit(text, 2 * columns - std::min(columns, kIndent), terminal.utf8),
+                                columns, kIndent)
+                         : std::vector{fit(text, kElsewhere, terminal.utf8)};
+  for (const auto& line : lines) err.line(paint(line, Color::red, terminal.color_stderr));
   err.flush();
 }
 

@@ -24,6 +24,7 @@ class FailureTally {
   /// Those whose latest attempt failed, the most frequent cause first. Cancelled tasks are not
   /// failures.
   [[nodiscard]] std::vector<FailureGroup> groups() const;
+  [[nodiscard]] std::size_t size() const { return failed_.size(); }
 
  private:
   using Cause = std::pair<FailureCause, std::int32_t>;

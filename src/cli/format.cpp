@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <ctime>
+#include <limits>
 
 namespace gantry::cli {
 namespace {
@@ -20,6 +22,16 @@ bool skip_digits(std::string_view& text) {
   while (count < text.size() && is_digit(text[count])) ++count;
   text.remove_prefix(count);
   return count > 0;
+}
+
+std::string local_time(TimePoint time, const char* format) {
+  if (time == kNever) return "-";
+  const std::time_t whole = to_ns(time) / 1'000'000'000;
+  std::tm parts{};
+  if (localtime_r(&whole, &parts) == nullptr) return "-";
+  std::array<char, 32> text{};
+  const std::size_t size = std::strftime(text.data(), text.size(), format, &parts);
+  return {text.data(), size};
 }
 
 }  // namespace
@@ -51,13 +63,12 @@ std::string format_rate(double per_second) {
 }
 
 std::string format_time(TimePoint time) {
-  if (time == kNever) return "-";
-  const std::time_t whole = to_ns(time) / 1'000'000'000;
-  std::tm parts{};
-  if (localtime_r(&whole, &parts) == nullptr) return "-";
-  std::array<char, 32> text{};
-  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
-  return {text.data(), size};
+  return local_time(time, "%Y-%m-%d %H:%M:%S");
+}
+
+std::string format_time_short(TimePoint time, TimePoint now) {
+  const bool this_year = local_time(time, "%Y") == local_time(now, "%Y");
+  return local_time(time, this_year ? "%b %d %H:%M" : "%Y-%m-%d");
 }
 
 std::string format_time_iso(TimePoint time) {
@@ -93,6 +104,31 @@ std::optional<double> parse_number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+std::string round_number(std::string_view text) {
+  constexpr int kDigits = 6;
+  if (text.find_first_of(".eE") == std::string_view::npos) return std::string(text);
+  const auto value = parse_number(text);
+  if (!value || !std::isfinite(*value)) return std::string(text);
+  const std::string_view mantissa = text.substr(0, text.find_first_of("eE"));
+  const std::size_t first = std::min(mantissa.find_first_of("123456789"), mantissa.size());
+  const auto digits = std::count_if(mantissa.begin() + static_cast<std::ptrdiff_t>(first),
+                                    mantissa.end(), is_digit);
+  if (digits <= kDigits) return std::string(text);
+  const double size = std::abs(*value);
+  const int whole = size >= 1 && size < 1e15 ? static_cast<int>(std::log10(size)) + 1 : 0;
+  return fmt::format("{:.{}g}", *value, std::max(kDigits, whole + 1));
+}
+
+std::optional<std::string> fit_number(std::string_view text, std::size_t width) {
+  const auto value = parse_number(text);
+  if (!value || !std::isfinite(*value)) return std::nullopt;
+  if (text.size() <= width) return std::string(text);
+  for (int digits = std::numeric_limits<double>::max_digits10; digits > 0; --digits)
+    if (auto shorter = fmt::format("{:.{}g}", *value, digits); shorter.size() <= width)
+      return shorter;
+  return std::nullopt;
 }
 
 }  // namespace gantry::cli

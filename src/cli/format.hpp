@@ -18,6 +18,8 @@ std::string format_bytes(std::uint64_t bytes);
 std::string format_rate(double per_second);
 /// Local time, "2026-03-01 14:03:59"; "-" when unknown.
 std::string format_time(TimePoint time);
+/// Local time in a table: "Mar 01 14:03", or "2025-03-01" of another year.
+std::string format_time_short(TimePoint time, TimePoint now);
 /// UTC, "2026-03-01T13:03:59.123Z"; empty when unknown.
 std::string format_time_iso(TimePoint time);
 
@@ -25,5 +27,12 @@ std::string format_time_iso(TimePoint time);
 bool is_json_number(std::string_view text);
 /// The whole text as a finite or infinite number, if it is one.
 std::optional<double> parse_number(std::string_view text);
+
+/// A number with many digits, rounded for reading: six significant ones, or all before the point
+/// and one after it. Whole numbers, short ones and other text stay as they are.
+std::string round_number(std::string_view text);
+/// A number rounded so far that it is at most `width` wide: magnitude and exponent stay right.
+/// Nothing when it is none, or when one digit is still too wide.
+std::optional<std::string> fit_number(std::string_view text, std::size_t width);
 
 }  // namespace gantry::cli

@@ -46,5 +46,35 @@ TEST(ParseNumber, TakesWholeTextOnly) {
   EXPECT_EQ(parse_number(""), std::nullopt);
 }
 
+TEST(Format, NumbersAreRoundedForReading) {
+  EXPECT_EQ(round_number("1.000000000000000e-09"), "1e-09");
+  EXPECT_EQ(round_number("0.12345678901234567"), "0.123457");
+  EXPECT_EQ(round_number("-2.5000000000000004"), "-2.5");
+  EXPECT_EQ(round_number("1234567.891"), "1234567.9");
+  EXPECT_EQ(round_number("0.000012345"), "0.000012345");  // five digits that count
+  EXPECT_EQ(round_number("3.140"), "3.140");
+  EXPECT_EQ(round_number("12345678901234567890"), "12345678901234567890");
+  EXPECT_EQ(round_number("1.2.3.4.5.6.7.8"), "1.2.3.4.5.6.7.8");
+  EXPECT_EQ(round_number("results.example"), "results.example");
+}
+
+TEST(Format, NumbersFitWithoutLosingTheirMagnitude) {
+  EXPECT_EQ(fit_number("1.23456789e-09", 8), "1.23e-09");
+  EXPECT_EQ(fit_number("123456789012", 8), "1.23e+11");
+  EXPECT_EQ(fit_number("0.33333333", 5), "0.333");
+  EXPECT_EQ(fit_number("-1.5e-300", 8), "-2e-300");
+  EXPECT_EQ(fit_number("42", 8), "42");
+  EXPECT_EQ(fit_number("-1.5e-300", 4), std::nullopt);
+  EXPECT_EQ(fit_number("word", 8), std::nullopt);
+}
+
+TEST(Format, ShortTimesNameTheYearOnlyWhenItIsAnother) {
+  const TimePoint then =
+      from_ns(1'700'000'000'000'000'000);  // 2023-11-14, noon to midnight anywhere
+  EXPECT_EQ(format_time_short(then, then + std::chrono::hours(1)).substr(0, 5), "Nov 1");
+  EXPECT_EQ(format_time_short(then, then + std::chrono::hours(24 * 365)).substr(0, 9), "2023-11-1");
+  EXPECT_EQ(format_time_short(kNever, then), "-");
+}
+
 }  // namespace
 }  // namespace gantry::cli

@@ -38,7 +38,7 @@ RunReporter::RunReporter(Context& context, ReportOptions options, std::string st
 
 driver::Observer RunReporter::observer() {
   return {[this](const driver::Progress& progress) { on_progress(progress); },
-          [this](const AttemptEnded& event) { on_ended(event); },
+          [this](const AttemptEnded& event, bool again) { on_ended(event, again); },
           [this](const std::string& text) { on_notice(text); }};
 }
 
@@ -80,10 +80,11 @@ void RunReporter::on_progress(const driver::Progress& progress) {
   context_.note(progress_line(progress));
 }
 
-void RunReporter::on_ended(const AttemptEnded& event) {
+void RunReporter::on_ended(const AttemptEnded& event, bool again) {
   announce(event.report.key.run);
   failures_.add(event);
-  if (options_.json) json_ended(event);
+  if (event.report.cause == FailureCause::none) ++succeeded_;
+  if (options_.json) json_ended(event, again);
   if (options_.output && !options_.json) {
     if (event.report.key.task.value() < printed_.size())
       printed_[event.report.key.task.value()] = true;
@@ -93,7 +94,7 @@ void RunReporter::on_ended(const AttemptEnded& event) {
   }
   const bool failed =
       event.report.cause != FailureCause::none && event.report.cause != FailureCause::cancelled;
-  if (failed && !options_.quiet) show_failure(event);
+  if (failed && !options_.quiet) show_failure(event, again);
 }
 
 void RunReporter::on_notice(const std::string& text) {
@@ -102,20 +103,23 @@ void RunReporter::on_notice(const std::string& text) {
   context_.note("gantry: " + one_line(text));
 }
 
-void RunReporter::show_failure(const AttemptEnded& event) {
-  if (failures_shown_ > kFailuresShown) return;
+void RunReporter::show_failure(const AttemptEnded& event, bool again) {
+  std::uint32_t& shown = again ? retries_shown_ : failures_shown_;
+  if (shown > kFailuresShown) return;
   block_.clear();
-  if (failures_shown_++ == kFailuresShown)
-    return context_.note("... more failures; see gantry tasks --failed");
+  if (shown++ == kFailuresShown)
+    return context_.note(again ? "... more attempts failed and will be tried again"
+                               : "... more failures; see gantry tasks --failed");
   const auto& report = event.report;
   std::string line =
       fmt::format("task {}: {}", report.key.task.value(), describe(report.cause, report.code, ""));
   if (const std::string detail = failure_detail(report); !detail.empty()) line += ": " + detail;
   if (!event.parameters.empty()) line += fmt::format("  ({})", parameters_text(event.parameters));
+  if (again) line += "; will be tried again";
   context_.complain(line);
 }
 
-void RunReporter::json_ended(const AttemptEnded& event) {
+void RunReporter::json_ended(const AttemptEnded& event, bool again) {
   const auto& report = event.report;
   const bool ok = report.cause == FailureCause::none;
   JsonLine line(context_.out.buffer());
@@ -123,6 +127,7 @@ void RunReporter::json_ended(const AttemptEnded& event) {
       .number("task", report.key.task.value())
       .number("attempt", report.key.attempt.value())
       .flag("ok", ok)
+      .flag("again", again)
       .text("cause", to_string(report.cause))
       .number("code", report.code)
       .text("detail", report.detail)

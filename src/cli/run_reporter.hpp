@@ -18,6 +18,7 @@ struct ReportOptions {
   bool quiet = false;
   bool progress = true;
   bool output = false;  ///< print what tasks print, as they end
+  bool chosen = false;  ///< only some tasks run, as a person asked
 };
 
 class RunReporter {
@@ -31,16 +32,18 @@ class RunReporter {
   void stop();
 
   [[nodiscard]] const FailureTally& failures() const { return failures_; }
+  [[nodiscard]] bool chosen() const { return options_.chosen; }
+  [[nodiscard]] std::size_t succeeded() const { return succeeded_; }
   /// Ended while we watched, so that its output was printed.
   [[nodiscard]] bool was_printed(TaskId task) const { return printed_[task.value()]; }
 
  private:
   void on_progress(const driver::Progress& progress);
-  void on_ended(const AttemptEnded& event);
+  void on_ended(const AttemptEnded& event, bool again);
   void on_notice(const std::string& text);
   void announce(RunId run);
-  void show_failure(const AttemptEnded& event);
-  void json_ended(const AttemptEnded& event);
+  void show_failure(const AttemptEnded& event, bool again);
+  void json_ended(const AttemptEnded& event, bool again);
   [[nodiscard]] bool live() const;
 
   Context& context_;
@@ -51,7 +54,9 @@ class RunReporter {
   FailureTally failures_;
   std::vector<bool> printed_;
   bool announced_ = false;
+  std::size_t succeeded_ = 0;
   std::uint32_t failures_shown_ = 0;
+  std::uint32_t retries_shown_ = 0;
   Duration last_line_at_{0};
   Duration last_draw_at_{-1};
 };

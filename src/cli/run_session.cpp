@@ -99,11 +99,16 @@ bool is_unfinished(const driver::Summary& summary) {
 
 void print_summary(Context& context, const driver::Summary& summary, const RunReporter& reporter) {
   const double took = seconds(summary.elapsed);
-  std::string line =
-      fmt::format("run {}: {} in {}", summary.run.value(),
-                  counts_text(summary.counts, summary.unchanged), format_duration(summary.elapsed));
-  if (summary.executed > 0 && took > 0)
-    line += fmt::format(" ({})", format_rate(static_cast<double>(summary.executed) / took));
+  std::string line = fmt::format("run {}: ", summary.run.value());
+  // Some tasks of many: first what became of these.
+  if (reporter.chosen())
+    line += fmt::format("{} succeeded and {} failed this time; of all tasks ", reporter.succeeded(),
+                        reporter.failures().size());
+  line += fmt::format("{} in {}", counts_text(summary.counts, summary.unchanged),
+                      format_duration(summary.elapsed));
+  const std::size_t ended = reporter.succeeded() + reporter.failures().size();
+  if (ended > 0 && took > 0)
+    line += fmt::format(" ({})", format_rate(static_cast<double>(ended) / took));
   context.note(line);
   print_failures(context, reporter.failures());
   if (is_unfinished(summary))
@@ -124,7 +129,6 @@ void json_summary(Context& context, const driver::Summary& summary) {
       .number("run", summary.run.value())
       .number("total", counts.total)
       .number("done", counts.done)
-      .number("reused", counts.reused)
       .number("failed", counts.failed)
       .number("cancelled", counts.cancelled)
       .number("executed", summary.executed)
@@ -190,7 +194,8 @@ Result<int> run_session(Context& context, const spec::LoadedSweep& study,
     TRY_ASSIGN(auto loaded, reload_study(record));
     return std::move(loaded.sweep);
   };
-  const ReportOptions report = report_options(options, study);
+  ReportOptions report = report_options(options, study);
+  report.chosen = how.only_failed || !how.only.empty();
   RunReporter reporter(context, report, study.sweep.name(), study.sweep.size());
   const auto summary =
       driver::drive(study.sweep, to_stored(study.source), how, reporter.observer());

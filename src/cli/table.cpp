@@ -31,8 +31,14 @@ Table::Table(std::vector<Column> columns, TableStyle style, Sink sink)
 void Table::add(std::vector<Cell> cells) {
   assert(cells.size() == columns_.size());
   ++rows_;
-  for (auto& cell : cells) cell.text = one_line(cell.text);
-  if (laid_out_) return print(cells);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    cells[i].text = one_line(cells[i].text);
+    if (may_cut(i)) cells[i].text = round_number(cells[i].text);
+  }
+  if (laid_out_) {
+    widen(cells);
+    return print(cells);
+  }
   held_.push_back(std::move(cells));
   if (held_.size() == kHeldRows) lay_out();
 }
@@ -104,6 +110,21 @@ void Table::shrink_columns(std::size_t room) {
   }
 }
 
+/// Later rows may be wider than those that were held: they take the room that is left.
+void Table::widen(const std::vector<Cell>& cells) {
+  if (style_.columns == 0) return;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::size_t wanted = display_width(cells[i].text);
+    if (dropped_[i] || wanted <= widths_[i]) continue;
+    const std::size_t used = used_width();
+    if (used < style_.columns) widths_[i] = std::min(wanted, widths_[i] + (style_.columns - used));
+  }
+}
+
+bool Table::may_cut(std::size_t column) const {
+  return style_.columns > 0 && columns_[column].may_shrink;
+}
+
 void Table::drop_columns(std::size_t room) {
   for (std::size_t i = widths_.size(); i-- > 0 && used_width() > room;)
     if (columns_[i].may_drop) dropped_[i] = true;
@@ -115,13 +136,19 @@ void Table::print_titles() {
   print(titles);
 }
 
+/// A number is rounded, never cut: half of one reads as another.
+std::string Table::cut(const std::string& text, std::size_t width) const {
+  if (display_width(text) <= width) return text;
+  if (auto number = fit_number(text, width)) return *number;
+  return fit(text, width, style_.utf8);
+}
+
 void Table::print(const std::vector<Cell>& cells) {
   std::string line;
   std::size_t owed = 0;  // spaces that only count when something follows
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (dropped_[i]) continue;
-    const bool may_cut = style_.columns > 0 && columns_[i].may_shrink;
-    const std::string text = may_cut ? fit(cells[i].text, widths_[i], style_.utf8) : cells[i].text;
+    const std::string text = may_cut(i) ? cut(cells[i].text, widths_[i]) : cells[i].text;
     const std::size_t width = display_width(text);
     const std::size_t pad = widths_[i] > width ? widths_[i] - width : 0;
     if (!text.empty()) {

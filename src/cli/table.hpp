@@ -1,7 +1,7 @@
 #pragma once
-/// Aligned columns of text that fit a width. Rows stream: the first ones are held to learn how wide
-/// columns must be, later ones are printed as they come, so that a million rows need no memory. One
-/// thread.
+/// Aligned columns of text that fit a width; numbers are rounded to do so, text is cut. Rows
+/// stream: the first ones are held to learn how wide columns must be, later ones are printed as
+/// they come, so that a million rows need no memory. One thread.
 
 #include <cstddef>
 #include <functional>
@@ -16,7 +16,7 @@ namespace gantry::cli {
 struct Column {
   std::string title;
   bool may_drop = true;    ///< leave it out, last column first, when there is no room
-  bool may_shrink = true;  ///< cut its cells before columns are left out; others are never cut
+  bool may_shrink = true;  ///< cut or round its cells before columns are left out; never others
   std::size_t width = 0;   ///< at least; for what later rows may hold
 };
 
@@ -51,6 +51,9 @@ class Table {
   void shrink_columns(std::size_t room);
   void drop_columns(std::size_t room);
   [[nodiscard]] std::size_t used_width() const;
+  void widen(const std::vector<Cell>& cells);
+  [[nodiscard]] bool may_cut(std::size_t column) const;
+  [[nodiscard]] std::string cut(const std::string& text, std::size_t width) const;
   void print_titles();
   void print(const std::vector<Cell>& cells);
 

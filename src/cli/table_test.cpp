@@ -82,7 +82,29 @@ TEST(Table, NumbersThatGrowLaterAreNotCut) {
   table.add({{"1000000"}, {"123456789"}});
   EXPECT_EQ(last, "1000000  123456789");
   table.add({{"1"}, {"2"}});
-  EXPECT_EQ(last, "      1  2");
+  EXPECT_EQ(last, "      1          2");
+}
+
+TEST(Table, LaterRowsTakeTheRoomThatIsLeft) {
+  std::string last;
+  Table table({{"task", false, false}, {"value"}}, {40, true, false},
+              [&](std::string_view line) { last = line; });
+  for (int i = 0; i < 1000; ++i) table.add({{"1"}, {"1"}});
+  table.add({{"1"}, {"1000000"}});
+  EXPECT_EQ(last, "   1  1000000");
+  table.add({{"1"}, {std::string(100, 'x')}});
+  EXPECT_EQ(display_width(last), 40U) << last;
+}
+
+TEST(Table, NumbersAreRoundedNotCut) {
+  EXPECT_THAT(render({{"a"}, {"b"}}, {20, true, false},
+                     {{{"1.000000000000000e-09"}, {"123456789012345678"}},
+                      {{"0.30000000000000004"}, {"2"}}}),
+              ElementsAre("    a              b",  //
+                          "1e-09  1.2345679e+17",  //
+                          "  0.3              2"));
+  EXPECT_THAT(render({{"a"}}, {0, true, false}, {{{"0.30000000000000004"}}}),
+              ElementsAre("                  a", "0.30000000000000004"));
 }
 
 TEST(Table, NothingForNoRows) {

@@ -47,7 +47,8 @@ struct Progress {
 /// Called from drive(), in its thread. Empty functions are not called.
 struct Observer {
   std::function<void(const Progress&)> progress;  ///< about ten times a second
-  std::function<void(const AttemptEnded&)> ended;
+  /// An attempt ended; `again`: it failed, and the task will be tried again.
+  std::function<void(const AttemptEnded&, bool again)> ended;
   std::function<void(const std::string&)> notice;
 };
 

@@ -51,6 +51,7 @@ Session::Session(const Sweep& sweep, const Options& options, const Observer& obs
       committed_at_(began_) {}
 
 Result<Summary> Session::run(StopSignals& signals) {
+  TRY(store_.mark_driven(run_.id));
   TRY(open());
   while (!run_.engine.finished() && stops_ < 3) {
     if (stuck_since_ == kNever) {
@@ -159,8 +160,7 @@ void Session::start(const StartAttempt& action) {
   ended.host = action.host;
   ended.parameters = task.parameters;
   ++executed_;
-  if (observer_.ended) observer_.ended(ended);
-  record(std::move(ended));
+  record_end(std::move(ended));
 }
 
 // In.
@@ -230,8 +230,7 @@ Result<> Session::on_report(ReportReceived received) {
   read_results(sweep_, ended);
   ++executed_;
   ++ended_;
-  if (observer_.ended) observer_.ended(ended);
-  record(std::move(ended));
+  record_end(std::move(ended));
   return {};
 }
 
@@ -327,6 +326,18 @@ void Session::on_stop_signals(int count) {
 void Session::record(Event event) {
   // append() only buffers: what can fail is the commit, and it keeps the events until it succeeds.
   run_.engine.apply(event);
+  static_cast<void>(store_.append(run_.id, std::move(event)));
+  dirty_ = true;
+}
+
+/// Shows it as well, with what the engine makes of it.
+void Session::record_end(AttemptEnded ended) {
+  const TaskId task = ended.report.key.task;
+  Event event = std::move(ended);
+  run_.engine.apply(event);
+  const auto state = run_.engine.state(task);
+  const bool again = state == engine::TaskState::waiting || state == engine::TaskState::pending;
+  if (observer_.ended) observer_.ended(std::get<AttemptEnded>(event), again);
   static_cast<void>(store_.append(run_.id, std::move(event)));
   dirty_ = true;
 }

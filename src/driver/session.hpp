@@ -48,6 +48,7 @@ class Session {
   void on_stop_signals(int count);
   /// Journals and applies; journal errors wait for the next commit.
   void record(Event event);
+  void record_end(AttemptEnded ended);
   Result<> commit(bool last);
   void show_progress();
   [[nodiscard]] store::Counts counts() const;

@@ -49,6 +49,22 @@ class CommandsCase(gantry_test.TestCase):
 
 
 class QueriesTest(CommandsCase):
+    def test_runs_fit_a_terminal_with_time_and_file(self):
+        lines = self.ok("runs").stdout.splitlines()
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertRegex(lines[1], r"[A-Z][a-z]{2} \d\d \d\d:\d\d  sweep.yaml$")
+
+    def test_help_has_no_traces_of_its_parser(self):
+        for command in COMMANDS:
+            text = self.ok(command, "--help").stdout
+            self.assertNotIn("Excludes:", text)
+            self.assertNotIn(" x 2", text)
+
+    def test_habits_of_gnu_parallel_are_answered(self):
+        for option, instead in {"--keep-order": "gantry log all", "--joblog": "gantry tasks --json",
+                                "--retries": "retries:"}.items():
+            self.wrong("run", option, "--", "echo", has=[option, instead])
+
     def test_run_tells_how_it_went(self):
         self.assertIn("energy", self.result.stdout)
         self.assertIn("5 done", self.result.stderr)

@@ -96,3 +96,31 @@ class FailuresTest(gantry_test.TestCase):
         about = [line for line in self.printed.splitlines() if line.startswith(("task 1", "  exit code"))]
         self.assertTrue(about)
         self.assertFalse([line for line in about if "\x1b" in line or "\a" in line], about)
+
+
+class RetriedTest(gantry_test.TestCase):
+    def test_an_attempt_that_is_tried_again_says_so_and_is_no_failure(self):
+        self.write("sweep.yaml", """
+            command: sh -c 'echo x >> tries{i}; test $(wc -l < tries{i}) -ge 2'
+            parameters: {i: 1..12}
+            retries: 1
+            """)
+        result = self.gantry("run", "-j1", "sweep.yaml")
+        self.assertEqual(result.code, 0, result)
+        self.assertIn("will be tried again", result.stderr)
+        self.assertNotIn("more failures", result.stderr)
+        self.assertIn("12 done", result.stderr)
+
+    def test_nothing_to_retry_is_said(self):
+        self.assertEqual(self.gantry("run", "--", "echo", "hello").code, 0)
+        result = self.gantry("retry")
+        self.assertEqual((result.code, result.stdout), (0, ""), result)
+        self.assertIn("nothing to retry", result.stderr)
+
+    def test_a_retry_says_first_what_it_did(self):
+        self.write("sweep.yaml", "command: sh -c 'test -e ok{i}'\nparameters: {i: 1..3}\n")
+        self.assertEqual(self.gantry("run", "--keep-going", "sweep.yaml").code, 1)
+        self.write("ok1", "")
+        result = self.gantry("retry", "1")
+        self.assertIn("run 1: 1 succeeded and 0 failed this time; of all tasks 1 done", result.stderr)
+        self.assertIn("none of run 1's 3 tasks was cancelled", self.gantry("tasks", "--cancelled").stderr)

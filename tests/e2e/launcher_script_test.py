@@ -121,7 +121,7 @@ class LauncherScriptTest(gantry_test.TestCase):
         """A PATH with these commands in front."""
         for name, text in scripts.items():
             self.write(f"bin/{name.replace('_', '-')}", f"#!/bin/sh\n{text}\n", executable=True)
-        return {"PATH": f"{self.dir}/bin:{self.env['PATH']}"}
+        return {"PATH": f"{self.dir}/bin:{self.env['PATH']}", "TMPDIR": str(self.dir)}
 
     def test_missing_packages_are_named_and_installed_as_root(self):
         self.write(self.clone / "packaging/debian-packages.txt", "[build]\ncmake\nlibmissing-dev\n[test]\nother\n")

@@ -37,6 +37,20 @@ class BashTest(CompletionCase):
         self.assertEqual(self.complete("re"), {"results", "retry"})
         self.assertEqual(self.complete("--state", "x", "st"), {"status"})
 
+    def test_a_clone_is_asked_by_its_own_name(self):
+        self.assertEqual(self.gantry("run", "--", "true").code, 0)
+        (self.dir / "gantry").symlink_to(gantry_test.GANTRY)
+        self.env["PATH"] = "/usr/bin:/bin"
+        script = self.gantry("completion", "bash").stdout
+        self.assertIn("complete -F _gantry ./gantry", script)
+        self.write("gantry.bash", script)
+        result = self.run_command(["bash", "--norc", "-c", """
+            source ./gantry.bash
+            COMP_WORDS=(./gantry status ""); COMP_CWORD=2
+            _gantry ./gantry "" status; echo "${COMPREPLY[@]}"
+            """])
+        self.assertEqual(result.stdout, "last all 1\n", result)
+
     def test_options_are_those_of_the_command(self):
         for command in sorted(COMMANDS - {"help"}):
             offered = self.complete(command, "--")

@@ -350,4 +350,4 @@ class SurroundingsTest(SweepFileCase):
         self.write("sweep.yaml", "command: echo {x}\nparameters: {x: [1, 2]}\n")
         for words in (("--dry-run", "sweep.yaml"), ("sweep.yaml", "--dry-run")):
             result = self.gantry("run", *words)
-            self.assertEqual(result.stdout, "1\techo 1\n2\techo 2\n", result)
+            self.assertEqual(result.stdout, "echo 1\necho 2\n", result)
