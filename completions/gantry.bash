@@ -23,12 +23,12 @@ _gantry_options() {
 
 # The runs of this state directory, by number.
 _gantry_runs() {
-  gantry runs --json 2>/dev/null | sed -n 's/^{"run":\([0-9]*\),.*/\1/p'
+  "${COMP_WORDS[0]}" runs --json 2>/dev/null | sed -n 's/^{"run":\([0-9]*\),.*/\1/p'
 }
 
 # Parameters and results of the last run.
 _gantry_columns() {
-  gantry results --csv 2>/dev/null | sed -n '1{s/^task,\{0,1\}//;y/,/\n/;p;q}'
+  "${COMP_WORDS[0]}" results --csv 2>/dev/null | sed -n '1{s/^task,\{0,1\}//;y/,/\n/;p;q}'
 }
 
 _gantry() {
