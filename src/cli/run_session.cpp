@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "cli/attempt_output.hpp"
 #include "cli/display_text.hpp"
@@ -110,6 +111,8 @@ void print_summary(Context& context, const driver::Summary& summary, const RunRe
   if (ended > 0 && took > 0)
     line += fmt::format(" ({})", format_rate(static_cast<double>(ended) / took));
   context.note(line);
+  for (const auto& [reason, count] : summary.outdated)
+    context.note(fmt::format("  {} ran again: {}", count, one_line(reason)));
   print_failures(context, reporter.failures());
   if (is_unfinished(summary))
     context.note(fmt::format("stopped: {}. Run the same command again to go on.",
@@ -156,6 +159,14 @@ Result<> report_end(Context& context, const driver::Summary& summary, const RunR
   return {};
 }
 
+/// "50%" of the cores, at least one; other text as it is.
+std::string cores_of(const std::string& text) {
+  const auto percent =
+      text.ends_with('%') ? parse_number(text.substr(0, text.size() - 1)) : std::nullopt;
+  if (!percent || *percent <= 0 || *percent > 1e5) return text;
+  return std::to_string(std::max(1L, std::lround(driver::cores_here() * *percent / 100)));
+}
+
 ReportOptions report_options(const SessionOptions& options, const spec::LoadedSweep& study) {
   ReportOptions report;
   report.json = options.json;
@@ -170,8 +181,9 @@ ReportOptions report_options(const SessionOptions& options, const spec::LoadedSw
 }  // namespace
 
 void add_session_options(CLI::App& command, SessionOptions& options) {
-  command.add_option("-j,--jobs", options.jobs, "Cores to use (default: all)")
-      ->type_name("N")
+  command.add_option("-j,--jobs", options.jobs, "Cores to use, or a part of them (default: 100%)")
+      ->type_name("N[%]")
+      ->transform(cores_of)
       ->check(CLI::Range(1U, 4096U).description(""));
   command.add_flag("--keep-going", options.keep_going, "Go on even if everything fails at first");
   command.add_option("--max-fails", options.max_fails, "Start nothing more after N failures")

@@ -43,6 +43,10 @@ Result<Summary> drive(const Sweep& sweep, const store::SpecSource& source, const
   return session.run(signals);
 }
 
+std::uint32_t cores_here() {
+  return usable_cores();
+}
+
 Result<> cancel_undriven(const Sweep& sweep, const Options& options,
                          const store::Request& request) {
   TRY_ASSIGN(const auto lock, store::RunLock::acquire(options.state_dir));

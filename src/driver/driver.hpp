@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -58,14 +59,19 @@ struct Summary {
   Duration elapsed{0};
   std::uint32_t executed = 0;   ///< attempts that ended in this call
   std::uint32_t unchanged = 0;  ///< tasks that needed no run: done before, or reused
-  bool interrupted = false;     ///< Ctrl-C or too many failures: run again to go on
-  std::string why;              ///< of the interruption
+  /// Why finished tasks had to run again, and how many for that reason.
+  std::map<std::string, std::uint32_t> outdated;
+  bool interrupted = false;  ///< Ctrl-C or too many failures: run again to go on
+  std::string why;           ///< of the interruption
 };
 
 /// Runs (or continues) the sweep until nothing is left to do or the person stops it. Handles SIGINT
 /// and SIGTERM while it runs: once drains, twice cancels, three times leaves at once.
 Result<Summary> drive(const Sweep& sweep, const store::SpecSource& source, const Options& options,
                       const Observer& observer);
+
+/// Cores that tasks may use on this machine.
+std::uint32_t cores_here();
 
 /// Cancels tasks of a run that nobody drives, and waits until their processes are gone.
 Result<> cancel_undriven(const Sweep& sweep, const Options& options, const store::Request& request);

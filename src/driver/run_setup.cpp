@@ -179,6 +179,7 @@ class Setup {
   }
 
   Result<> invalidate(TaskId task, std::string reason) {
+    ++run_.outdated[reason.substr(0, reason.find(':'))];
     return record(TaskInvalidated{task, std::move(reason), now_});
   }
 

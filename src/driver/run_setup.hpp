@@ -16,6 +16,7 @@ struct PreparedRun {
   engine::Engine engine;
   std::vector<std::uint32_t> last_ended;  ///< by task: the latest attempt whose end is journalled
   std::uint32_t unchanged = 0;            ///< tasks that need no run
+  std::map<std::string, std::uint32_t> outdated{};  ///< Summary::outdated
 };
 
 /// Finds the run to continue (the same study, or options.continue_run) or makes a new one; replays

@@ -409,6 +409,7 @@ Summary Session::summary() const {
   s.elapsed = clock_.now() - began_;
   s.executed = executed_;
   s.unchanged = run_.unchanged;
+  s.outdated = run_.outdated;
   s.why = run_.engine.draining();
   const auto& c = run_.engine.counts();
   s.interrupted = stops_ > 0 || (!s.why.empty() && c.done + c.failed < c.total);

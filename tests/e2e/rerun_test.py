@@ -33,6 +33,13 @@ class UnchangedTest(RerunCase):
         self.write("work.sh", "echo $1 >> ran\n")
         self.write("sweep.yaml", "command: sh work.sh {x}\nparameters: {x: [a, b, c]}\ninputs: [work.sh]\n")
 
+    def test_the_summary_says_why_tasks_ran_again(self):
+        self.run_sweep()
+        self.write("work.sh", "echo $1 >> ran # changed\n")
+        self.run_sweep("-j", "50%")
+        self.assertIn("3 ran again: an input or the program changed", self.last.stderr)
+        self.assertEqual(self.gantry("run", "-j", "0%", "sweep.yaml").code, 2)
+
     def test_nothing_changed_nothing_runs(self):
         self.assertEqual(self.run_sweep(), ["a", "b", "c"])
         self.assertEqual(self.run_sweep(), [])
