@@ -79,11 +79,14 @@ Digest hash_bytes(std::string_view bytes) {
   return to_digest(XXH3_128bits(bytes.data(), bytes.size()));
 }
 
-Result<Digest> hash_file(const std::filesystem::path& path) {
+Result<Digest> hash_file(const std::filesystem::path& path, const std::function<bool()>& stop) {
   TRY_ASSIGN(const UniqueFd fd, open_file(path, O_RDONLY));
   Hasher hasher;
   std::vector<char> buffer(std::size_t{1} << 18);
-  for (;;) {
+  for (unsigned turn = 1;; ++turn) {
+    constexpr unsigned kAskEvery = 16;  // every 4 MiB
+    if (turn % kAskEvery == 0 && stop && stop())
+      return fail(ErrorCode::io, path.string() + ": reading it was interrupted");
     const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return fail_errno(path.string());

@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -46,7 +47,8 @@ class Hasher {
 };
 
 Digest hash_bytes(std::string_view bytes);
-Result<Digest> hash_file(const std::filesystem::path& path);
+/// `stop` is asked now and then: when it says true, reading ends with an error.
+Result<Digest> hash_file(const std::filesystem::path& path, const std::function<bool()>& stop = {});
 
 }  // namespace gantry
 

@@ -19,9 +19,21 @@ class Clock {
   [[nodiscard]] virtual TimePoint now() const = 0;
 };
 
+/// The system's clock, which somebody may set at any time: for stamps.
 class RealClock final : public Clock {
  public:
   [[nodiscard]] TimePoint now() const override;
+};
+
+/// The system's time when it was made, and from then on what has passed, suspension included: goes
+/// on evenly whatever is done to the system's clock. For decisions.
+class MonotonicClock final : public Clock {
+ public:
+  MonotonicClock();
+  [[nodiscard]] TimePoint now() const override;
+
+ private:
+  Duration offset_;  ///< from the time since the machine was started
 };
 
 inline double seconds(Duration d) {

@@ -23,6 +23,14 @@ TEST(Time, TheRealClockGoesForward) {
   EXPECT_GT(first, from_ns(1'600'000'000'000'000'000));  // not in the units of another clock
 }
 
+TEST(Time, TheMonotonicClockBeginsWithTheSystemsTime) {
+  const TimePoint before = RealClock{}.now();
+  const MonotonicClock clock;
+  const TimePoint first = clock.now();
+  EXPECT_LT(std::chrono::abs(first - before), Duration(1s));
+  EXPECT_LE(first, clock.now());
+}
+
 TEST(Ids, CompareAndHashByValue) {
   using Id = StrongId<struct TestTag, std::uint32_t>;
   EXPECT_LT(Id(1), Id(2));

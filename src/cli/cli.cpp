@@ -53,7 +53,8 @@ Result<int> act(CommandLine& line, Context& context, std::vector<std::string> wo
 int run_cli(int argc, char** argv) {
   Output out(STDOUT_FILENO);
   Output err(STDERR_FILENO);
-  Context context{out, err, Terminal::detect(ColorMode::automatic), {}};
+  const MonotonicClock clock;
+  Context context{out, err, Terminal::detect(ColorMode::automatic), {}, clock};
   CommandLine line;
   auto code = act(line, context, {argv + std::min(argc, 1), argv + argc});
   out.flush();

@@ -1,7 +1,6 @@
 // gantry cancel: ends tasks of a run, whoever drives it.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -23,73 +22,78 @@ using namespace std::chrono_literals;
 constexpr auto kPatience = 10s;
 constexpr auto kLook = 50ms;
 
-/// The first chosen task that has not ended, if there is one.
-Result<std::optional<TaskId>> first_open(const StoredRun& run, TaskFilter filter) {
-  filter.pending = true;
-  std::optional<TaskId> first;
-  TRY(for_each_task(run.store, run.record, filter,
-                    [&](TaskId task, TaskState, const store::TaskRow*) {
-                      if (!first) first = task;
-                    }));
-  return first;
-}
+enum class Answer {
+  taken,   ///< journalled by the gantry that drives the run
+  gone,    ///< that gantry has ended without it; the request is withdrawn
+  silent,  ///< it waits, and so does the request
+};
 
-Result<std::size_t> times_asked(const StoredRun& run, TaskId task) {
-  TRY_ASSIGN(const auto history, run.store.history(run.record.id, task));
-  return static_cast<std::size_t>(
-      std::ranges::count(history, std::string("cancel asked"), &store::HistoryRow::kind));
-}
-
-/// Until the driver has journalled the request for `witness`, one of the tasks it is about.
-Result<bool> wait_until_taken(const Context& context, const StoredRun& run, TaskId witness,
-                              std::size_t before) {
+Result<Answer> answer_of(const Context& context, StoredRun& run, const store::Request& request) {
+  store::Store& store = run.store;
+  TRY_ASSIGN(const auto before, store.cancels_asked(request.run));
+  TRY_ASSIGN(const auto id, store.post(request));
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (std::chrono::steady_clock::now() < deadline) {
-    TRY_ASSIGN(const std::size_t now, times_asked(run, witness));
-    if (now > before) return true;
-    TRY_ASSIGN(const auto row, run.store.task(run.record.id, witness));
-    if (state_of(row ? &*row : nullptr) != TaskState::pending)
-      return true;  // it ended by itself meanwhile
-    if (!store::RunLock::holder(context.state_dir)) return false;
-    std::this_thread::sleep_for(kLook);
+  for (bool driven = true; driven;) {
+    // Asked first: what it took, it took before it ended.
+    driven = driver_of(run.record, store::RunLock::holder(context.state_dir)).has_value();
+    TRY_ASSIGN(const bool waits, store.is_waiting(id));
+    if (!waits) break;
+    if (driven && std::chrono::steady_clock::now() > deadline) return Answer::silent;
+    if (driven) std::this_thread::sleep_for(kLook);
   }
-  return false;
+  TRY_ASSIGN(const bool withdrawn, store.withdraw(id));
+  if (withdrawn) return Answer::gone;
+  TRY_ASSIGN(const auto after, store.cancels_asked(request.run));
+  return after > before ? Answer::taken : Answer::gone;  // or a later session has dropped it
 }
 
-Result<int> ask_driver(Context& context, StoredRun& run, const store::Request& request,
-                       TaskId witness, int pid) {
-  TRY_ASSIGN(const std::size_t before, times_asked(run, witness));
-  TRY(run.store.post(request));
-  TRY_ASSIGN(const bool taken, wait_until_taken(context, run, witness, before));
-  if (!taken)
-    return fail(ErrorCode::peer, fmt::format("gantry (process {}) has not taken the request", pid),
-                "is it stopped? It takes the request when it goes on");
-  context.note("cancelled; tasks that run are being ended");
+Result<bool> is_all_done(const StoredRun& run, const TaskFilter& chosen) {
+  TaskFilter others = chosen;
+  others.pending = others.failed = others.cancelled = true;
+  bool all = true;
+  TRY(for_each_task(run.store, run.record, others,
+                    [&](TaskId, TaskState, const store::TaskRow*) { all = false; }));
+  return all;
+}
+
+int nothing_to_cancel(Context& context) {
+  context.note("nothing to cancel: these tasks have ended");
+  return kExitOk;
+}
+
+Result<int> cancel_without_driver(Context& context, const store::Request& request) {
+  driver::Options how;
+  how.state_dir = context.state_dir;
+  how.reload = reload_sweep;
+  TRY_ASSIGN(const bool some, driver::cancel_undriven({request}, how, context.clock));
+  if (!some) return nothing_to_cancel(context);
+  context.note("cancelled");
   return kExitOk;
 }
 
 Result<int> cancel(Context& context, const TaskOptions& options) {
-  TRY_ASSIGN(StoredRun run, open_run(context, options.run, store::Access::read_write));
-  TRY_ASSIGN(const TaskFilter filter, filter_of(options, run.record));
-  TRY_ASSIGN(const auto witness, first_open(run, filter));
-  if (!witness) {
-    context.note("nothing to cancel: these tasks have ended");
-    return kExitOk;
-  }
   store::Request request;
-  request.run = run.record.id;
-  request.all = filter.selector.all();
-  if (!request.all) request.tasks = filter.selector.tasks(run.record.counts.total);
-  if (const auto pid = driver_of(run.record, store::RunLock::holder(context.state_dir)))
-    return ask_driver(context, run, request, *witness, *pid);
-  const store::RunRecord record = std::move(run.record);
-  { const store::Store closed = std::move(run.store); }  // before the driver opens it
-  TRY_ASSIGN(const auto study, reload_study(record));
-  driver::Options how;
-  how.state_dir = context.state_dir;
-  TRY(driver::cancel_undriven(study.sweep, how, request));
-  context.note("cancelled");
-  return kExitOk;
+  {  // Closed again before the driver opens it.
+    TRY_ASSIGN(StoredRun run, open_run(context, options.run, store::Access::read_write));
+    TRY_ASSIGN(const TaskFilter filter, filter_of(options, run.record));
+    request.run = run.record.id;
+    request.all = filter.selector.all();
+    if (!request.all) request.tasks = filter.selector.tasks(run.record.counts.total);
+    if (const auto pid = driver_of(run.record, store::RunLock::holder(context.state_dir))) {
+      TRY_ASSIGN(const bool done, is_all_done(run, filter));
+      if (done) return nothing_to_cancel(context);
+      TRY_ASSIGN(const Answer answer, answer_of(context, run, request));
+      if (answer == Answer::silent)
+        return fail(ErrorCode::peer,
+                    fmt::format("gantry (process {}) has not taken the request", *pid),
+                    "is it stopped? It takes the request when it goes on");
+      if (answer == Answer::taken) {
+        context.note("cancelled; tasks that run are being ended");
+        return kExitOk;
+      }
+    }
+  }
+  return cancel_without_driver(context, request);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <memory>
 
+#include "actuate/launch/local_launcher.hpp"
 #include "cli/commands.hpp"
 #include "cli/display_text.hpp"
 #include "cli/error_report.hpp"
@@ -71,19 +72,17 @@ Result<bool> is_agreed(Context& context, const std::vector<store::RunRecord>& re
   return answer == "yes" || answer == "y";
 }
 
-/// Tasks that outlived their gantry would write into what we remove.
-Result<> end_leftovers(const Context& context, const store::RunRecord& listed) {
-  if (listed.state == store::RunState::finished) return {};
-  TRY_ASSIGN(const StoredRun run, open_run(context, std::to_string(listed.id.value())));
-  auto study = reload_study(run.record);
-  if (!study)
-    return {};  // its tasks cannot be named any more; what they report is dropped with the run
+/// Tasks that outlived their gantry would write into what we remove. Without an agent there are
+/// none.
+Result<> end_leftovers(const Context& context, const std::vector<store::RunRecord>& records) {
+  if (!agent_is_running(context.state_dir)) return {};
   driver::Options how;
   how.state_dir = context.state_dir;
-  store::Request request;
-  request.run = listed.id;
-  request.all = true;
-  return driver::cancel_undriven(study->sweep, how, request);
+  how.reload = reload_sweep;
+  std::vector<store::Request> requests;
+  for (const auto& record : records) requests.push_back({0, record.id, true, {}});
+  TRY(driver::cancel_undriven(requests, how, context.clock));
+  return {};
 }
 
 /// Folders output/run-N of runs that the store does not know, also those an interrupted clean left
@@ -123,7 +122,7 @@ Result<int> clean(Context& context, const CleanOptions& options) {
     context.note("nothing was removed");
     return kExitOk;
   }
-  for (const auto& record : records) TRY(end_leftovers(context, record));
+  TRY(end_leftovers(context, records));
   TRY_ASSIGN(const auto lock, store::RunLock::acquire(context.state_dir));
   TRY_ASSIGN(store::Store store, open_store(context, store::Access::read_write));
   for (const auto& record : records) TRY(store.remove_run(record.id));

@@ -36,6 +36,7 @@ Result<int> retry(Context& context, const RetryOptions& options) {
     if (!how.only_failed) how.only = filter.selector.tasks(record->counts.total);
   }
   TRY_ASSIGN(const auto study, reload_study(*record));
+  TRY(study.sweep.check_inputs());
   return run_session(context, study, options.session, std::move(how));
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/result.hpp"
+#include "base/time.hpp"
 #include "cli/output.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
@@ -17,6 +18,7 @@ struct Context {
   Output& err;
   Terminal terminal;
   std::filesystem::path state_dir;
+  const Clock& clock;
 
   [[nodiscard]] TableStyle table_style(bool wide) const {
     return {wide ? 0 : Terminal::columns(out.fd()), terminal.utf8, terminal.color_stdout};

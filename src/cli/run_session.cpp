@@ -202,15 +202,12 @@ Result<int> run_session(Context& context, const spec::LoadedSweep& study,
   how.jobs = options.jobs;
   how.keep_going = options.keep_going;
   how.max_fails = options.max_fails;
-  how.reload = [](const store::RunRecord& record) -> Result<Sweep> {
-    TRY_ASSIGN(auto loaded, reload_study(record));
-    return std::move(loaded.sweep);
-  };
+  how.reload = reload_sweep;
   ReportOptions report = report_options(options, study);
   report.chosen = how.only_failed || !how.only.empty();
   RunReporter reporter(context, report, study.sweep.name(), study.sweep.size());
   const auto summary =
-      driver::drive(study.sweep, to_stored(study.source), how, reporter.observer());
+      driver::drive(study.sweep, to_stored(study.source), how, reporter.observer(), context.clock);
   reporter.stop();
   if (!summary) return tl::unexpected(summary.error());
   TRY(report_end(context, *summary, reporter, report, study.source.one_liner));

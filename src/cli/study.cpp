@@ -79,6 +79,11 @@ Result<spec::LoadedSweep> reload_study(const store::RunRecord& record) {
   return loaded;
 }
 
+Result<Sweep> reload_sweep(const store::RunRecord& record) {
+  TRY_ASSIGN(auto loaded, reload_study(record));
+  return std::move(loaded.sweep);
+}
+
 store::SpecSource to_stored(const spec::SourceInfo& source) {
   return {source.one_liner, source.path, source.text, source.args, source.base_dir};
 }

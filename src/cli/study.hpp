@@ -21,6 +21,8 @@ bool is_sweep_file(const RunWords& words);
 /// The sweep of a stored run; an error when it does not give the same tasks any more (a file that
 /// it reads its values from has changed).
 Result<spec::LoadedSweep> reload_study(const store::RunRecord& record);
+/// The same without the rest, for driver::Options::reload.
+Result<Sweep> reload_sweep(const store::RunRecord& record);
 
 store::SpecSource to_stored(const spec::SourceInfo& source);
 

@@ -30,10 +30,12 @@ bool may_change_unseen(std::int64_t changed_ns) {
 
 }  // namespace
 
-Result<Digest> ContentCache::digest(const std::string& path) {
+Result<Digest> ContentCache::digest(const std::string& path, const Stop& stop) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return fail_errno(path);
-  if (S_ISDIR(info.st_mode)) return tree_digest(path);
+  if (S_ISDIR(info.st_mode)) return tree_digest(path, stop);
+  if (!S_ISREG(info.st_mode))
+    return fail(ErrorCode::io, path + ": an input must be a file or a folder");
   // The inode's time and not the content's, which anyone can set back (cp -p, tar, touch).
   Known now{static_cast<std::uint64_t>(info.st_size), to_ns(info.st_ctim), info.st_ino, {}};
   const auto found = known_.find(path);
@@ -46,7 +48,7 @@ Result<Digest> ContentCache::digest(const std::string& path) {
     now.digest = *stored;
   } else {
     const bool keep = !may_change_unseen(now.changed_ns);
-    TRY_ASSIGN(now.digest, hash_file(path));
+    TRY_ASSIGN(now.digest, hash_file(path, stop));
     if (!keep) return now.digest;
     TRY(store_.remember_digest(path, now.size, now.changed_ns, now.inode, now.digest));
   }
@@ -55,7 +57,7 @@ Result<Digest> ContentCache::digest(const std::string& path) {
 }
 
 /// Names and contents of everything below, in the order of the names.
-Result<Digest> ContentCache::tree_digest(const std::string& path) {
+Result<Digest> ContentCache::tree_digest(const std::string& path, const Stop& stop) {
   std::error_code error;
   std::vector<std::string> files;
   for (std::filesystem::recursive_directory_iterator at(path, error), end; at != end && !error;
@@ -66,27 +68,34 @@ Result<Digest> ContentCache::tree_digest(const std::string& path) {
   std::sort(files.begin(), files.end());
   Hasher hasher;
   for (const auto& file : files) {
-    TRY_ASSIGN(const Digest content, digest(file));
+    TRY_ASSIGN(const Digest content, digest(file, stop));
     hasher.add(file).add(content);
   }
   return hasher.digest();
 }
 
-Result<Fingerprint> ContentCache::fingerprint(const Task& task) {
+Result<Fingerprint> ContentCache::fingerprint(const Task& task, const Stop& stop) {
   Fingerprint print;
   print.command = command_digest(task);
   print.environment = environment_digest(task);
   hasher_.reset();
   for (const auto& input : task.inputs) {
-    TRY_ASSIGN(const Digest content, digest(input));
+    TRY_ASSIGN(const Digest content, digest(input, stop));
     hasher_.add(input).add(content);
   }
   for (const auto& input : implied_inputs(task)) {
     // The program itself: if it is missing, starting it will say so better than we can here.
-    if (const auto content = digest(input)) hasher_.add(input).add(*content);
+    if (const auto content = digest(input, stop)) hasher_.add(input).add(*content);
   }
   print.inputs = hasher_.digest();
   return print;
+}
+
+std::string what_changed(const Fingerprint& before, const Fingerprint& now) {
+  if (before.empty()) return "what it was made from is not known";
+  if (before.command != now.command) return "its command changed";
+  if (before.environment != now.environment) return "its environment changed";
+  return "an input or the program changed";
 }
 
 }  // namespace gantry::driver

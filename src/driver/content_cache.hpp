@@ -4,6 +4,7 @@
 /// thread.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
 
@@ -20,12 +21,16 @@ class ContentCache {
   /// `store` must outlive the cache.
   explicit ContentCache(store::Store& store) : store_(store) {}
 
-  /// The digest of a file, or of a directory's tree. Error io when it is not there.
-  Result<Digest> digest(const std::string& path);
+  /// Asked now and then while a file is read: true ends the reading with an error.
+  using Stop = std::function<bool()>;
+
+  /// The digest of a file, or of a directory's tree. Error io when it is not there, or neither (a
+  /// pipe has no contents to compare, and may never end).
+  Result<Digest> digest(const std::string& path, const Stop& stop = {});
 
   /// What the task is now: its command, its environment and its inputs' contents. The error names
-  /// the input that is missing.
-  Result<Fingerprint> fingerprint(const Task& task);
+  /// the input that is missing. After `stop` has said true, the answer means nothing.
+  Result<Fingerprint> fingerprint(const Task& task, const Stop& stop = {});
 
  private:
   struct Known {
@@ -35,11 +40,15 @@ class ContentCache {
     Digest digest;
     friend bool operator==(const Known&, const Known&) = default;
   };
-  Result<Digest> tree_digest(const std::string& path);
+  Result<Digest> tree_digest(const std::string& path, const Stop& stop);
 
   store::Store& store_;
   std::unordered_map<std::string, Known> known_;
   Hasher hasher_;
 };
+
+/// Why a result that was made `before` must be made again, for a person.
+/// REQUIRES: the fingerprints differ.
+std::string what_changed(const Fingerprint& before, const Fingerprint& now);
 
 }  // namespace gantry::driver

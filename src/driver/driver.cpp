@@ -5,9 +5,9 @@
 
 #include "actuate/launch/local_launcher.hpp"
 #include "driver/content_cache.hpp"
+#include "driver/orphan_cancel.hpp"
 #include "driver/run_setup.hpp"
 #include "driver/session.hpp"
-#include "driver/signals.hpp"
 #include "store/run_lock.hpp"
 
 namespace gantry::driver {
@@ -30,35 +30,28 @@ Result<> make_state_dir(const std::filesystem::path& path) {
 }  // namespace
 
 Result<Summary> drive(const Sweep& sweep, const store::SpecSource& source, const Options& options,
-                      const Observer& observer) {
+                      const Observer& observer, const Clock& clock) {
   TRY(make_state_dir(options.state_dir));
   TRY_ASSIGN(const auto lock, store::RunLock::acquire(options.state_dir));
   TRY_ASSIGN(auto store, store::Store::open(options.state_dir, store::Access::read_write));
-  const RealClock clock;
   ContentCache contents(store);
-  TRY_ASSIGN(auto signals, StopSignals::watch());
   TRY_ASSIGN(auto run, prepare_run(store, sweep, source, options, contents, clock.now()));
   const auto launcher = local_site(options);
   Session session(sweep, options, observer, store, contents, *launcher, clock, std::move(run));
-  return session.run(signals);
+  return session.run();
 }
 
 std::uint32_t cores_here() {
   return usable_cores();
 }
 
-Result<> cancel_undriven(const Sweep& sweep, const Options& options,
-                         const store::Request& request) {
+Result<bool> cancel_undriven(const std::vector<store::Request>& requests, const Options& options,
+                             const Clock& clock) {
   TRY_ASSIGN(const auto lock, store::RunLock::acquire(options.state_dir));
   TRY_ASSIGN(auto store, store::Store::open(options.state_dir, store::Access::read_write));
-  const RealClock clock;
-  ContentCache contents(store);
-  Options continued = options;
-  continued.continue_run = request.run;
-  TRY_ASSIGN(auto run, prepare_run(store, sweep, {}, continued, contents, clock.now()));
+  UndrivenRuns runs(store, options);
   const auto launcher = local_site(options);
-  Session session(sweep, options, {}, store, contents, *launcher, clock, std::move(run));
-  return session.cancel(request);
+  return cancel_orphans(*launcher, store, runs, requests, clock);
 }
 
 }  // namespace gantry::driver

@@ -29,7 +29,7 @@ struct Options {
   std::vector<TaskId> only;
   bool only_failed = false;  ///< with continue_run: every failed or cancelled task
   /// Builds the sweep of another run again, to read the results of tasks that ended while nobody
-  /// drove it.
+  /// drove it. An error when it does not give the same tasks any more. REQUIRES: not empty.
   std::function<Result<Sweep>(const store::RunRecord&)> reload;
 };
 
@@ -65,15 +65,18 @@ struct Summary {
   std::string why;           ///< of the interruption
 };
 
-/// Runs (or continues) the sweep until nothing is left to do or the person stops it. Handles SIGINT
-/// and SIGTERM while it runs: once drains, twice cancels, three times leaves at once.
+/// Runs (or continues) the sweep until nothing is left to do or the person stops it. While tasks
+/// may run it handles SIGINT and SIGTERM: once drains, twice cancels, three times leaves at once.
+/// Before that they end the process, as nothing has been started. `clock` must not go back.
 Result<Summary> drive(const Sweep& sweep, const store::SpecSource& source, const Options& options,
-                      const Observer& observer);
+                      const Observer& observer, const Clock& clock);
 
 /// Cores that tasks may use on this machine.
 std::uint32_t cores_here();
 
-/// Cancels tasks of a run that nobody drives, and waits until their processes are gone.
-Result<> cancel_undriven(const Sweep& sweep, const Options& options, const store::Request& request);
+/// Cancels tasks of runs that nobody drives, and waits until their processes are gone. False when
+/// there was nothing to cancel. Of the options, only state_dir and reload matter.
+Result<bool> cancel_undriven(const std::vector<store::Request>& requests, const Options& options,
+                             const Clock& clock);
 
 }  // namespace gantry::driver

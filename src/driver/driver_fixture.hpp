@@ -15,6 +15,7 @@
 
 #include "actuate/launcher.hpp"
 #include "base/fd.hpp"
+#include "driver/content_cache.hpp"
 #include "driver/driver.hpp"
 #include "spec/spec.hpp"
 #include "store/store.hpp"
@@ -29,6 +30,9 @@ class DriverTest : public ::testing::Test {
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
     dir_ = pattern;
     options_.state_dir = dir_ / "state";
+    options_.reload = [](const store::RunRecord&) -> Result<Sweep> {
+      return fail(ErrorCode::usage, "no study here");
+    };
     std::filesystem::create_directories(options_.state_dir);
   }
   void TearDown() override { std::filesystem::remove_all(dir_); }
@@ -43,6 +47,19 @@ class DriverTest : public ::testing::Test {
     auto store = store::Store::open(options_.state_dir, store::Access::read_write);
     EXPECT_TRUE(store) << (store ? "" : store.error().message);
     return std::move(*store);
+  }
+
+  /// What the task of a study is now.
+  Fingerprint print_of(const Sweep& study, std::uint32_t task) {
+    auto store = open_store();
+    return ContentCache(store).fingerprint(study.task(TaskId(task))).value();
+  }
+
+  std::vector<store::TaskRow> rows(RunId run) {
+    std::vector<store::TaskRow> out;
+    EXPECT_TRUE(
+        open_store().for_each_task(run, [&](const store::TaskRow& row) { out.push_back(row); }));
+    return out;
   }
 
   void write(const std::string& name, std::string_view text) {

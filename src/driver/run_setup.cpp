@@ -160,22 +160,20 @@ class Setup {
       } else if (const auto output = first_missing(task.outputs); !output.empty()) {
         TRY(invalidate(TaskId(i), "its output is gone: " + output));
       } else if (combine(*print) != recorded_[i]) {
-        TRY_ASSIGN(const auto reason, what_changed(TaskId(i), *print));
+        TRY_ASSIGN(const auto reason, reason_of_change(TaskId(i), *print));
         TRY(invalidate(TaskId(i), reason));
       }
     }
     return {};
   }
 
-  Result<std::string> what_changed(TaskId task, const Fingerprint& now) {
+  Result<std::string> reason_of_change(TaskId task, const Fingerprint& now) {
     TRY_ASSIGN(const auto history, store_.history(run_.id, task));
     Fingerprint before;
     for (const auto& row : history) {
       if (!row.fingerprint.empty()) before = row.fingerprint;
     }
-    if (before.command != now.command) return "its command changed";
-    if (before.environment != now.environment) return "its environment changed";
-    return "an input or the program changed";
+    return what_changed(before, now);
   }
 
   Result<> invalidate(TaskId task, std::string reason) {

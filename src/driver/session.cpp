@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "driver/packed_output.hpp"
+#include "driver/attempt_results.hpp"
 #include "model/fingerprint.hpp"
 
 namespace gantry::driver {
@@ -24,7 +24,6 @@ constexpr Duration kPaceWindow = 5s;
 /// How long we try to write the journal before we give up; the agent keeps what is not
 /// acknowledged.
 constexpr Duration kJournalPatience = 10s;
-constexpr std::size_t kMaxSearched = std::size_t{64} << 20;  ///< of a task's output, for `results:`
 
 template <class... Fs>
 struct Overloaded : Fs... {
@@ -46,23 +45,21 @@ Session::Session(const Sweep& sweep, const Options& options, const Observer& obs
       launcher_(launcher),
       clock_(clock),
       run_(std::move(run)),
+      others_(store, options),
       began_(clock.now()),
       now_(began_),
       committed_at_(began_) {}
 
-Result<Summary> Session::run(StopSignals& signals) {
+Result<Summary> Session::run() {
   TRY(store_.mark_driven(run_.id));
   TRY(open());
+  TRY_ASSIGN(auto signals, StopSignals::watch());
+  signals_.emplace(std::move(signals));
   while (!run_.engine.finished() && stops_ < 3) {
-    if (stuck_since_ == kNever) {
-      for (auto actions = run_.engine.decide(now_); !actions.empty();
-           actions = run_.engine.decide(now_)) {
-        carry_out(actions);
-      }
-      if (run_.engine.finished()) break;
-    }
-    TRY(step(signals.fd()));
-    on_stop_signals(signals.take());
+    if (stuck_since_ == kNever) start_tasks();
+    if (run_.engine.finished()) break;
+    TRY(step());
+    on_stop_signals();
   }
   TRY(commit(true));
   show_progress();
@@ -70,28 +67,9 @@ Result<Summary> Session::run(StopSignals& signals) {
   return summary();
 }
 
-Result<> Session::cancel(const store::Request& request) {
-  TRY(open());
-  record(DrainRequested{"cancelling"});  // nobody drives this run: what is pending stays so
-  record(CancelRequested{request.all, request.tasks, now_});
-  const auto busy = [&] {
-    const auto runs = [&](TaskId task) {
-      return run_.engine.state(task) == engine::TaskState::running;
-    };
-    if (request.all) return run_.engine.counts().running > 0;
-    return std::any_of(request.tasks.begin(), request.tasks.end(), runs);
-  };
-  do {
-    carry_out(run_.engine.decide(now_));
-    if (busy()) TRY(step(-1));
-  } while (busy());
-  TRY(commit(true));
-  launcher_.close();
-  return {};
-}
-
 Result<> Session::open() {
   dirty_ = true;
+  TRY(store_.take_requests());  // of an earlier session, which did not live to take them: dropped
   TRY(launcher_.open());
   opening_ = true;
   TRY(poll_launcher());
@@ -100,10 +78,10 @@ Result<> Session::open() {
 }
 
 /// One turn: take in the news (wait for it if there is none yet) and do what is due.
-Result<> Session::step(int signal_fd) {
+Result<> Session::step() {
   TRY_ASSIGN(const bool news, poll_launcher());
   if (!news) {
-    TRY(wait(signal_fd));
+    TRY(wait());
     TRY(poll_launcher());
   }
   if (now_ >= committed_at_ + kNewsInterval) dirty_ = true;
@@ -115,13 +93,13 @@ Result<> Session::step(int signal_fd) {
   return {};
 }
 
-Result<> Session::wait(int signal_fd) {
+Result<> Session::wait() {
   TimePoint next = std::max(shown_at_, now_) + kShowInterval;
   if (dirty_) next = std::min(next, committed_at_ + kCommitInterval);
   if (const auto wakeup = run_.engine.next_wakeup(); wakeup != kNever)
     next = std::min(next, wakeup);
   const short want = launcher_.wants_to_send() ? POLLIN | POLLOUT : POLLIN;
-  pollfd fds[] = {{launcher_.wait_fd(), want, 0}, {signal_fd, POLLIN, 0}};
+  pollfd fds[] = {{launcher_.wait_fd(), want, 0}, {signals_->fd(), POLLIN, 0}};
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - clock_.now());
   if (::poll(fds, 2, static_cast<int>(std::max<std::int64_t>(0, left.count()))) < 0 &&
       errno != EINTR) {
@@ -132,6 +110,15 @@ Result<> Session::wait(int signal_fd) {
 
 // Out.
 // -----------------------------------------------------------------------------------------------
+
+void Session::start_tasks() {
+  for (;;) {
+    const auto actions = run_.engine.decide(now_);
+    if (actions.empty()) return;
+    carry_out(actions);
+    on_stop_signals();
+  }
+}
 
 void Session::carry_out(const std::vector<Action>& actions) {
   for (const auto& action : actions) {
@@ -147,7 +134,8 @@ void Session::carry_out(const std::vector<Action>& actions) {
 void Session::start(const StartAttempt& action) {
   const TaskKey key{run_.id, action.task, action.attempt};
   const Task task = sweep_.task(action.task);
-  const auto print = contents_.fingerprint(task);
+  const auto print = contents_.fingerprint(task, [this] { return stop_waits(); });
+  if (stop_waits()) return run_.engine.apply(AttemptReturned{key});
   if (print) {
     dirty_ = true;  // for those who ask `gantry status` while long tasks run
     return launcher_.start(key, action.host, task, *print);
@@ -170,7 +158,7 @@ void Session::start(const StartAttempt& action) {
 Result<bool> Session::poll_launcher() {
   std::vector<LauncherEvent> events;
   TRY(launcher_.poll(events));
-  now_ = std::max(now_, clock_.now());
+  now_ = clock_.now();
   for (auto& event : events) TRY(on_event(std::move(event)));
   return !events.empty();
 }
@@ -179,37 +167,39 @@ Result<> Session::on_event(LauncherEvent event) {
   const auto ours = [&](const TaskKey& key) {
     return key.run == run_.id && key.task.value() <= sweep_.size();
   };
-  return std::visit(Overloaded{[&](HostAppeared& e) -> Result<> {
-                                 host_names_[e.host.id] = e.host.name;
-                                 run_.engine.apply(HostUp{e.host});
-                                 return {};
-                               },
-                               [&](HostVanished& e) -> Result<> {
-                                 if (observer_.notice) observer_.notice(e.why);
-                                 run_.engine.apply(HostDown{e.host});
-                                 return {};
-                               },
-                               [&](TaskRunning& e) -> Result<> {
-                                 if (!ours(e.key)) return {};
-                                 if (opening_) adopted_.insert(e.key.task);
-                                 run_.engine.apply(AttemptStarted{e.key, e.host, e.at});
-                                 return {};
-                               },
-                               [&](TaskReturned& e) -> Result<> {
-                                 if (ours(e.key)) run_.engine.apply(AttemptReturned{e.key});
-                                 return {};
-                               },
-                               [&](ReportReceived& e) -> Result<> {
-                                 receipt_ = e.receipt;
-                                 dirty_ = true;
-                                 return ours(e.report.key) ? on_report(std::move(e))
-                                                           : on_foreign_report(std::move(e));
-                               },
-                               [&](LauncherNotice& e) -> Result<> {
-                                 if (observer_.notice) observer_.notice(e.text);
-                                 return {};
-                               }},
-                    event);
+  return std::visit(
+      Overloaded{[&](HostAppeared& e) -> Result<> {
+                   host_names_[e.host.id] = e.host.name;
+                   run_.engine.apply(HostUp{e.host});
+                   return {};
+                 },
+                 [&](HostVanished& e) -> Result<> {
+                   if (observer_.notice) observer_.notice(e.why);
+                   run_.engine.apply(HostDown{e.host});
+                   return {};
+                 },
+                 [&](TaskRunning& e) -> Result<> {
+                   if (!ours(e.key)) return {};
+                   if (opening_) adopted_.insert(e.key.task);
+                   run_.engine.apply(AttemptStarted{e.key, e.host, std::min(e.at, now_)});
+                   return {};
+                 },
+                 [&](TaskReturned& e) -> Result<> {
+                   if (ours(e.key)) run_.engine.apply(AttemptReturned{e.key});
+                   return {};
+                 },
+                 [&](ReportReceived& e) -> Result<> {
+                   receipt_ = e.receipt;
+                   dirty_ = true;
+                   if (ours(e.report.key)) return on_report(std::move(e));
+                   const std::string& host = host_names_[e.host];
+                   return others_.take(std::move(e), host, now_);
+                 },
+                 [&](LauncherNotice& e) -> Result<> {
+                   if (observer_.notice) observer_.notice(e.text);
+                   return {};
+                 }},
+      event);
 }
 
 Result<> Session::on_report(ReportReceived received) {
@@ -217,7 +207,8 @@ Result<> Session::on_report(ReportReceived received) {
   auto& last = run_.last_ended[key.task.value()];
   if (key.attempt.value() <= last) return {};  // journalled before: a report may come twice
   last = key.attempt.value();
-  if (is_of_another_study(received)) {
+  const bool adopted = adopted_.erase(key.task) > 0 || opening_;
+  if (adopted && is_of_another_study(received)) {
     received.report.cause = FailureCause::lost;
     received.report.detail = "what ran under this number belonged to another study";
   }
@@ -227,71 +218,36 @@ Result<> Session::on_report(ReportReceived received) {
   ended.host_name = host_names_[received.host];
   ended.parameters = sweep_.parameters(key.task);
   ended.fingerprint = received.fingerprint;
-  read_results(sweep_, ended);
+  read_results(options_.state_dir, sweep_, ended);
   ++executed_;
   ++ended_;
-  record_end(std::move(ended));
+  std::string stale = adopted ? why_stale(ended) : "";
+  if (stale.empty()) {
+    record_end(std::move(ended));
+  } else {
+    record(std::move(ended));
+    ++run_.outdated[stale.substr(0, stale.find(':'))];
+    record(TaskInvalidated{key.task, std::move(stale), now_});
+  }
   return {};
 }
 
 /// Run numbers begin anew when somebody moves the database away, and the agent may still hold
 /// reports of an older run with our number. Those of attempts that we started need no look.
-bool Session::is_of_another_study(const ReportReceived& received) {
-  const TaskId task = received.report.key.task;
-  const bool adopted = adopted_.erase(task) > 0;
-  if ((!adopted && !opening_) || received.fingerprint.empty()) return false;
-  return received.fingerprint.command != command_digest(sweep_.task(task));
+bool Session::is_of_another_study(const ReportReceived& received) const {
+  if (received.fingerprint.empty()) return false;
+  return received.fingerprint.command != command_digest(sweep_.task(received.report.key.task));
 }
 
-/// A task of another run has ended since that run was last driven: its result must not be lost.
-Result<> Session::on_foreign_report(ReportReceived received) {
-  const TaskKey key = received.report.key;
-  TRY_ASSIGN(auto record, store_.run(key.run));
-  if (!record || key.task.value() > record->counts.total) return {};  // that run was cleaned away
-  TRY_ASSIGN(const auto row, store_.task(key.run, key.task));
-  if (row && row->attempt >= key.attempt) return {};
-  auto& sweep = other_sweeps_[key.run];
-  if (!sweep && options_.reload) {
-    if (auto loaded = options_.reload(*record); loaded && loaded->digest() == record->digest) {
-      sweep.emplace(std::move(*loaded));
-    }
-  }
-  AttemptEnded ended;
-  ended.report = std::move(received.report);
-  ended.host = received.host;
-  ended.host_name = host_names_[received.host];
-  ended.fingerprint = received.fingerprint;
-  if (sweep) {
-    ended.parameters = sweep->parameters(key.task);
-    read_results(*sweep, ended);
-  } else {
-    ended.fingerprint =
-        {};  // without its parameters and results it is not worth keeping: run it again
-  }
-  auto& counter =
-      ended.report.cause == FailureCause::none ? record->counts.done : record->counts.failed;
-  ++counter;
-  TRY(store_.append(key.run, ended));
-  return store_.update_run(key.run, record->state, record->counts, Duration{0}, 0, now_);
-}
-
-/// A value that cannot be read makes the attempt a failure.
-void Session::read_results(const Sweep& sweep, AttemptEnded& ended) const {
-  if (ended.report.cause != FailureCause::none) return;
-  const auto give_up = [&](Error error) {
-    ended.report.cause = FailureCause::missing_result;
-    ended.report.detail = std::move(error.message);
-  };
-  Result<std::string> packed;
-  std::string_view text = ended.report.out.text;
-  if (sweep.reads_stdout() && !ended.report.out.pack.empty()) {
-    packed = whole_output(options_.state_dir, ended.report.out, kMaxSearched);
-    if (!packed) return give_up(std::move(packed).error());
-    text = *packed;
-  }
-  auto values = sweep.extract(ended.report, text);
-  if (!values) return give_up(std::move(values).error());
-  ended.results = std::move(*values);
+/// Its inputs may have changed since an earlier session started it. Empty when the end counts.
+std::string Session::why_stale(const AttemptEnded& ended) {
+  const auto cause = ended.report.cause;
+  if (cause == FailureCause::lost || cause == FailureCause::cancelled) return {};
+  const auto print =
+      contents_.fingerprint(sweep_.task(ended.report.key.task), [this] { return stop_waits(); });
+  if (stop_waits()) return {};  // whoever goes on with the run looks again
+  if (!print) return "an input is missing: " + print.error().message;
+  return *print == ended.fingerprint ? "" : what_changed(ended.fingerprint, *print);
 }
 
 Result<> Session::take_requests() {
@@ -303,7 +259,8 @@ Result<> Session::take_requests() {
   return {};
 }
 
-void Session::on_stop_signals(int count) {
+void Session::on_stop_signals() {
+  const int count = signals_->take();
   for (int i = 0; i < count; ++i) {
     ++stops_;
     if (stops_ == 1) {
@@ -323,23 +280,35 @@ void Session::on_stop_signals(int count) {
 // Journal.
 // -------------------------------------------------------------------------------------------
 
-void Session::record(Event event) {
-  // append() only buffers: what can fail is the commit, and it keeps the events until it succeeds.
+void Session::apply(Event& event) {
+  // An agent's time may be ahead of ours, when the clock was set: a back-off must not wait for it.
+  auto* ended = std::get_if<AttemptEnded>(&event);
+  const Duration ahead =
+      ended != nullptr ? std::max(ended->report.ended - now_, Duration{0}) : Duration{0};
+  if (ended != nullptr) ended->report.ended -= ahead;
   run_.engine.apply(event);
+  if (ended != nullptr) ended->report.ended += ahead;
+}
+
+void Session::journal(Event event) {
+  // append() only buffers: what can fail is the commit, and it keeps the events until it succeeds.
   static_cast<void>(store_.append(run_.id, std::move(event)));
   dirty_ = true;
 }
 
-/// Shows it as well, with what the engine makes of it.
+void Session::record(Event event) {
+  apply(event);
+  journal(std::move(event));
+}
+
 void Session::record_end(AttemptEnded ended) {
   const TaskId task = ended.report.key.task;
   Event event = std::move(ended);
-  run_.engine.apply(event);
+  apply(event);
   const auto state = run_.engine.state(task);
   const bool again = state == engine::TaskState::waiting || state == engine::TaskState::pending;
   if (observer_.ended) observer_.ended(std::get<AttemptEnded>(event), again);
-  static_cast<void>(store_.append(run_.id, std::move(event)));
-  dirty_ = true;
+  journal(std::move(event));
 }
 
 Result<> Session::commit(bool last) {

@@ -17,6 +17,7 @@
 #include "driver/driver.hpp"
 #include "driver/run_setup.hpp"
 #include "driver/signals.hpp"
+#include "driver/undriven_runs.hpp"
 #include "engine/engine.hpp"
 
 namespace gantry::driver {
@@ -28,26 +29,30 @@ class Session {
           ContentCache& contents, Launcher& launcher, const Clock& clock, PreparedRun run);
 
   /// Opens the launcher, takes in what is really there, and loops until the engine has finished.
-  Result<Summary> run(StopSignals& signals);
-  /// Cancels these tasks and waits for the ones that run; starts nothing.
-  Result<> cancel(const store::Request& request);
+  /// From the opening on, SIGINT and SIGTERM are requests to stop.
+  Result<Summary> run();
 
  private:
   Result<> open();
-  Result<> step(int signal_fd);
-  Result<> wait(int signal_fd);
+  Result<> step();
+  Result<> wait();
+  void start_tasks();
   void carry_out(const std::vector<Action>& actions);
   void start(const StartAttempt& action);
   Result<bool> poll_launcher();
   Result<> on_event(LauncherEvent event);
   Result<> on_report(ReportReceived received);
-  Result<> on_foreign_report(ReportReceived received);
-  [[nodiscard]] bool is_of_another_study(const ReportReceived& received);
-  void read_results(const Sweep& sweep, AttemptEnded& ended) const;
+  [[nodiscard]] bool is_of_another_study(const ReportReceived& received) const;
+  [[nodiscard]] std::string why_stale(const AttemptEnded& ended);
   Result<> take_requests();
-  void on_stop_signals(int count);
-  /// Journals and applies; journal errors wait for the next commit.
+  /// A person has asked to stop, and on_stop_signals() does not know it yet.
+  [[nodiscard]] bool stop_waits() const { return signals_ && signals_->waiting(); }
+  void on_stop_signals();
+  void apply(Event& event);
+  void journal(Event event);
+  /// Applies and journals; journal errors wait for the next commit.
   void record(Event event);
+  /// Shows it as well, with what the engine makes of it.
   void record_end(AttemptEnded ended);
   Result<> commit(bool last);
   void show_progress();
@@ -62,8 +67,9 @@ class Session {
   Launcher& launcher_;
   const Clock& clock_;
   PreparedRun run_;
+  std::optional<StopSignals> signals_;
   std::map<HostId, std::string> host_names_;
-  std::map<RunId, std::optional<Sweep>> other_sweeps_;
+  UndrivenRuns others_;
   bool opening_ = false;
   std::set<TaskId> adopted_;  ///< run, as the launcher says, and were not started by us
 

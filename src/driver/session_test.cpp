@@ -20,23 +20,14 @@ class SessionTest : public DriverTest {
     ContentCache contents(store);
     auto prepared = prepare_run(store, study, {}, options_, contents, clock_.now());
     EXPECT_TRUE(prepared) << (prepared ? "" : prepared.error().message);
-    auto signals = StopSignals::watch();
-    EXPECT_TRUE(signals);
     Session session(study, options_, observer_, store, contents, launcher, clock_,
                     std::move(*prepared));
-    auto summary = session.run(*signals);
+    auto summary = session.run();
     EXPECT_TRUE(summary) << (summary ? "" : summary.error().message);
     return *summary;
   }
 
-  std::vector<store::TaskRow> rows(RunId run) {
-    std::vector<store::TaskRow> out;
-    EXPECT_TRUE(
-        open_store().for_each_task(run, [&](const store::TaskRow& row) { out.push_back(row); }));
-    return out;
-  }
-
-  RealClock clock_;
+  MonotonicClock clock_;
   Observer observer_;
 };
 
@@ -87,20 +78,20 @@ TEST_F(SessionTest, WhatRunsIsAdoptedAndNotStartedBesideItsTwin) {
   launcher.announce(TaskRunning{{RunId(1), TaskId(1), AttemptId(1)}, HostId(1), from_ns(1)});
   AttemptReport late;
   late.key = {RunId(1), TaskId(1), AttemptId(1)};
-  launcher.outcome = [&](const Task&, AttemptReport&) { launcher.report(late); };
+  launcher.outcome = [&](const Task&, AttemptReport&) {
+    launcher.report(late, print_of(study, 1));
+  };
   const auto summary = drive_with(launcher, study);
   EXPECT_THAT(launcher.started, ElementsAre(TaskKey{RunId(1), TaskId(2), AttemptId(1)}));
   EXPECT_EQ(summary.counts.done, 2U);
 }
 
 TEST_F(SessionTest, AReportOfAnotherRunIsKept) {
-  const auto old_study = sweep({"echo", "{}", ":::", "a", "b"});
   FakeLauncher first;
-  options_.max_fails = 1;
   first.outcome = [](const Task& task, AttemptReport& report) {
     if (task.id == TaskId(2)) report.cause = FailureCause::exit_code;
   };
-  const auto one = drive_with(first, old_study);
+  const auto one = drive_with(first, sweep({"echo", "{}", ":::", "a", "b"}));
 
   FakeLauncher second;
   AttemptReport late;
@@ -111,6 +102,7 @@ TEST_F(SessionTest, AReportOfAnotherRunIsKept) {
   };
   const auto two = drive_with(second, sweep({"printf", "{}", ":::", "x"}));
   EXPECT_NE(two.run, one.run);
+  EXPECT_EQ(second.acknowledged, 2U);
   const auto old_rows = rows(one.run);
   ASSERT_THAT(old_rows, SizeIs(2));
   EXPECT_EQ(old_rows[1].attempt, AttemptId(2));
@@ -118,20 +110,56 @@ TEST_F(SessionTest, AReportOfAnotherRunIsKept) {
   EXPECT_THAT(old_rows[1].parameters, SizeIs(1));
 }
 
-TEST_F(SessionTest, CancellingARunThatNobodyDrivesStartsNothing) {
-  const auto study = sweep({"echo", "{}", ":::", "a", "b", "c"});
-  auto store = open_store();
-  ContentCache contents(store);
-  auto prepared = prepare_run(store, study, {}, options_, contents, clock_.now());
-  ASSERT_TRUE(prepared);
+TEST_F(SessionTest, AnEndFromBeforeAnInputChangedDoesNotCount) {
+  write("prog", "#!/bin/sh\n");
+  const auto study = sweep({"./prog", "{}", ":::", "a", "b", "c"});
+  std::vector<Fingerprint> before;
+  for (std::uint32_t i = 1; i <= 3; ++i) before.push_back(print_of(study, i));
+  write("prog", "#!/bin/sh\nexit 0\n");
   FakeLauncher launcher;
-  const TaskKey running{prepared->id, TaskId(2), AttemptId(1)};
-  launcher.announce(TaskRunning{running, HostId(1), from_ns(1)});
-  Session session(study, options_, observer_, store, contents, launcher, clock_,
-                  std::move(*prepared));
-  ASSERT_TRUE(session.cancel({0, running.run, false, {TaskId(2)}}));
-  EXPECT_THAT(launcher.cancelled, ElementsAre(running));
-  EXPECT_THAT(launcher.started, SizeIs(0));
+  // Ended meanwhile, well or badly; and still running.
+  AttemptReport ended;
+  ended.key = {RunId(1), TaskId(1), AttemptId(1)};
+  launcher.report(ended, before[0]);
+  ended.key.task = TaskId(2);
+  ended.cause = FailureCause::exit_code;
+  launcher.report(ended, before[1]);
+  launcher.announce(TaskRunning{{RunId(1), TaskId(3), AttemptId(1)}, HostId(1), from_ns(1)});
+  bool told = false;
+  launcher.outcome = [&](const Task&, AttemptReport&) {
+    AttemptReport adopted;
+    adopted.key = {RunId(1), TaskId(3), AttemptId(1)};
+    if (!std::exchange(told, true)) launcher.report(adopted, before[2]);
+  };
+  std::uint32_t shown = 0;
+  observer_.ended = [&](const AttemptEnded&, bool) { ++shown; };
+  const auto summary = drive_with(launcher, study);
+  EXPECT_EQ(summary.counts.done, 3U);
+  EXPECT_THAT(launcher.started, SizeIs(3));
+  EXPECT_EQ(shown, 3U) << "what does not count is not shown";
+  for (const auto& row : rows(summary.run)) {
+    EXPECT_EQ(row.attempt, AttemptId(2));
+    const auto history = open_store().history(summary.run, row.task).value();
+    ASSERT_THAT(history, SizeIs(3));
+    EXPECT_EQ(history[1].text, "an input or the program changed");
+  }
+}
+
+TEST_F(SessionTest, ARequestOfAnEarlierSessionIsDropped) {
+  const auto study = sweep({"echo", "{}", ":::", "a", "b"});
+  ASSERT_TRUE(open_store().post({0, RunId(1), true, {}}));
+  FakeLauncher launcher;
+  launcher.hold = true;
+  int turns = 0;
+  observer_.progress = [&](const Progress&) {
+    if (++turns < 4) return;  // long enough to take requests
+    launcher.hold = false;
+    for (const auto& key : std::exchange(launcher.started, {}))
+      launcher.start(key, HostId(1), study.task(key.task), print_of(study, key.task.value()));
+  };
+  const auto summary = drive_with(launcher, study);
+  EXPECT_EQ(summary.counts.done, 2U);
+  EXPECT_THAT(launcher.cancelled, SizeIs(0));
 }
 
 TEST_F(SessionTest, AnotherRunsResultsAreReusedUnlessFresh) {

@@ -1,5 +1,6 @@
 #include "driver/signals.hpp"
 
+#include <poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -29,6 +30,11 @@ int StopSignals::take() {
   signalfd_siginfo info{};
   while (::read(fd_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) ++count;
   return count;
+}
+
+bool StopSignals::waiting() const {
+  pollfd fd{fd_.get(), POLLIN, 0};
+  return ::poll(&fd, 1, 0) > 0;
 }
 
 }  // namespace gantry::driver

@@ -19,6 +19,8 @@ class StopSignals {
   [[nodiscard]] int fd() const { return fd_.get(); }
   /// How many have come since the last call.
   int take();
+  /// take() would say more than 0.
+  [[nodiscard]] bool waiting() const;
 
  private:
   StopSignals() = default;

@@ -43,7 +43,6 @@ Result<LoadedSweep> finish(SweepDefinition definition, SourceInfo source) {
   std::vector<std::string> warnings = shell_warnings(definition);
   const auto otherwise = used_otherwise(definition);
   TRY_ASSIGN(auto sweep, Sweep::build(std::move(definition)));
-  TRY(sweep.check_inputs());
   for (const auto& name : sweep.unused_parameters()) {
     if (std::ranges::find(otherwise, name) != otherwise.end()) continue;
     warnings.push_back(fmt::format(
@@ -60,6 +59,33 @@ Result<std::filesystem::path> whole_path(const std::filesystem::path& path) {
   if (!normal.has_filename() && normal.has_relative_path())
     normal = normal.parent_path();  // "/a/b/" is "/a/b"
   return normal;
+}
+
+Result<LoadedSweep> build_from_file(std::string_view text, const std::string& file_name,
+                                    const std::filesystem::path& base_dir) {
+  TRY_ASSIGN(const auto base, whole_path(base_dir));
+  TRY_ASSIGN(const auto root, parse_yaml(text, file_name));
+  TRY_ASSIGN(auto definition, SweepFileReader(file_name, base).read(root));
+  SourceInfo source;
+  source.path = file_name;
+  source.text = std::string(text);
+  source.base_dir = base.string();
+  return finish(std::move(definition), std::move(source));
+}
+
+Result<LoadedSweep> build_from_words(const std::vector<std::string>& args,
+                                     const std::filesystem::path& base_dir,
+                                     const ReadStdin& read_stdin) {
+  TRY_ASSIGN(const auto base, whole_path(base_dir));
+  TRY_ASSIGN(auto read, read_one_liner(args, base, read_stdin));
+  SourceInfo source;
+  source.one_liner = true;
+  source.args = std::move(read.args);
+  source.base_dir = base.string();
+  auto shell_words = shell_word_warnings(read.definition);
+  TRY_ASSIGN(auto loaded, finish(std::move(read.definition), std::move(source)));
+  loaded.warnings.insert(loaded.warnings.begin(), shell_words.begin(), shell_words.end());
+  return loaded;
 }
 
 }  // namespace
@@ -80,35 +106,22 @@ Result<LoadedSweep> load_sweep(const std::filesystem::path& path) {
 
 Result<LoadedSweep> parse_sweep(std::string_view text, const std::string& file_name,
                                 const std::filesystem::path& base_dir) {
-  TRY_ASSIGN(const auto base, whole_path(base_dir));
-  TRY_ASSIGN(const auto root, parse_yaml(text, file_name));
-  TRY_ASSIGN(auto definition, SweepFileReader(file_name, base).read(root));
-  SourceInfo source;
-  source.path = file_name;
-  source.text = std::string(text);
-  source.base_dir = base.string();
-  return finish(std::move(definition), std::move(source));
+  TRY_ASSIGN(auto loaded, build_from_file(text, file_name, base_dir));
+  TRY(loaded.sweep.check_inputs());
+  return loaded;
 }
 
 Result<LoadedSweep> parse_one_liner(const std::vector<std::string>& args,
                                     const std::filesystem::path& base_dir,
                                     const ReadStdin& read_stdin) {
-  TRY_ASSIGN(const auto base, whole_path(base_dir));
-  TRY_ASSIGN(auto read, read_one_liner(args, base, read_stdin));
-  SourceInfo source;
-  source.one_liner = true;
-  source.args = std::move(read.args);
-  source.base_dir = base.string();
-  auto shell_words = shell_word_warnings(read.definition);
-  TRY_ASSIGN(auto loaded, finish(std::move(read.definition), std::move(source)));
-  loaded.warnings.insert(loaded.warnings.begin(), shell_words.begin(), shell_words.end());
+  TRY_ASSIGN(auto loaded, build_from_words(args, base_dir, read_stdin));
+  TRY(loaded.sweep.check_inputs());
   return loaded;
 }
 
 Result<LoadedSweep> reload(const SourceInfo& source) {
-  if (source.one_liner) return parse_one_liner(source.args, source.base_dir);
-  auto loaded = parse_sweep(source.text, source.path, source.base_dir);
-  return loaded;
+  if (source.one_liner) return build_from_words(source.args, source.base_dir, {});
+  return build_from_file(source.text, source.path, source.base_dir);
 }
 
 }  // namespace gantry::spec

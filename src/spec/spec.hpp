@@ -45,7 +45,7 @@ Result<LoadedSweep> parse_one_liner(const std::vector<std::string>& args,
                                     const std::filesystem::path& base_dir,
                                     const ReadStdin& read_stdin = {});
 
-/// The sweep of a stored run.
+/// The sweep of a stored run. Its inputs may be missing by now: see Sweep::check_inputs().
 Result<LoadedSweep> reload(const SourceInfo& source);
 
 }  // namespace gantry::spec

@@ -183,7 +183,14 @@ class Store {
 
   // Requests from other processes.
   // -------------------------------------------------------------------------
-  Result<> post(const Request& request);  ///< commits at once, from any process
+  /// Commits at once, from any process; gives the request's id.
+  Result<std::int64_t> post(const Request& request);
+  /// Nobody has taken it yet. A request that was taken is gone in the same commit that journals it.
+  Result<bool> is_waiting(std::int64_t request) const;
+  /// Takes back a request that is_waiting(); false when it was taken meanwhile. Commits at once.
+  Result<bool> withdraw(std::int64_t request);
+  /// How many cancel requests are in the run's journal.
+  Result<std::int64_t> cancels_asked(RunId run) const;
   /// Cheap when nothing was posted since the last call. A request is forgotten with the commit of
   /// the open group, that is together with the event the caller makes of it; until then a crash
   /// brings it back.

@@ -5,13 +5,34 @@
 
 namespace gantry::store {
 
-Result<> Store::post(const Request& request) {
+Result<std::int64_t> Store::post(const Request& request) {
   const Database& db = impl_->db;
   TRY_ASSIGN(Statement s, db.prepare("INSERT INTO requests (run, tasks) VALUES (?,?)"));
   std::string tasks;
   write_task_list(request.all, request.tasks, tasks);
   s.integer(request.run.value()).plain_text(tasks);
-  return s.run();
+  TRY(s.run());
+  return sqlite3_last_insert_rowid(db.raw());
+}
+
+Result<bool> Store::is_waiting(std::int64_t request) const {
+  TRY_ASSIGN(Statement s, impl_->db.prepare("SELECT 1 FROM requests WHERE id = ?"));
+  return s.integer(request).step();
+}
+
+Result<bool> Store::withdraw(std::int64_t request) {
+  const Database& db = impl_->db;
+  TRY_ASSIGN(Statement s, db.prepare("DELETE FROM requests WHERE id = ?"));
+  TRY(s.integer(request).run());
+  return sqlite3_changes(db.raw()) > 0;
+}
+
+Result<std::int64_t> Store::cancels_asked(RunId run) const {
+  TRY_ASSIGN(Statement s,
+             impl_->db.prepare("SELECT count(*) FROM events WHERE run = ? AND task IS NULL "
+                               "AND kind = 'cancel asked'"));
+  TRY(s.integer(run.value()).step());
+  return s.integer();
 }
 
 Result<std::vector<Request>> Store::take_requests() {

@@ -197,6 +197,27 @@ TEST_F(StoreTest, HandsRequestsOverOnce) {
   EXPECT_THAT(must(driver.take_requests()), SizeIs(1));
 }
 
+TEST_F(StoreTest, TellsWhoeverPostedARequestWhatBecameOfIt) {
+  Store driver = open();
+  const RunId run = new_run(driver);
+  Store other = open();
+  const auto taken = must(other.post({0, run, true, {}}));
+  EXPECT_TRUE(must(other.is_waiting(taken)));
+  EXPECT_EQ(must(other.cancels_asked(run)), 0);
+  EXPECT_THAT(must(driver.take_requests()), SizeIs(1));
+  must(driver.append(run, CancelRequested{true, {}, from_ns(5)}));
+  EXPECT_TRUE(must(other.is_waiting(taken))) << "not committed yet";
+  must(driver.commit());
+  EXPECT_FALSE(must(other.is_waiting(taken)));
+  EXPECT_FALSE(must(other.withdraw(taken)));
+  EXPECT_EQ(must(other.cancels_asked(run)), 1);
+  EXPECT_EQ(must(other.cancels_asked(RunId(run.value() + 1))), 0);
+
+  const auto withdrawn = must(other.post({0, run, true, {}}));
+  EXPECT_TRUE(must(other.withdraw(withdrawn)));
+  EXPECT_THAT(must(driver.take_requests()), IsEmpty());
+}
+
 TEST_F(StoreTest, ARequestThatWasNotActedOnComesBackAfterACrash) {
   {
     Store driver = open();

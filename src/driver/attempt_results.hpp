@@ -1,0 +1,14 @@
+#pragma once
+/// From what an attempt printed and wrote to the values that the study's `results:` names.
+
+#include <filesystem>
+
+#include "model/event.hpp"
+#include "model/sweep.hpp"
+
+namespace gantry::driver {
+
+/// Fills `ended.results` of a success. A value that cannot be read makes it a failure.
+void read_results(const std::filesystem::path& state_dir, const Sweep& sweep, AttemptEnded& ended);
+
+}  // namespace gantry::driver

@@ -1,0 +1,103 @@
+#include "driver/orphan_cancel.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <set>
+#include <string>
+#include <variant>
+
+namespace gantry::driver {
+
+namespace {
+
+class Cancelling {
+ public:
+  Cancelling(Launcher& launcher, store::Store& store, UndrivenRuns& runs,
+             const std::vector<store::Request>& requests, const Clock& clock)
+      : launcher_(launcher), store_(store), runs_(runs), requests_(requests), clock_(clock) {}
+
+  Result<bool> run() {
+    TRY(launcher_.open());
+    TRY(take_news());
+    bool any = false;
+    for (const auto& request : requests_) {
+      std::vector<TaskId> running;
+      for (const auto& [key, host] : running_) {
+        if (!is_meant(request, key)) continue;
+        running.push_back(key.task);
+        launcher_.cancel(key, host);
+      }
+      TRY_ASSIGN(const bool some, runs_.cancel(request, running, clock_.now()));
+      any |= some;
+    }
+    while (
+        std::ranges::any_of(running_, [&](const auto& entry) { return is_meant(entry.first); })) {
+      TRY_ASSIGN(const bool news, take_news());
+      if (!news) TRY(wait());
+    }
+    TRY(store_.commit());
+    if (receipt_ != 0) launcher_.acknowledge(receipt_);
+    launcher_.close();
+    return any;
+  }
+
+ private:
+  static bool is_meant(const store::Request& request, const TaskKey& key) {
+    return request.run == key.run &&
+           (request.all || std::ranges::find(request.tasks, key.task) != request.tasks.end());
+  }
+  [[nodiscard]] bool is_meant(const TaskKey& key) const {
+    return std::ranges::any_of(requests_, [&](const auto& r) { return is_meant(r, key); });
+  }
+
+  /// True when there was some.
+  Result<bool> take_news() {
+    std::vector<LauncherEvent> events;
+    TRY(launcher_.poll(events));
+    for (auto& event : events) {
+      if (auto* report = std::get_if<ReportReceived>(&event)) {
+        running_.erase(report->report.key);
+        receipt_ = report->receipt;
+        const std::string& host = host_names_[report->host];
+        TRY(runs_.take(std::move(*report), host, clock_.now()));
+      } else if (const auto* running = std::get_if<TaskRunning>(&event)) {
+        running_[running->key] = running->host;
+      } else if (const auto* returned = std::get_if<TaskReturned>(&event)) {
+        running_.erase(returned->key);
+      } else if (const auto* appeared = std::get_if<HostAppeared>(&event)) {
+        host_names_[appeared->host.id] = appeared->host.name;
+      } else if (auto* vanished = std::get_if<HostVanished>(&event)) {
+        return fail(ErrorCode::peer, std::move(vanished->why));
+      }
+    }
+    return !events.empty();
+  }
+
+  Result<> wait() {
+    const short want = launcher_.wants_to_send() ? POLLIN | POLLOUT : POLLIN;
+    pollfd fd{launcher_.wait_fd(), want, 0};
+    if (::poll(&fd, 1, -1) < 0 && errno != EINTR) return fail_errno("poll");
+    return {};
+  }
+
+  Launcher& launcher_;
+  store::Store& store_;
+  UndrivenRuns& runs_;
+  const std::vector<store::Request>& requests_;
+  const Clock& clock_;
+  std::map<HostId, std::string> host_names_;
+  std::map<TaskKey, HostId> running_;
+  std::uint64_t receipt_ = 0;
+};
+
+}  // namespace
+
+Result<bool> cancel_orphans(Launcher& launcher, store::Store& store, UndrivenRuns& runs,
+                            const std::vector<store::Request>& requests, const Clock& clock) {
+  return Cancelling(launcher, store, runs, requests, clock).run();
+}
+
+}  // namespace gantry::driver

@@ -1,0 +1,17 @@
+#pragma once
+/// Ends tasks that have outlived their gantry: by what the agents say is running, so that it does
+/// not matter whether the study can still be read. One thread.
+
+#include <vector>
+
+#include "actuate/launcher.hpp"
+#include "driver/undriven_runs.hpp"
+
+namespace gantry::driver {
+
+/// Opens the launcher, takes in what ended meanwhile, cancels what the requests name and waits
+/// until it is gone; journals all of it. False when there was nothing to cancel.
+Result<bool> cancel_orphans(Launcher& launcher, store::Store& store, UndrivenRuns& runs,
+                            const std::vector<store::Request>& requests, const Clock& clock);
+
+}  // namespace gantry::driver

@@ -1,0 +1,113 @@
+#include "driver/undriven_runs.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "driver/attempt_results.hpp"
+
+namespace gantry::driver {
+
+namespace {
+
+using engine::TaskState;
+
+engine::Engine empty_engine(std::uint32_t tasks) {
+  engine::Workload work;
+  work.count = tasks;
+  return {std::move(work), engine::Policy{}};
+}
+
+bool is_open(TaskState state) {
+  return state != TaskState::done && state != TaskState::failed && state != TaskState::cancelled;
+}
+
+}  // namespace
+
+Result<> UndrivenRuns::take(ReportReceived received, const std::string& host_name, TimePoint now) {
+  const TaskKey key = received.report.key;
+  TRY_ASSIGN(Run * run, find(key.run));
+  if (run == nullptr || key.task.value() >= run->last_ended.size()) return {};
+  auto& last = run->last_ended[key.task.value()];
+  if (key.attempt.value() <= last) return {};
+  last = key.attempt.value();
+  AttemptEnded ended;
+  ended.report = std::move(received.report);
+  ended.host = received.host;
+  ended.host_name = host_name;
+  ended.fingerprint = received.fingerprint;
+  if (run->study) {
+    ended.parameters = run->study->parameters(key.task);
+    read_results(options_.state_dir, *run->study, ended);
+  } else if (ended.report.cause == FailureCause::none) {
+    // Nobody can tell its parameters and results any more: it must run again.
+    ended.report.cause = FailureCause::missing_result;
+    ended.report.detail = run->no_study;
+  }
+  return record(*run, std::move(ended), now);
+}
+
+Result<bool> UndrivenRuns::cancel(const store::Request& request, const std::vector<TaskId>& running,
+                                  TimePoint now) {
+  TRY_ASSIGN(Run * run, find(request.run));
+  if (run == nullptr) return false;
+  const auto waits = [&](TaskId task) { return is_open(run->journal.state(task)); };
+  const auto& counts = run->journal.counts();
+  const bool some_wait = request.all
+                             ? counts.done + counts.failed + counts.cancelled < counts.total
+                             : std::ranges::any_of(request.tasks, [&](TaskId task) {
+                                 return task.value() < run->last_ended.size() && waits(task);
+                               });
+  if (!some_wait && running.empty()) return false;
+  TRY(record(*run, CancelRequested{request.all, request.tasks, now}, now));
+  return true;
+}
+
+Result<UndrivenRuns::Run*> UndrivenRuns::find(RunId id) {
+  auto found = runs_.find(id);
+  if (found == runs_.end()) {
+    TRY_ASSIGN(auto record, store_.run(id));
+    std::optional<Run> run;
+    if (record) {
+      TRY_ASSIGN(run, load(std::move(*record)));
+    }
+    found = runs_.emplace(id, std::move(run)).first;
+  }
+  return found->second ? &*found->second : nullptr;
+}
+
+Result<UndrivenRuns::Run> UndrivenRuns::load(store::RunRecord record) const {
+  const std::uint32_t tasks = record.counts.total;
+  Run run{std::move(record), empty_engine(tasks), std::vector<std::uint32_t>(tasks + 1, 0), {}, {}};
+  // Whoever went on with the run made the cancelled tasks pending again, which is not journalled.
+  const bool cancels_hold = run.record.counts.cancelled > 0;
+  TRY(store_.replay(run.record.id, [&](const Event& event) {
+    if (std::holds_alternative<CancelRequested>(event) && !cancels_hold) return;
+    run.journal.apply(event);
+    const auto* ended = std::get_if<AttemptEnded>(&event);
+    if (ended == nullptr || ended->report.key.task.value() > tasks) return;
+    auto& last = run.last_ended[ended->report.key.task.value()];
+    last = std::max(last, ended->report.key.attempt.value());
+  }));
+  auto study = options_.reload(run.record);
+  if (study) {
+    run.study.emplace(std::move(*study));
+  } else {
+    run.no_study = std::move(study).error().message;
+  }
+  return run;
+}
+
+/// Its status is what follows from its journal.
+Result<> UndrivenRuns::record(Run& run, Event event, TimePoint now) {
+  run.journal.apply(event);
+  TRY(store_.append(run.record.id, std::move(event)));
+  const auto& c = run.journal.counts();
+  const auto state =
+      c.done + c.failed == c.total ? store::RunState::finished : store::RunState::open;
+  return store_.update_run(run.record.id, state,
+                           {c.total, c.done, c.reused, c.failed, c.cancelled, 0}, Duration{0}, 0,
+                           now);
+}
+
+}  // namespace gantry::driver

@@ -1,0 +1,50 @@
+#pragma once
+/// Runs of this state directory that the process at hand does not drive, as their journals say.
+/// Takes in how their tasks have ended since, and lets tasks be cancelled; starts nothing and takes
+/// nothing back. Needs no study: one that has changed loses values, not control. One thread.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actuate/launcher.hpp"
+#include "driver/driver.hpp"
+#include "engine/engine.hpp"
+
+namespace gantry::driver {
+
+class UndrivenRuns {
+ public:
+  /// Both must outlive this. Uses options.state_dir and options.reload.
+  UndrivenRuns(store::Store& store, const Options& options) : store_(store), options_(options) {}
+
+  /// Journals an attempt's end, once however often it is reported, in the store's open group.
+  /// Forgets ends of runs that were removed.
+  Result<> take(ReportReceived received, const std::string& host_name, TimePoint now);
+
+  /// Journals that the request's tasks are cancelled. `running` are those of its tasks that run
+  /// now, as agents say. True unless there was nothing to cancel.
+  Result<bool> cancel(const store::Request& request, const std::vector<TaskId>& running,
+                      TimePoint now);
+
+ private:
+  struct Run {
+    store::RunRecord record;
+    engine::Engine journal;                 ///< replays for ever: it never resumes
+    std::vector<std::uint32_t> last_ended;  ///< by task
+    std::optional<Sweep> study;
+    std::string no_study;  ///< why there is none
+  };
+  /// Null when there is no such run.
+  Result<Run*> find(RunId id);
+  Result<Run> load(store::RunRecord record) const;
+  Result<> record(Run& run, Event event, TimePoint now);
+
+  store::Store& store_;
+  const Options& options_;
+  std::map<RunId, std::optional<Run>> runs_;
+};
+
+}  // namespace gantry::driver

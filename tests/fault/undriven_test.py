@@ -1,0 +1,176 @@
+"""Runs whose gantry is gone: cancel and clean reach what still runs, results that ended meanwhile are believed only
+as long as they hold."""
+import signal
+import unittest
+
+from fault_case import FaultCase
+
+
+class UndrivenCase(FaultCase):
+    """A task that is given `wait` goes on until the file `go` is there."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("task", """
+            #!/bin/sh
+            echo "$GANTRY_TASK" >> began
+            value=$(cat "${2:-/dev/null}")
+            case $1 in
+              wait) while [ ! -e go ]; do sleep 0.02; done ;;
+              fail) [ -e mended ] || exit 3; while [ ! -e go ]; do sleep 0.02; done ;;
+            esac
+            echo "value=$value"
+            echo "$GANTRY_TASK" >> ended
+            """, executable=True)
+
+    def start_run(self, *options, began: int):
+        child = self.start_gantry("run", "-j4", "--no-progress", *options, "sweep.yaml")
+        self.wait_until(lambda: self.line_count("began") == began, f"{began} tasks to begin")
+        return child
+
+    def kill_gantry(self, child):
+        child.kill()
+        child.communicate()
+
+    def states(self) -> dict:
+        return {number: task["state"] for number, task in self.tasks().items()}
+
+    def wait_counts(self, **expected):
+        def seen():
+            status = self.gantry("status", "--json").json()
+            return all(status[name] == count for name, count in expected.items())
+        self.wait_until(seen, f"{expected} in the status")
+
+    def assert_cancels(self, *words):
+        result = self.gantry("cancel", *words)
+        self.assertEqual(result.code, 0, result)
+        self.assertIn("cancelled", result.stderr)
+        self.assertEqual(self.task_processes(), {}, "these were to be ended")
+        return result
+
+
+class CancelTest(UndrivenCase):
+    def test_takes_no_result_back(self):
+        for name in ("quick", "fail", "wait"):
+            self.write(f"in-{name}", "1")
+        self.write("sweep.yaml", "command: [./task, '{x}', 'in-{x}']\n"
+                                 "parameters: {x: [quick, fail, wait]}\ninputs: ['in-{x}']\n")
+        child = self.start_run(began=3)
+        self.wait_counts(done=1, failed=1)
+        self.kill_gantry(child)
+        self.write("in-quick", "2")
+        self.assert_cancels()
+        self.assertEqual(self.states(), {1: "done", 2: "failed", 3: "cancelled"})
+        status = self.gantry("status", "--json").json()
+        self.assertEqual((status["done"], status["failed"], status["cancelled"]), (1, 1, 1))
+        self.assertIn("nothing to cancel", self.gantry("cancel").stderr)
+
+    def test_reaches_a_failed_task_that_was_tried_again(self):
+        self.write("sweep.yaml", "command: [./task, fail]\n")
+        self.assertEqual(self.gantry("run", "sweep.yaml").code, 1)
+        self.write("mended", "")
+        child = self.start_run(began=2)
+        self.kill_gantry(child)
+        self.assert_cancels("1")
+        self.assertEqual(self.states(), {1: "cancelled"})
+
+    def test_takes_in_what_ended_meanwhile(self):
+        self.write("sweep.yaml", "command: [./task, '{x}', '/dev/null']\nparameters: {x: [wait]}\n"
+                                 "results: {value: {stdout: 'value=(.*)'}}\n")
+        child = self.start_run(began=1)
+        self.kill_gantry(child)
+        self.write("go", "")
+        self.wait_until(lambda: self.line_count("ended") == 1, "the task to end")
+        self.wait_until(lambda: not self.task_processes(), "its processes to be gone")
+        self.assertIn("nothing to cancel", self.gantry("cancel").stderr)
+        self.assertEqual(self.states(), {1: "done"})
+
+
+class ChangedStudyTest(UndrivenCase):
+    """The folder that the study's values come from has changed: it does not give the same tasks any more."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("in/a", "1")
+        self.write("sweep.yaml", "command: [./task, wait, '{f}']\nparameters: {f: {glob: 'in/*'}}\n")
+        self.kill_gantry(self.start_run(began=1))
+        self.write("in/b", "2")
+        self.assertNotEqual(self.task_processes(), {})
+
+    def test_cancel(self):
+        self.assert_cancels()
+        self.assertEqual(self.states(), {1: "cancelled"})
+
+    def test_clean(self):
+        result = self.gantry("clean", "all", "--yes")
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(self.task_processes(), {}, "cleaned away, and still running")
+        self.assertEqual(self.gantry("runs", "--json").json_lines(), [])
+
+
+class RequestTest(UndrivenCase):
+    """A gantry that is stopped cannot take requests."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("sweep.yaml", "command: [./task, wait]\nparameters: {i: 1..2}\n")
+        self.child = self.start_run(began=2)
+        self.wait_counts(running=2)
+        self.child.send_signal(signal.SIGSTOP)
+
+    def test_that_nobody_took_does_not_cancel_a_later_run(self):
+        result = self.gantry("cancel")
+        self.assertEqual(result.code, 3, result)
+        self.assertIn("has not taken the request", self.flat(result.stderr))
+        self.kill_gantry(self.child)
+        child = self.start_gantry("run", "sweep.yaml")
+        self.wait_until(lambda: self.journal("SELECT count(*) FROM requests") == [(0,)], "the request to be dropped")
+        self.write("go", "")
+        result = self.finish(child)
+        self.assertEqual(result.code, 0, result)
+        self.assert_each_result_once(2)
+
+    def test_whose_gantry_is_killed_is_carried_out_without_it(self):
+        cancel = self.start_gantry("cancel")
+        self.wait_until(lambda: self.journal("SELECT count(*) FROM requests") == [(1,)], "the request")
+        self.kill_gantry(self.child)
+        result = self.finish(cancel)
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(self.task_processes(), {})
+        self.assertEqual(self.states(), {1: "cancelled", 2: "cancelled"})
+        self.assertEqual(self.journal("SELECT count(*) FROM requests"), [(0,)])
+
+
+class StaleResultTest(UndrivenCase):
+    def setUp(self):
+        super().setUp()
+        self.write("in", "old")
+        self.write("sweep.yaml", "command: [./task, wait, in]\ninputs: [in]\n"
+                                 "results: {value: {stdout: 'value=(.*)'}}\n")
+        self.child = self.start_run(began=1)
+
+    def assert_new_value(self, result):
+        self.assertEqual(result.code, 0, result)
+        [row] = self.gantry("results", "--json").json_lines()
+        self.assertEqual(row["results"], {"value": "new"})
+        self.assertEqual(self.line_count("began"), 2)
+        self.assertIn("input", self.gantry("explain", "1").stdout)
+
+    def test_of_a_task_that_ended_before_its_input_changed(self):
+        self.kill_gantry(self.child)
+        self.write("go", "")
+        self.wait_until(lambda: self.line_count("ended") == 1, "the task to end")
+        self.write("in", "new")
+        self.assert_new_value(self.gantry("run", "sweep.yaml"))
+
+    def test_of_a_task_that_was_adopted_after_its_input_changed(self):
+        self.kill_gantry(self.child)
+        self.write("in", "new")
+        child = self.start_gantry("run", "--json", "sweep.yaml")
+        self.wait_counts(running=1)
+        self.write("go", "")
+        self.assert_new_value(self.finish(child))
+
+
+if __name__ == "__main__":
+    unittest.main()
