@@ -80,6 +80,7 @@ Result<> end_leftovers(const Context& context, const std::vector<store::RunRecor
   how.state_dir = context.state_dir;
   how.reload = reload_sweep;
   std::vector<store::Request> requests;
+  requests.reserve(records.size());
   for (const auto& record : records) requests.push_back({0, record.id, true, {}});
   TRY(driver::cancel_undriven(requests, how, context.clock));
   return {};
