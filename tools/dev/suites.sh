@@ -77,7 +77,7 @@ test_everything() {
   for suite in asan e2e fault package lint tsan fuzz; do
     case $suite in
       lint) run_suite lint ${CI:+--all} ;;
-      fuzz) run_suite fuzz 40 ;;
+      fuzz) run_suite fuzz 25 ;;
       *) run_suite "$suite" ;;
     esac
   done
