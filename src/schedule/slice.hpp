@@ -82,11 +82,11 @@ class Slice {
   void offer_last_best(const Drawing& drawing, std::uint32_t site, Seconds from);
   std::span<const Seconds> ends(const Drawing& drawing, std::uint32_t site, std::size_t place,
                                 Seconds start);
-  void select(const Drawing& drawing, std::size_t slot, bool anew);
+  void select(const Drawing& drawing, std::size_t index, bool anew);
   [[nodiscard]] bool stale(const Drawing& drawing, std::size_t slot, std::uint32_t site);
-  [[nodiscard]] bool still_best(const Drawing& drawing, std::size_t slot);
+  [[nodiscard]] bool still_best(const Drawing& drawing, std::size_t index);
   void find_best_sites(Slot& slot, std::size_t index);
-  [[nodiscard]] Seconds other_choice(std::size_t slot);
+  [[nodiscard]] Seconds other_choice(std::size_t index);
   void choose(const Drawing& drawing);
 
   Heuristic heuristic_;
