@@ -60,7 +60,7 @@ class Launcher {
   virtual Result<> open() = 0;
 
   /// Hands a task over. The agent queues it until the host has room. `key` must not have been used
-  /// before. `fingerprint` comes back with the report.
+  /// before, unless it was returned (TaskReturned). `fingerprint` comes back with the report.
   virtual void start(const TaskKey& key, HostId host, const Task& task,
                      const Fingerprint& fingerprint) = 0;
   /// Ends the attempt's process tree (politely first); the report that follows says `cancelled`.

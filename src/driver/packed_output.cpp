@@ -23,10 +23,10 @@ Result<std::string> whole_output(const std::filesystem::path& state_dir,
     const ssize_t n = ::pread(fd.get(), text.data() + at, size - at, offset);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return fail_errno(path.string());
-    if (n == 0) break;  // the disk was full when it was written
+    if (n == 0)
+      return fail(ErrorCode::corrupt, path.string() + ": ends too early: output is missing");
     at += static_cast<std::uint64_t>(n);
   }
-  text.resize(at);
   return text;
 }
 

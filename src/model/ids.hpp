@@ -12,7 +12,8 @@ using RunId = StrongId<struct RunTag, std::uint32_t>;
 /// A task within its run: its place in the sweep, from 1.
 using TaskId = StrongId<struct TaskTag, std::uint32_t>;
 using HostId = StrongId<struct HostTag, std::uint32_t>;
-/// One try at a task, from 1; never reused, also not after a crash.
+/// One try at a task, from 1. A number whose try has started, as far as anybody can know, is never
+/// given again, also not after a crash; one that came back unstarted is.
 using AttemptId = StrongId<struct AttemptTag, std::uint32_t>;
 
 /// What an actuator needs to name one try of one task.

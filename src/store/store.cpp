@@ -65,7 +65,8 @@ Result<Store> Store::open(const std::filesystem::path& directory, Access access)
   if (access == Access::read_write) {
     TRY_ASSIGN(hot, prepare_hot(db));
   }
-  return Store(std::unique_ptr<Impl>(new Impl{std::move(db), access, std::move(hot), {}}));
+  return Store(
+      std::unique_ptr<Impl>(new Impl{std::move(db), access, std::move(hot), PackSync(directory)}));
 }
 
 // The open group.
@@ -102,6 +103,7 @@ Result<> Store::remember_digest(const std::string& path, std::uint64_t size,
 
 Result<> Store::commit() {
   if (impl_->group.empty()) return {};
+  TRY(impl_->packs.sync(impl_->group.events));
   TRY(impl_->write_group());
   impl_->group.clear();
   return {};

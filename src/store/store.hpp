@@ -148,8 +148,8 @@ class Store {
                       std::int32_t pid, TimePoint now);
   /// Joins the open group: a gantry begins to drive this run, which makes it the last one.
   Result<> mark_driven(RunId run);
-  /// Makes the open group durable (fsync). On failure (disk full) nothing of the group is lost from
-  /// memory: a later commit() tries the same group again.
+  /// Makes the open group durable (fsync), after the pack files that it refers to. On failure (disk
+  /// full) nothing of the group is lost from memory: a later commit() tries the same group again.
   Result<> commit();
   /// Feeds every journalled event of the run to `sink`, in order, with what the state of a run
   /// depends on: ends and reuses come without output, detail, host name, parameters and results

@@ -10,6 +10,7 @@
 
 #include "store/database.hpp"
 #include "store/event_rows.hpp"
+#include "store/pack_sync.hpp"
 #include "store/store.hpp"
 
 namespace gantry::store {
@@ -65,7 +66,8 @@ struct Store::Impl {
   Database db;
   Access access;
   std::optional<HotStatements> hot;  ///< read_write only
-  Group group;
+  PackSync packs;
+  Group group{};
   std::int64_t seen_data_version = -1;
   std::int64_t last_request = 0;
 
