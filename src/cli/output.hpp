@@ -1,6 +1,7 @@
 #pragma once
 /// A buffered way to standard output or standard error. A reader that goes away (`| head`) is no
-/// error: what is written afterwards is dropped and closed() tells. One thread.
+/// error: what is written afterwards is dropped and closed() tells. A reader that is slow is waited
+/// for; one that takes nothing when a person wants to stop is given up. One thread.
 
 #include <cstddef>
 #include <string>
@@ -28,11 +29,13 @@ class Output {
 
   /// Nobody reads any more; go on only for other reasons than to print.
   [[nodiscard]] bool closed() const { return closed_; }
-  /// The first failure other than a closed reader, such as a full disk.
+  /// The first failure other than a closed reader: a full disk, a reader that was given up.
   [[nodiscard]] const Result<>& status() const { return status_; }
   [[nodiscard]] int fd() const { return fd_; }
 
  private:
+  [[nodiscard]] bool await_reader() const;
+
   int fd_;
   std::string buffer_;
   bool closed_ = false;

@@ -6,6 +6,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "base/fd.hpp"
 
@@ -58,6 +62,59 @@ TEST(Output, AFullDiskIsAnError) {
   output.flush();
   ASSERT_FALSE(output.status().has_value());
   EXPECT_FALSE(output.closed());
+}
+
+/// Holds SIGINT off, as a run does while tasks may run.
+class InterruptHeldOff {
+ public:
+  InterruptHeldOff() {
+    sigemptyset(&interrupt_);
+    sigaddset(&interrupt_, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &interrupt_, nullptr);
+  }
+  ~InterruptHeldOff() {
+    const timespec at_once{};
+    while (sigtimedwait(&interrupt_, nullptr, &at_once) > 0) continue;
+    pthread_sigmask(SIG_UNBLOCK, &interrupt_, nullptr);
+  }
+  InterruptHeldOff(const InterruptHeldOff&) = delete;
+  InterruptHeldOff& operator=(const InterruptHeldOff&) = delete;
+
+ private:
+  sigset_t interrupt_{};
+};
+
+const std::string kMoreThanAPipeHolds(std::size_t{1} << 20, 'x');
+
+TEST(Output, AReaderThatStallsDoesNotKeepUsFromStopping) {
+  const Pipe pipe;
+  const InterruptHeldOff held_off;
+  Output output(pipe.write_end.get());
+  ::raise(SIGINT);
+  output.write(kMoreThanAPipeHolds);  // comes back
+  EXPECT_TRUE(output.closed());
+  EXPECT_FALSE(output.status().has_value()) << "not all of it was printed";
+}
+
+TEST(Output, ASlowReaderGetsEverythingAlsoWhenWeStop) {
+  Pipe pipe;
+  const InterruptHeldOff held_off;
+  Output output(pipe.write_end.get());
+  std::size_t got = 0;
+  std::jthread reader([&] {
+    std::vector<char> piece(std::size_t{64} << 10);
+    for (ssize_t n = 1; n > 0; got += static_cast<std::size_t>(n)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      n = ::read(pipe.read_end.get(), piece.data(), piece.size());
+    }
+  });
+  ::raise(SIGINT);
+  output.write(kMoreThanAPipeHolds);
+  output.flush();
+  EXPECT_FALSE(output.closed());
+  pipe.write_end.reset();
+  reader.join();
+  EXPECT_EQ(got, kMoreThanAPipeHolds.size());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "driver/content_cache.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -51,6 +52,26 @@ TEST_F(ContentCacheTest, ADirectoryIsItsFilesAndTheirNames) {
   ASSERT_TRUE(before);
   std::filesystem::rename(dir_ / "tree/sub/b", dir_ / "tree/sub/c");
   EXPECT_NE(cache.digest((dir_ / "tree").string()).value(), *before);
+}
+
+TEST_F(ContentCacheTest, APipeIsNoInput) {
+  auto store = open_store();
+  ContentCache cache(store);
+  const auto pipe = (dir_ / "pipe").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto digest = cache.digest(pipe);  // would wait for a writer
+  ASSERT_FALSE(digest);
+  EXPECT_EQ(digest.error().message, pipe + ": an input must be a file or a folder");
+}
+
+TEST_F(ContentCacheTest, ReadingALargeFileCanBeStopped) {
+  auto store = open_store();
+  ContentCache cache(store);
+  write("large", "");
+  std::filesystem::resize_file(dir_ / "large", std::uintmax_t{1} << 40);  // takes no room
+  int asked = 0;
+  EXPECT_FALSE(cache.digest((dir_ / "large").string(), [&] { return ++asked == 3; }));
+  EXPECT_EQ(asked, 3);
 }
 
 TEST_F(ContentCacheTest, AMissingInputIsNamed) {

@@ -281,13 +281,17 @@ void Session::on_stop_signals() {
 // -------------------------------------------------------------------------------------------
 
 void Session::apply(Event& event) {
-  // An agent's time may be ahead of ours, when the clock was set: a back-off must not wait for it.
   auto* ended = std::get_if<AttemptEnded>(&event);
-  const Duration ahead =
-      ended != nullptr ? std::max(ended->report.ended - now_, Duration{0}) : Duration{0};
-  if (ended != nullptr) ended->report.ended -= ahead;
+  if (ended == nullptr || ended->report.ended <= now_) return run_.engine.apply(event);
+  // The agent's time is ahead of ours when somebody has set the clock: as if it ended now, or a
+  // retry would wait until we are there.
+  const AttemptReport& report = ended->report;
+  const auto [started, at] = std::pair(report.started, report.ended);
+  if (started != kNever) ended->report.started -= at - now_;
+  ended->report.ended = now_;
   run_.engine.apply(event);
-  if (ended != nullptr) ended->report.ended += ahead;
+  ended->report.started = started;
+  ended->report.ended = at;
 }
 
 void Session::journal(Event event) {

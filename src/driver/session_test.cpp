@@ -193,6 +193,21 @@ TEST_F(SessionTest, AChangedProgramIsRunAgain) {
   EXPECT_EQ((*history)[1].text, "an input or the program changed");
 }
 
+TEST_F(SessionTest, ARetryDoesNotWaitForAnAgentWhoseClockIsAhead) {
+  auto study = spec::parse_sweep("command: echo\nretries: {count: 1, backoff: 10 ms}\n", "s", dir_);
+  ASSERT_TRUE(study) << study.error().message;
+  FakeLauncher launcher;
+  const TimePoint ahead = clock_.now() + std::chrono::hours(1);
+  launcher.outcome = [&](const Task&, AttemptReport& report) {
+    report.started = report.ended = ahead;
+    if (report.key.attempt == AttemptId(1)) report.cause = FailureCause::exit_code;
+  };
+  const auto summary = drive_with(launcher, study->sweep);
+  EXPECT_EQ(summary.counts.done, 1U);
+  EXPECT_LT(summary.elapsed, Duration(std::chrono::minutes(1)));
+  EXPECT_EQ(rows(summary.run)[0].ended, ahead) << "the journal says what the agent said";
+}
+
 TEST_F(SessionTest, OutputThatCannotBeReadIsNamedAsTheReason) {
   const std::string text =
       "command: echo {i}\nparameters: {i: [1]}\nresults: {e: {stdout: 'e=(.*)'}}\n";

@@ -1,6 +1,10 @@
 """Ctrl-C, SIGTERM and cancel: what runs ends as promised, and `run` goes on afterwards."""
+import array
+import fcntl
 import os
+import pathlib
 import signal
+import termios
 import unittest
 
 from fault_case import FaultCase
@@ -118,6 +122,70 @@ class SignalTest(InterruptCase):
         self.assertEqual(self.finish(child).code, 1)
         self.assertEqual(len(self.lines("ended")), 2)
         self.assert_run_goes_on()
+
+
+class UnreadyTest(FaultCase):
+    """Ctrl-C is heard also while gantry is busy with something else than tasks."""
+
+    def make_large(self, name: str):
+        """Reading it takes minutes; it takes no room."""
+        with (self.dir / name).open("wb") as file:
+            file.truncate(1 << 40)
+
+    def wait_reading(self, child, name: str):
+        def reads():
+            for link in pathlib.Path(f"/proc/{child.pid}/fd").iterdir():
+                try:
+                    if os.readlink(link) == str(self.dir / name):
+                        return True
+                except OSError:
+                    pass
+            return False
+        self.wait_until(reads, f"gantry to read {name}")
+
+    def test_while_the_input_of_the_first_task_is_read(self):
+        self.make_large("large")
+        self.write("sweep.yaml", "command: [touch, 'ran-{i}']\nparameters: {i: 1..3}\ninputs: [large]\n")
+        child = self.start_gantry("run", "sweep.yaml")
+        self.wait_reading(child, "large")
+        child.send_signal(signal.SIGINT)
+        result = self.finish(child, timeout=20)
+        self.assertEqual(result.code, 1, result)
+        self.assertIn("3 pending", self.flat(result.stderr))
+        self.assertEqual([path.name for path in self.dir.glob("ran-*")], [])
+
+    def test_while_results_of_earlier_runs_are_looked_for(self):
+        self.assertEqual(self.gantry("run", "--", "true", ":::", "1").code, 0)
+        self.make_large("large")
+        self.write("sweep.yaml", "command: [true]\ninputs: [large]\n")
+        child = self.start_gantry("run", "sweep.yaml")
+        self.wait_reading(child, "large")
+        child.send_signal(signal.SIGINT)
+        self.assertEqual(self.finish(child, timeout=20).code, -signal.SIGINT)
+        self.assertEqual(len(self.gantry("runs", "--json").json_lines()), 1)
+
+    def test_a_pipe_among_the_inputs(self):
+        os.mkfifo(self.dir / "pipe")
+        self.write("sweep.yaml", "command: [true]\ninputs: [pipe]\n")
+        result = self.gantry("run", "sweep.yaml")
+        self.assertEqual(result.code, 1, result)
+        self.assertIn("pipe: an input must be a file or a folder", self.flat(result.stderr))
+
+    def test_while_nobody_reads_what_is_printed(self):
+        self.write("task", "#!/bin/sh\nhead -c 300000 /dev/zero | tr '\\0' x\n", executable=True)
+        child = self.start_gantry("run", "-j2", "--", "./task", "{}", ":::", "1..200")
+        pipe = child.stdout.fileno()
+
+        def waiting():
+            count = array.array("i", [0])
+            fcntl.ioctl(pipe, termios.FIONREAD, count)
+            return count[0]
+        self.wait_until(lambda: waiting() > 60_000, "the pipe to fill")
+        child.send_signal(signal.SIGINT)
+        self.assertEqual(child.wait(30), 3)
+        result = self.finish(child)
+        self.assertIn("finishing what runs", self.flat(result.stderr))
+        self.assertIn("nobody reads what is printed", self.flat(result.stderr))
 
 
 class CancelTest(InterruptCase):
