@@ -4,23 +4,35 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
+
+#include "model/shell_commands.hpp"
+#include "model/wrappers.hpp"
 
 namespace gantry {
 
 namespace {
 
-constexpr std::array<std::string_view, 17> kInterpreters = {
-    "python", "perl",   "Rscript", "julia", "bash",  "sh",    "dash",    "zsh", "node",
-    "ruby",   "octave", "lua",     "php",   "tclsh", "guile", "gnuplot", "java"};
+constexpr int kMaxDepth = 8;  ///< of sh -c inside sh -c
+
+constexpr std::array<std::string_view, 22> kInterpreters = {
+    "python", "pypy", "perl",  "Rscript", "R",       "julia",  "bash",       "sh",
+    "dash",   "ksh",  "zsh",   "node",    "ruby",    "octave", "octave-cli", "lua",
+    "php",    "java", "tclsh", "guile",   "gnuplot", "source"};
 
 /// python3.11 is python, too.
+bool is_named(std::string_view program, std::string_view name) {
+  program = program_name(program);
+  return program.starts_with(name) &&
+         program.find_first_not_of("0123456789.", name.size()) == std::string_view::npos;
+}
+
+/// `.` reads a script like any of them.
 bool is_interpreter(std::string_view program) {
-  program = program.substr(program.rfind('/') + 1);
-  return std::any_of(kInterpreters.begin(), kInterpreters.end(), [&](std::string_view name) {
-    return program.starts_with(name) &&
-           program.find_first_not_of("0123456789.", name.size()) == std::string_view::npos;
-  });
+  return program == "." ||
+         std::any_of(kInterpreters.begin(), kInterpreters.end(),
+                     [&](std::string_view name) { return is_named(program, name); });
 }
 
 /// The program text is among the arguments themselves (-c of shells and Python, -e of Perl, Ruby,
@@ -29,14 +41,98 @@ bool is_inline_program(std::string_view option) {
   return option == "-c" || option == "-e" || option == "--eval";
 }
 
-/// Appends the absolute path if it names an existing regular file.
-bool append_file(const Task& task, const std::string& name, std::vector<std::string>& out) {
-  std::string path = name.starts_with('/') ? name : task.workdir + "/" + name;
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
-  out.push_back(std::move(path));
-  return true;
-}
+/// Collects the files that a command runs.
+class ProgramFinder {
+ public:
+  explicit ProgramFinder(const Task& task) : task_(task), directories_{task.workdir} {}
+
+  std::vector<std::string> find() && {
+    command(task_.argv, 0);
+    for (const auto& made : made_) std::erase(found_, made);
+    for (const auto& output : task_.outputs) std::erase(found_, output);
+    return std::move(found_);
+  }
+
+ private:
+  void command(std::span<const std::string> words, int depth) {
+    if (words.empty()) return;
+    program(words[0]);
+    words = words.subspan(behind_wrappers(words));
+    if (words.empty()) return;
+    program(words[0]);
+    const std::string_view text = shell_text(words);
+    if (!text.empty()) {
+      if (depth < kMaxDepth) shell(text, depth + 1);
+    } else if (is_interpreter(words[0])) {
+      script(words);
+    }
+  }
+
+  void shell(std::string_view text, int depth) {
+    for (const auto& [words, targets] : shell_commands(text)) {
+      for (const auto& target : targets) written(target);
+      for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+        if (words[i] == "-o") written(words[i + 1]);
+      }
+      if (words.size() > 1 && words[0] == "cd") {
+        // Where it is left again is not followed: names are looked up in every such place.
+        directories_.push_back(path_in(task_.workdir, words[1]));
+      } else {
+        command(words, depth);
+      }
+    }
+  }
+
+  /// Without a slash it is looked up in PATH.
+  void program(const std::string& name) {
+    if (name.find('/') != std::string::npos) add(name);
+  }
+
+  void script(std::span<const std::string> words) {
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      if (is_inline_program(words[i])) return;
+      if (words[i] == "-m" && i + 1 < words.size() && is_named(words[0], "python"))
+        return module(words[i + 1]);
+      if (!words[i].starts_with('-') && add(words[i])) return;
+    }
+  }
+
+  void module(std::string name) {
+    std::replace(name.begin(), name.end(), '.', '/');
+    if (!add(name + ".py")) add(name + "/__main__.py");
+  }
+
+  static std::string path_in(const std::string& directory, const std::string& name) {
+    std::string_view rest = name;
+    if (rest.starts_with('/')) return name;
+    while (rest.starts_with("./")) rest.remove_prefix(2);
+    return directory + "/" + std::string(rest);
+  }
+
+  /// True when the name is that of an existing regular file.
+  bool add(const std::string& name) {
+    bool found = false;
+    for (const auto& directory : directories_) {
+      std::string path = path_in(directory, name);
+      struct stat info {};
+      if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+      found = true;
+      if (std::find(found_.begin(), found_.end(), path) == found_.end())
+        found_.push_back(std::move(path));
+    }
+    return found;
+  }
+
+  /// What the command makes itself (`cc -o sim sim.c && ./sim`) was not there before it.
+  void written(const std::string& name) {
+    for (const auto& directory : directories_) made_.push_back(path_in(directory, name));
+  }
+
+  const Task& task_;
+  std::vector<std::string> directories_;
+  std::vector<std::string> found_;
+  std::vector<std::string> made_;
+};
 
 void add_list(Hasher& hasher, const std::vector<std::string>& list) {
   hasher.add(list.size());
@@ -68,16 +164,7 @@ Digest environment_digest(const Task& task) {
 }
 
 std::vector<std::string> implied_inputs(const Task& task) {
-  std::vector<std::string> out;
-  if (task.argv.empty()) return out;
-  if (task.argv[0].find('/') != std::string::npos) append_file(task, task.argv[0], out);
-  if (!is_interpreter(task.argv[0])) return out;
-  for (std::size_t i = 1; i < task.argv.size(); ++i) {
-    if (is_inline_program(task.argv[i])) break;
-    if (task.argv[i].starts_with('-')) continue;
-    if (append_file(task, task.argv[i], out)) break;
-  }
-  return out;
+  return ProgramFinder(task).find();
 }
 
 }  // namespace gantry

@@ -15,9 +15,10 @@ Digest command_digest(const Task& task);
 /// What the spec adds to the environment, and the parameters, which tasks see as
 /// GANTRY_PARAM_<name>.
 Digest environment_digest(const Task& task);
-/// Files that the command names as its program: argv[0] with a slash, and the script (first
-/// argument that names an existing file) given to a known interpreter. A task is run again when
-/// they change, without a word in `inputs:`. Absolute paths of existing files.
+/// Files that the command names as programs: with a slash, and the script (first argument that
+/// names an existing file) given to a known interpreter; both also behind wrappers such as `nice`
+/// and in the text of `sh -c`. A task is run again when they change, without a word in `inputs:`.
+/// Absolute paths of existing files.
 std::vector<std::string> implied_inputs(const Task& task);
 
 }  // namespace gantry

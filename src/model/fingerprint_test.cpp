@@ -11,6 +11,7 @@
 namespace gantry {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -49,9 +50,39 @@ TEST_F(FingerprintTest, SoIsTheScriptOfAnInterpreter) {
   EXPECT_THAT(implied({"python3", "-u", "sim.py", "data.csv"}), ElementsAre("sim.py"));
   EXPECT_THAT(implied({"python3.11", "-W", "ignore", "sim.py"}), ElementsAre("sim.py"));
   EXPECT_THAT(implied({"java", "-jar", "app.jar"}), ElementsAre("app.jar"));
-  EXPECT_THAT(implied({"sh", "-c", "sim.py"}), IsEmpty());
+  EXPECT_THAT(implied({"sh", "-c", "sim.py"}), IsEmpty()) << "looked up in PATH";
+  EXPECT_THAT(implied({"python3", "-m", "sim", "data.csv"}), ElementsAre("sim.py"));
+  EXPECT_THAT(implied({"python3", "-m", "json.tool", "data.csv"}), IsEmpty());
   EXPECT_THAT(implied({"pythonic", "sim.py"}), IsEmpty());
   EXPECT_THAT(implied({}), IsEmpty());
+}
+
+TEST_F(FingerprintTest, SoIsWhatStandsBehindWrappers) {
+  EXPECT_THAT(implied({"nice", "./sim"}), ElementsAre("sim"));
+  EXPECT_THAT(implied({"nice", "-n", "5", "timeout", "-k", "1", "10s", "python3", "sim.py"}),
+              ElementsAre("sim.py"));
+  EXPECT_THAT(implied({"env", "-u", "X", "A=1", "time", "-f", "%e", "./sim"}), ElementsAre("sim"));
+  EXPECT_THAT(implied({"mpirun", "--mca", "btl", "self", "-np", "2", "./sim", "data.csv"}),
+              ElementsAre("sim"));
+  EXPECT_THAT(implied({"srun", "-n", "4", "--mem=1G", "./sim"}), ElementsAre("sim"));
+  EXPECT_THAT(implied({"taskset", "-c", "0", "stdbuf", "-oL", "bash", "sim"}), ElementsAre("sim"));
+  EXPECT_THAT(implied({"nice", "-n"}), IsEmpty());
+  EXPECT_THAT(implied({"echo", "./sim"}), IsEmpty());
+}
+
+TEST_F(FingerprintTest, SoIsWhatAShellsTextRuns) {
+  EXPECT_THAT(implied({"/bin/sh", "-c", "./sim | sort > data.csv"}), Contains("sim"));
+  const auto of_text = [&](const std::string& text) { return implied({"sh", "-c", text}); };
+  EXPECT_THAT(of_text("A=1 ./sim x; python3 'sim.py'"), ElementsAre("sim", "sim.py"));
+  EXPECT_THAT(of_text("if true; then x=\"$(nice ./sim 2>/dev/null)\"; fi"), ElementsAre("sim"));
+  EXPECT_THAT(of_text("bash -c './sim && . ./sim.py'"), ElementsAre("sim", "sim.py"));
+  EXPECT_THAT(of_text("cd / && cd " + directory_.string() + " && ./sim"), ElementsAre("sim"));
+  EXPECT_THAT(of_text("echo ./sim # ; ./sim.py"), IsEmpty());
+  EXPECT_THAT(of_text("cat <<END\n./sim\nEND"), IsEmpty());
+  EXPECT_THAT(of_text("cat > ./sim; chmod +x sim; ./sim"), IsEmpty()) << "made by the task";
+  EXPECT_THAT(of_text("cc -o sim sim.c && ./sim"), IsEmpty()) << "made by the task";
+  task_.outputs = {directory_ / "sim"};
+  EXPECT_THAT(of_text("make && ./sim"), IsEmpty()) << "an output";
 }
 
 TEST_F(FingerprintTest, CommandDigestKnowsItsParts) {

@@ -20,8 +20,12 @@ GanttChart::GanttChart(const Situation& situation, const Estimates& estimates,
                       .file_from = site.file_from});
   }
   double largest_private = 0;
-  for (const TaskClass& task : situation.classes)
+  for (const SharedFile& file : situation.files) least_input_ = std::min(least_input_, file.bytes);
+  for (const TaskClass& task : situation.classes) {
     largest_private = std::max(largest_private, task.private_bytes);
+    if (task.private_bytes > 0) least_input_ = std::min(least_input_, task.private_bytes);
+    if (task.output_bytes > 0) least_output_ = std::min(least_output_, task.output_bytes);
+  }
   host_free_.reserve(situation.hosts.size());
   for (const PlanHost& host : situation.hosts) {
     host_free_.push_back(std::max(host.free_from, 0.0));
@@ -114,13 +118,32 @@ Placement GanttChart::fit(std::uint32_t task_class, std::uint32_t host) const {
   return {start, end, returned(task, site, end)};
 }
 
+/// Is the gap too short for every input and output?
+bool GanttChart::useless(std::uint32_t site, Span gap, bool inputs, bool outputs) const {
+  const auto fits = [&](double bytes, bool outbound) {
+    return bytes < kNever && estimates_->moved(site, gap.start, bytes, outbound) <= gap.end;
+  };
+  return !(inputs && fits(least_input_, false)) && !(outputs && fits(least_output_, true));
+}
+
+void GanttChart::reserve_input(std::uint32_t site, Span span) {
+  Site& at = sites_[site];
+  at.inbound.reserve(span, [&](Span gap) { return useless(site, gap, true, at.same_stream); });
+}
+
+void GanttChart::reserve_output(std::uint32_t site, Span span) {
+  Site& at = sites_[site];
+  if (at.same_stream) return reserve_input(site, span);
+  at.outbound.reserve(span, [&](Span gap) { return useless(site, gap, false, true); });
+}
+
 Seconds GanttChart::assign_inputs(const TaskClass& task, std::uint32_t site) {
   Inputs inputs;
   Seconds from_the_beginning = 0;
   const Seconds there = fit_inputs(task, site, from_the_beginning, &inputs);
   Site& at = sites_[site];
   for (const auto& [file, span] : inputs.shared) {
-    at.inbound.reserve(span);
+    reserve_input(site, span);
     at.last_input = span.end;
     at.file_from[file] = span.end;
     plan_.transfers.push_back({What::shared_file, file, site, span.start, span.end});
@@ -130,7 +153,7 @@ Seconds GanttChart::assign_inputs(const TaskClass& task, std::uint32_t site) {
   if (options_.private_inputs == PrivateInputs::own_stream) {
     at.private_stream = own.end;
   } else {
-    at.inbound.reserve(own);
+    reserve_input(site, own);
     if (options_.private_inputs == PrivateInputs::queued) at.last_input = own.end;
   }
   const auto index = static_cast<std::uint32_t>(plan_.tasks.size());
@@ -150,7 +173,7 @@ Placement GanttChart::assign(std::uint32_t task_class, std::uint32_t host) {
     returned = span.end;
     if (options_.outputs_in_chart) {
       const auto index = static_cast<std::uint32_t>(plan_.tasks.size());
-      sites_[site].homeward().reserve(span);
+      reserve_output(site, span);
       plan_.transfers.push_back({What::output, index, site, span.start, span.end});
     }
   }

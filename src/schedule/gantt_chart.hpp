@@ -44,8 +44,8 @@ class GanttChart {
 
   /// When all that a task of the class reads could be at the site: the missing shared files are
   /// appended to what was planned for its link, then come the private inputs. `no_transfer_before`:
-  /// the caller knows that none of the missing files finds a gap before then; afterwards the start
-  /// of the first of them, which never decreases until one of the class's files is sent there.
+  /// 0, or what an earlier call for the same class and site left there: no transfer finds a gap
+  /// before then.
   [[nodiscard]] Seconds inputs_there(const TaskClass& task, std::uint32_t site,
                                      Seconds& no_transfer_before) const;
 
@@ -72,7 +72,6 @@ class GanttChart {
     double prefetch_bytes = 0;   ///< room for private inputs before a shared file
     std::vector<Seconds> file_from;
     [[nodiscard]] const LinkColumn& homeward() const { return same_stream ? inbound : outbound; }
-    [[nodiscard]] LinkColumn& homeward() { return same_stream ? inbound : outbound; }
   };
 
   /// The transfers that a task of some class would need before it can start.
@@ -86,11 +85,16 @@ class GanttChart {
   [[nodiscard]] Span shared_span(std::uint32_t site, Seconds& from, double bytes) const;
   [[nodiscard]] Span private_span(std::uint32_t site, Seconds after_shared, double bytes) const;
   [[nodiscard]] Span output_span(const TaskClass& task, std::uint32_t site, Seconds end) const;
+  [[nodiscard]] bool useless(std::uint32_t site, Span gap, bool inputs, bool outputs) const;
+  void reserve_input(std::uint32_t site, Span span);
+  void reserve_output(std::uint32_t site, Span span);
   Seconds assign_inputs(const TaskClass& task, std::uint32_t site);
 
   const Situation* situation_;
   const Estimates* estimates_;
   ChartOptions options_;
+  double least_input_ = kNever;  ///< bytes of the smallest that may need a gap
+  double least_output_ = kNever;
   std::vector<Site> sites_;
   std::vector<Seconds> host_free_;
   GanttPlan plan_;

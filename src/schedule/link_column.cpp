@@ -5,8 +5,7 @@
 
 namespace gantry::schedule {
 
-void LinkColumn::reserve(Span span) {
-  if (span.end <= span.start) return;
+void LinkColumn::take(Span span) {
   auto next = std::upper_bound(taken_.begin(), taken_.end(), span.start, ends_by);
   assert(next == taken_.end() || span.end <= next->start);
   const bool touches_next = next != taken_.end() && next->start == span.end;

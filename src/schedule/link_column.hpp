@@ -26,13 +26,20 @@ class LinkColumn {
   [[nodiscard]] Span first_gap(Seconds from, const Ends& ends) const;
 
   /// REQUIRES: a span that first_gap() found, with nothing reserved since, and a finite end.
-  void reserve(Span span);
+  /// `useless(gap)`: can nothing ever use it? Such a gap beside the span is closed, so that nobody
+  /// has to look into it again.
+  template <class Useless>
+  void reserve(Span span, const Useless& useless);
+  void reserve(Span span) {
+    reserve(span, [](Span) { return false; });
+  }
 
-  /// Taken, in order. Spans that touch are one.
+  /// Taken, in order, with the gaps that were closed. Spans that touch are one.
   [[nodiscard]] const std::vector<Span>& taken() const { return taken_; }
 
  private:
   [[nodiscard]] static bool ends_by(Seconds at, const Span& span) { return at < span.end; }
+  void take(Span span);
 
   std::vector<Span> taken_;
 };
@@ -49,6 +56,16 @@ Span LinkColumn::first_gap(Seconds from, const Ends& ends) const {
     start = next->end;
   }
   return {start, ends(start)};
+}
+
+template <class Useless>
+void LinkColumn::reserve(Span span, const Useless& useless) {
+  if (span.end <= span.start) return;
+  const auto next = std::upper_bound(taken_.begin(), taken_.end(), span.start, ends_by);
+  if (next != taken_.end() && useless(Span{span.end, next->start})) span.end = next->start;
+  const Seconds before = next == taken_.begin() ? 0 : (next - 1)->end;
+  if (useless(Span{before, span.start})) span.start = before;
+  take(span);
 }
 
 }  // namespace gantry::schedule

@@ -58,6 +58,18 @@ TEST(LinkColumn, WhatTakesNoTimeTakesNoRoom) {
   EXPECT_TRUE(column.taken().empty());
 }
 
+TEST(LinkColumn, GapsThatNobodyCanUseAreClosed) {
+  LinkColumn column(2);
+  const auto shorter_than_one = [](Span gap) { return gap.end - gap.start < 1; };
+  column.reserve({2.5, 4}, shorter_than_one);
+  EXPECT_THAT(column.taken(), ElementsAre(Span{0, 4}));
+  column.reserve({5, 6}, shorter_than_one);
+  column.reserve({8, 9}, shorter_than_one);
+  EXPECT_THAT(column.taken(), ElementsAre(Span{0, 4}, Span{5, 6}, Span{8, 9}));
+  column.reserve({6.5, 7.5}, shorter_than_one);
+  EXPECT_THAT(column.taken(), ElementsAre(Span{0, 4}, Span{5, 9}));
+}
+
 TEST(LinkColumn, WhatNeverArrivesFitsNowhere) {
   LinkColumn column;
   column.reserve({10, 20});

@@ -1,12 +1,16 @@
 #include "spec/shell_warning.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
+#include "model/shell_commands.hpp"
 #include "model/template.hpp"
+#include "model/wrappers.hpp"
 
 namespace gantry::spec {
 
@@ -14,24 +18,33 @@ namespace {
 
 constexpr std::string_view kSpecial = " \t\n$`\"'\\;&|<>()*?[]{}#~!";
 
-/// The text that `sh -c` reads, if the command is one.
-std::string_view script_of(const std::vector<SourceText>& command) {
-  constexpr std::array<std::string_view, 5> kShells{"sh", "bash", "dash", "ksh", "zsh"};
-  if (command.empty()) return {};
-  std::string_view program = command[0].text;
-  program.remove_prefix(program.rfind('/') + 1);
-  if (std::find(kShells.begin(), kShells.end(), program) == kShells.end()) return {};
-  for (std::size_t i = 1; i + 1 < command.size(); ++i) {
-    const std::string_view option = command[i].text;
-    if (!option.starts_with('-') || option.starts_with("--")) return {};
-    if (option.find('c') != std::string_view::npos) return command[i + 1].text;
+/// Appends the texts that the command hands to a shell: that of `sh -c`, and what `eval` reads.
+void add_scripts(std::span<const std::string> words, std::vector<std::string>& scripts) {
+  words = words.subspan(behind_wrappers(words));
+  if (!words.empty() && words[0] == "eval") {
+    scripts.push_back(fmt::format("{}", fmt::join(words.subspan(1), " ")));
+  } else if (const auto text = shell_text(words); !text.empty()) {
+    scripts.emplace_back(text);
   }
-  return {};
 }
 
-/// The names in braces, without those of doubled braces.
-std::vector<std::string_view> placeholders(std::string_view text) {
-  std::vector<std::string_view> names;
+/// Where values stand as they are and a shell reads them. The text of `shell: true` itself is not
+/// among them: values are quoted there.
+std::vector<std::string> scripts_of(const SweepDefinition& definition) {
+  std::vector<std::string> scripts;
+  if (definition.shell) {
+    for (const auto& command : shell_commands(definition.command[0].text))
+      add_scripts(command.words, scripts);
+  } else {
+    std::vector<std::string> words;
+    for (const auto& word : definition.command) words.push_back(word.text);
+    add_scripts(words, scripts);
+  }
+  return scripts;
+}
+
+/// Appends the names in braces, without those of doubled braces.
+void add_placeholders(std::string_view text, std::vector<std::string_view>& names) {
   for (std::size_t at = text.find('{'); at < text.size(); at = text.find('{', at + 1)) {
     if (text.substr(at + 1).starts_with('{')) {
       ++at;
@@ -42,7 +55,11 @@ std::vector<std::string_view> placeholders(std::string_view text) {
     if (const auto found = parse_placeholder(text.substr(at + 1, end - at - 1)))
       names.push_back(found->name);
   }
-  return names;
+}
+
+/// A placeholder alone stands for whole commands: that is what it is for.
+bool is_placeholder_alone(std::string_view script) {
+  return script.starts_with('{') && script.find('}') + 1 == script.size();
 }
 
 bool goes_by(const ParameterDefinition& parameter, std::string_view name) {
@@ -54,11 +71,11 @@ bool goes_by(const ParameterDefinition& parameter, std::string_view name) {
 
 std::vector<std::string> shell_warnings(const SweepDefinition& definition) {
   std::vector<std::string> warnings;
-  const std::string_view script = definition.shell ? "" : script_of(definition.command);
-  const auto used = placeholders(script);
-  // A placeholder alone stands for whole commands: that is what it is for.
-  if (used.size() == 1 && script.find('}') + 1 == script.size() && script.starts_with('{'))
-    return warnings;
+  const auto scripts = scripts_of(definition);
+  std::vector<std::string_view> used;
+  for (const auto& script : scripts) {
+    if (!is_placeholder_alone(script)) add_placeholders(script, used);
+  }
   for (const auto& parameter : definition.parameters) {
     const bool stands_there = std::any_of(
         used.begin(), used.end(), [&](std::string_view name) { return goes_by(parameter, name); });
@@ -67,10 +84,11 @@ std::vector<std::string> shell_warnings(const SweepDefinition& definition) {
                            return parameter.values.may_contain(c);
                          });
     if (!special) continue;
-    warnings.push_back(fmt::format(
-        "the shell of this command reads the values of '{0}' as its own text, unquoted; write "
-        "\"$GANTRY_PARAM_{0}\" there, or let a sweep file's shell: true quote them",
-        parameter.name));
+    warnings.push_back(
+        fmt::format("the shell{1} reads the values of '{0}' as its own text, unquoted; write "
+                    "\"$GANTRY_PARAM_{0}\" there{2}",
+                    parameter.name, definition.shell ? " inside this command" : " of this command",
+                    definition.shell ? "" : ", or let a sweep file's shell: true quote them"));
   }
   return warnings;
 }

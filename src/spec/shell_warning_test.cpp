@@ -27,6 +27,28 @@ TEST(ShellWarning, ValuesThatTheShellWouldRead) {
               ElementsAre(HasSubstr("'arg1'")));
 }
 
+TEST(ShellWarning, BehindWrappersToo) {
+  EXPECT_THAT(warnings({"env", "X=1", "bash", "-c", "echo {x}", ":::", "x=", "a b"}),
+              ElementsAre(HasSubstr("\"$GANTRY_PARAM_x\"")));
+  EXPECT_THAT(warnings({"nice", "-n", "5", "sh", "-c", "echo {x}", ":::", "x=", "a b"}),
+              ElementsAre(HasSubstr("'x'")));
+}
+
+TEST(ShellWarning, AShellInsideTheShell) {
+  const auto of_command = [](const std::string& command) {
+    auto loaded = parse_sweep(
+        "shell: true\ncommand: " + command + "\nparameters: {x: ['a b', c]}\n", "f", "/");
+    EXPECT_TRUE(loaded) << (loaded ? "" : loaded.error().message);
+    return loaded ? loaded->warnings : std::vector<std::string>{};
+  };
+  EXPECT_THAT(of_command("true && sh -c \"echo {x}\""),
+              ElementsAre(HasSubstr("the shell inside this command reads the values of 'x'")));
+  EXPECT_THAT(of_command("A=1 timeout 5 bash -c 'echo {x}'"), ElementsAre(HasSubstr("'x'")));
+  EXPECT_THAT(of_command("eval \"echo {x}\""), ElementsAre(HasSubstr("'x'")));
+  EXPECT_THAT(of_command("echo {x} | sh -c 'cat'"), IsEmpty());
+  EXPECT_THAT(of_command("sh -c 'echo \"$1\"' - {x}"), IsEmpty());
+}
+
 TEST(ShellWarning, NotWhereNothingCanHappen) {
   EXPECT_THAT(warnings({"sh", "-c", "exit {x}", ":::", "x=1..5"}), IsEmpty());
   EXPECT_THAT(warnings({"sh", "-c", "echo {}", ":::", "plain", "words-1.5/too"}), IsEmpty());

@@ -125,6 +125,16 @@ class ChangedTest(RerunCase):
         self.assertIn(self.run_sweep(), ([], ["b"]))  # may know the old result; must not give the newer one for it
         self.assertEqual(self.run_sweep(), [])
 
+    def test_the_program_behind_wrappers_and_shells(self):
+        for command in ("nice -n 1 env A=1 sh work.sh {x}", "true; timeout 60 sh work.sh {x} | cat\nshell: true"):
+            with self.subTest(command):
+                self.write("work.sh", "echo $1 >> ran\n")
+                self.write("sweep.yaml", f"command: {command}\nparameters: {{x: [a, b]}}\n")
+                self.assertEqual(self.run_sweep(), ["a", "b"])
+                self.assertEqual(self.run_sweep(), [])
+                self.write("work.sh", "echo $1 >> ran # changed\n")
+                self.assertEqual(self.run_sweep(), ["a", "b"])
+
     def test_the_program(self):
         self.write("work.sh", "#!/bin/sh\necho $1 >> ran; true\n", executable=True)
         self.assertEqual(self.run_sweep(), ["a", "b", "c"])

@@ -1,0 +1,102 @@
+#include "schedule/site_hosts.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <set>
+
+namespace gantry::schedule {
+namespace {
+
+using testing::ElementsAre;
+
+/// Hosts that are always as fast as they can be, and how many of them were asked about.
+struct Site {
+  SiteHosts hosts;
+  std::vector<double> works;
+  bool two = false;
+  std::set<std::size_t> asked{};
+  BestEnds best{};
+
+  void find(Seconds from) {
+    best.reset(works.size(), two);
+    std::vector<Seconds> ends(works.size());
+    hosts.find_best(
+        from, works,
+        [&](std::size_t host, Seconds start) -> std::span<const Seconds> {
+          asked.insert(host);
+          for (std::size_t i = 0; i < works.size(); ++i)
+            ends[i] = start + works[i] / hosts.hosts()[host].fastest;
+          return ends;
+        },
+        best);
+  }
+  [[nodiscard]] std::pair<Seconds, std::uint32_t> first(std::size_t i) const {
+    return {best.first(i).end, best.first(i).rank};
+  }
+  [[nodiscard]] std::pair<Seconds, std::uint32_t> second(std::size_t i) const {
+    return {best.second(i).end, best.second(i).rank};
+  }
+};
+
+TEST(SiteHosts, FindsWhereEachWorkEndsFirst) {
+  // Rank 0 is slow and free, rank 1 is fast and taken until 4, rank 2 is taken for long.
+  Site site{SiteHosts({{0, 1, 0}, {1, 4, 4}, {2, 4, 50}}), {2, 8}, true};
+  site.find(0);
+  EXPECT_EQ(site.first(0), (std::pair{2.0, 0U}));   // 0 + 2 / 1
+  EXPECT_EQ(site.second(0), (std::pair{4.5, 1U}));  // 4 + 2 / 4
+  EXPECT_EQ(site.first(1), (std::pair{6.0, 1U}));   // 4 + 8 / 4
+  EXPECT_EQ(site.second(1), (std::pair{8.0, 0U}));  // 0 + 8 / 1
+  site.find(10);                                    // files arrive then
+  EXPECT_EQ(site.first(0), (std::pair{10.5, 1U}));
+  EXPECT_EQ(site.second(0), (std::pair{12.0, 0U}));
+  site.find(kNever);
+  EXPECT_FALSE(site.best.first(0).found());
+}
+
+TEST(SiteHosts, AHostThatLeftIsNotFound) {
+  Site site{SiteHosts({{0, 1, 0}, {1, 2, 0}}), {2}, true};
+  site.hosts.set_free(0, kNever);  // the faster one, of rank 1
+  site.find(0);
+  EXPECT_EQ(site.first(0), (std::pair{2.0, 0U}));
+  EXPECT_FALSE(site.best.second(0).found());
+}
+
+TEST(SiteHosts, OfManyEqualHostsOnlyTheOneWithTheLowestRankIsAskedAbout) {
+  std::vector<SiteHosts::Host> hosts;
+  for (std::uint32_t rank = 0; rank < 1000; ++rank) hosts.push_back({999 - rank, 2, 0});
+  Site site{SiteHosts(hosts), {7, 8, 9}};
+  site.find(5);
+  EXPECT_EQ(site.first(2), (std::pair{9.5, 0U}));
+  EXPECT_EQ(site.asked.size(), 1U);
+}
+
+RC_GTEST_PROP(SiteHosts, FindsWhatAskingEveryHostFinds, ()) {
+  const auto from_to = [](int low, int high) {
+    return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(low, high + 1));
+  };
+  std::vector<SiteHosts::Host> hosts;
+  const int count = from_to(1, 20);
+  for (int i = 0; i < count; ++i)
+    hosts.push_back({static_cast<std::uint32_t>(i), from_to(1, 4) * 1.0,
+                     from_to(0, 5) == 0 ? kNever : from_to(0, 20) * 1.0});
+  Site site{SiteHosts(hosts), {4, 6, 12}, true};
+  const Seconds from = from_to(0, 20);
+  site.find(from);
+  for (std::size_t i = 0; i < site.works.size(); ++i) {
+    std::vector<std::pair<Seconds, std::uint32_t>> all;
+    for (const auto& host : hosts)
+      if (host.free < kNever)
+        all.emplace_back(std::max(from, host.free) + site.works[i] / host.fastest, host.rank);
+    std::ranges::sort(all);
+    RC_ASSERT(site.best.first(i).found() == !all.empty());
+    RC_ASSERT(site.best.second(i).found() == (all.size() > 1));
+    if (!all.empty()) RC_ASSERT(site.first(i) == all[0]);
+    if (all.size() > 1) RC_ASSERT(site.second(i) == all[1]);
+  }
+}
+
+}  // namespace
+}  // namespace gantry::schedule
