@@ -35,6 +35,8 @@ constexpr auto kBatch = 20ms;
 constexpr std::size_t kFlushSize = std::size_t{256} << 10;
 /// Between two tries of what the machine has no room for.
 constexpr auto kBreath = 20ms;
+/// For what makes no event: a stopped slot, and nobody there any more.
+constexpr auto kLookEvery = 1000ms;
 /// How long the first gantry may take to connect.
 constexpr auto kPatience = 30s;
 
@@ -76,6 +78,10 @@ Result<> Agent::loop() {
     if (may_leave(now)) break;
     TRY(poller_.wait(time_to_wait(now), tokens));
     for (const auto token : tokens) on_event(token);
+    if (now - looked_for_stopped_ >= kLookEvery) {
+      looked_for_stopped_ = now;
+      wake_stopped_slots();
+    }
     dispatch();
     flush();
   }
@@ -87,13 +93,16 @@ Result<> Agent::loop() {
 /// room for are kept here until it has, or until somebody takes them.
 bool Agent::may_leave(SteadyClock::time_point now) {
   if (gantry_ || queue_.running() > 0) return false;
+  if (std::any_of(newcomers_.begin(), newcomers_.end(),
+                  [](const auto& stream) { return !!stream; }))
+    return false;
   if (!was_served_ && now - born_ < kPatience) return false;
   if (book_.in_memory_only() == 0 || book_.save(unsaved_path())) return true;
   return ::access(config_.dir.c_str(), F_OK) != 0;  // somebody removed it: nobody will ask for them
 }
 
 std::chrono::milliseconds Agent::time_to_wait(SteadyClock::time_point now) const {
-  if (flush_at_ == kNotNow) return gantry_ ? -1ms : 1000ms;
+  if (flush_at_ == kNotNow) return gantry_ && queue_.running() == 0 ? -1ms : kLookEvery;
   return std::clamp(std::chrono::ceil<std::chrono::milliseconds>(flush_at_ - now), 0ms, 1000ms);
 }
 
@@ -112,15 +121,17 @@ void Agent::clean_up() {
 
 void Agent::on_event(std::uint64_t token) {
   if (token == kListenToken) {
-    accept_gantry();
+    accept_newcomer();
   } else if (token == kGantryToken) {
     serve_gantry();
+  } else if (token >= kNewcomerToken) {
+    serve_newcomer(static_cast<std::size_t>(token - kNewcomerToken));
   } else {
     serve_slot(static_cast<std::size_t>(token));
   }
 }
 
-void Agent::accept_gantry() {
+void Agent::accept_newcomer() {
   UniqueFd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!connection) {
     // Still there to be accepted: come back to it when others have closed something.
@@ -128,17 +139,38 @@ void Agent::accept_gantry() {
     return;
   }
   if (!peer_is_own_user(connection.get())) return;
-  // A new gantry replaces the old one: only the holder of the run lock connects, so the old one is
-  // dead.
+  const std::size_t index = next_newcomer_++ % kNewcomers;
+  newcomers_[index] = FrameStream(std::move(connection));
+  // On failure it will try again.
+  if (!poller_.add(newcomers_[index].fd(), kNewcomerToken + index)) newcomers_[index].close();
+}
+
+/// Whoever says hello in our language replaces the gantry that is there: only the holder of the run
+/// lock does, so the old one is dead.
+void Agent::serve_newcomer(std::size_t index) {
+  FrameStream& stream = newcomers_[index];
+  if (!stream) return;
+  if (stream.receive(std::size_t{256} << 10) == FrameStream::Received::end) return stream.close();
+  const auto frame = stream.next();
+  if (!frame && !stream.broken()) return;
+  auto hello =
+      frame && frame->type == MessageType::hello ? decode_hello(frame->body) : std::nullopt;
+  if (hello && hello->version != kProtocolVersion) {
+    encode(stream.outbox(), introduction());
+    stream.send();
+    hello.reset();
+  }
+  if (!hello) return stream.close();
   drop_gantry();
-  gantry_ = FrameStream(std::move(connection));
+  gantry_ = std::exchange(stream, {});
   was_served_ = true;
-  if (!poller_.add(gantry_.fd(), kGantryToken)) drop_gantry();  // it will try again
+  if (!poller_.rename(gantry_.fd(), kGantryToken)) return drop_gantry();  // it will try again
+  on_hello(std::move(*hello));
+  take_messages();
 }
 
 void Agent::drop_gantry() {
   gantry_.close();
-  greeted_ = false;
   flush_at_ = kNotNow;
   queue_.clear();  // nobody waits for these; the next gantry hands them over again
   for (auto& slot : slots_) slot->announced = false;
@@ -149,6 +181,10 @@ void Agent::serve_gantry() {
   if (gantry_.send_watched) poller_.send(gantry_, kGantryToken);
   const auto received = gantry_.receive(std::size_t{256} << 10);
   if (received == FrameStream::Received::end) return drop_gantry();
+  take_messages();
+}
+
+void Agent::take_messages() {
   while (gantry_) {
     const auto frame = gantry_.next();
     if (!frame) break;
@@ -164,7 +200,7 @@ void Agent::note_news() {
 /// Sends the news when its time has come, or at once while gantry could be waiting to give us more
 /// to do.
 void Agent::flush() {
-  if (flush_at_ == kNotNow || !greeted_) return;
+  if (flush_at_ == kNotNow || !gantry_) return;
   const auto& news = gantry_.outbox();
   const bool hungry = !news.empty() && queue_.waiting() < slots_.size();
   if (!hungry && news.size() < kFlushSize && SteadyClock::now() < flush_at_) return;

@@ -2,6 +2,7 @@
 /// The agent's one object, for agent*.cpp only: connections and messages drive it, the parts it
 /// owns know nothing of each other.
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -37,21 +38,26 @@ class Agent {
   static constexpr auto kNotNow = SteadyClock::time_point::max();
   static constexpr std::uint64_t kListenToken = ~std::uint64_t{0};
   static constexpr std::uint64_t kGantryToken = ~std::uint64_t{0} - 1;
+  static constexpr std::size_t kNewcomers = 8;  ///< at once; one more takes the oldest one's place
+  static constexpr std::uint64_t kNewcomerToken = kGantryToken - kNewcomers;
 
   [[nodiscard]] bool may_leave(SteadyClock::time_point now);
   [[nodiscard]] std::chrono::milliseconds time_to_wait(SteadyClock::time_point now) const;
+  [[nodiscard]] Welcome introduction() const;
   [[nodiscard]] std::filesystem::path unsaved_path() const { return config_.dir / "unsaved.log"; }
   void clean_up();
   // Connections.
   void on_event(std::uint64_t token);
-  void accept_gantry();
+  void accept_newcomer();
+  void serve_newcomer(std::size_t index);
   void serve_gantry();
+  void take_messages();
   void drop_gantry();
   void note_news();
   void flush();
   // Messages from gantry.
   void on_message(const Frame& frame);
-  void on_hello(const Frame& frame);
+  void on_hello(Hello hello);
   void on_start(const Frame& frame);
   void on_cancel(const AttemptKey& key);
   void on_recall();
@@ -65,6 +71,7 @@ class Agent {
   void on_returned(std::size_t index, const AttemptKey& key);
   void share_out_successors();
   void serve_slot(std::size_t index);
+  void wake_stopped_slots();
   void end_task(std::size_t index, std::string body, Kept kept);
   void on_slot_died(std::size_t index);
   void add_report(std::size_t slot, std::string body, Kept kept);
@@ -73,10 +80,12 @@ class Agent {
   UniqueFd lock_;
   Poller poller_;
   UniqueFd listener_;
+  std::array<FrameStream, kNewcomers> newcomers_;  ///< have not said hello yet
+  std::size_t next_newcomer_ = 0;
   FrameStream gantry_;
   SteadyClock::time_point born_ = SteadyClock::now();
   SteadyClock::time_point flush_at_ = kNotNow;  ///< when the news must be sent
-  bool greeted_ = false;
+  SteadyClock::time_point looked_for_stopped_ = born_;
   bool was_served_ = false;
   bool crowded_ = false;  ///< no more slots can be made; until one is free
   bool said_crowded_ = false;

@@ -1,5 +1,6 @@
 // What gantry asks for, and the tasks.
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <utility>
@@ -22,8 +23,6 @@ constexpr std::int64_t kShort = 20'000'000;
 // --------------------------------------------------------------------------------
 
 void Agent::on_message(const Frame& frame) {
-  if (frame.type == MessageType::hello) return on_hello(frame);
-  if (!greeted_) return drop_gantry();
   switch (frame.type) {
     case MessageType::start:
       return on_start(frame);
@@ -41,15 +40,17 @@ void Agent::on_message(const Frame& frame) {
   drop_gantry();  // it does not speak our language
 }
 
-void Agent::on_hello(const Frame& frame) {
-  auto hello = decode_hello(frame.body);
-  if (!hello) return drop_gantry();
-  const bool same_version = hello->version == kProtocolVersion;
+Welcome Agent::introduction() const {
   Welcome welcome;
   welcome.pid = ::getpid();
   char name[256] = "";
   ::gethostname(name, sizeof name - 1);
   welcome.host = name;
+  return welcome;
+}
+
+void Agent::on_hello(Hello hello) {
+  Welcome welcome = introduction();
   for (auto& slot : slots_) {
     if (!slot->busy) continue;
     welcome.running.push_back({slot->current.key, slot->current.started_ns});
@@ -63,13 +64,9 @@ void Agent::on_hello(const Frame& frame) {
   const auto& reports = book_.unacknowledged();
   welcome.reports = static_cast<std::uint32_t>(reports.size());
   encode(gantry_.outbox(), welcome);
-  if (same_version) {
-    for (const auto& report : reports) encode_ended(gantry_.outbox(), report.receipt, report.body);
-  }
+  for (const auto& report : reports) encode_ended(gantry_.outbox(), report.receipt, report.body);
   poller_.send(gantry_, kGantryToken);
-  if (!same_version) return drop_gantry();
-  hello_ = std::move(*hello);
-  greeted_ = true;
+  hello_ = std::move(hello);
   queue_.set_capacity(hello_.cores, hello_.memory);
   for (auto& slot : slots_) slot->has_hello = false;
 }
@@ -150,7 +147,7 @@ void Agent::on_no_slot(Start start, const Error& why) {
   }
   queue_.put_back(std::move(start));
   crowded_ = true;
-  if (greeted_ && !std::exchange(said_crowded_, true)) {
+  if (gantry_ && !std::exchange(said_crowded_, true)) {
     encode(gantry_.outbox(), Notice{"only " + std::to_string(queue_.running()) +
                                     " tasks can run at once here: " + why.message});
     note_news();
@@ -170,7 +167,7 @@ void Agent::send_start(std::size_t index, Start start) {
 /// task must not wait behind another one when it could start elsewhere.
 void Agent::give_successor(std::size_t index) {
   Slot& slot = slots_[index];
-  if (!slot.quick || !greeted_ || queue_.waiting() <= slots_.size()) return;
+  if (!slot.quick || !gantry_ || queue_.waiting() <= slots_.size()) return;
   slot.next = queue_.take_successor(slot.claim);
   if (!slot.next) return;
   slot.recalled = Slot::Recalled::none;
@@ -195,7 +192,7 @@ void Agent::on_returned(std::size_t index, const AttemptKey& key) {
     return add_report(ReportBook::kNoSlot, unrun_report({key, 0}, Cause::cancelled, ""),
                       Kept::not_needed);
   }
-  if (!greeted_) return;  // nobody waits for it; the next gantry hands it over again
+  if (!gantry_) return;  // nobody waits for it; the next gantry hands it over again
   if (why != Slot::Recalled::to_gantry) return queue_.put_back(std::move(start));
   encode(gantry_.outbox(), Returned{key});
   note_news();
@@ -253,6 +250,15 @@ void Agent::end_task(std::size_t index, std::string body, Kept kept) {
   give_successor(index);
 }
 
+/// A shepherd that somebody stopped keeps no time and hears of no cancel.
+void Agent::wake_stopped_slots() {
+  for (;;) {
+    siginfo_t stopped{};
+    if (::waitid(P_ALL, 0, &stopped, WSTOPPED | WNOHANG) != 0 || stopped.si_pid == 0) return;
+    ::kill(stopped.si_pid, SIGCONT);
+  }
+}
+
 /// Somebody killed a shepherd: say what became of its task.
 void Agent::on_slot_died(std::size_t index) {
   slots_.bury(index);
@@ -273,7 +279,7 @@ void Agent::on_slot_died(std::size_t index) {
 
 void Agent::add_report(std::size_t slot, std::string body, Kept kept) {
   const auto& report = book_.add(slot, std::move(body), kept);
-  if (!greeted_) return;
+  if (!gantry_) return;
   encode_ended(gantry_.outbox(), report.receipt, report.body);
   note_news();
 }

@@ -9,25 +9,32 @@
 
 namespace gantry::agent {
 
-Result<OutputCapture> OutputCapture::create(std::filesystem::path output_dir, std::string stream) {
-  OutputCapture capture;
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe");
-  capture.read_.reset(ends[0]);
-  capture.write_.reset(ends[1]);
-  if (::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) return fail_errno("fcntl");
-  capture.output_dir_ = std::move(output_dir);
-  capture.stream_ = std::move(stream);
-  capture.buffer_.resize(kInline);
-  return capture;
-}
+OutputCapture::OutputCapture(std::filesystem::path output_dir, std::string stream)
+    : output_dir_(std::move(output_dir)), stream_(std::move(stream)), buffer_(kInline, '\0') {}
 
-void OutputCapture::begin(const std::string& pack_stem) {
+Result<> OutputCapture::begin(const std::string& pack_stem) {
   captured_ = {};
   pack_name_ = pack_stem + "." + stream_;
+  const auto now = std::chrono::steady_clock::now();
+  if (!read_ || now - made_ > kShared) {
+    made_ = now;
+    return make_pipe();
+  }
   // The last task may have made its end non-blocking (Node.js does); the next one must not inherit
   // that.
   ::fcntl(write_.get(), F_SETFL, 0);
+  return {};
+}
+
+Result<> OutputCapture::make_pipe() {
+  read_.reset();
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe");
+  UniqueFd read(ends[0]);
+  write_.reset(ends[1]);
+  if (::fcntl(read.get(), F_SETFL, O_NONBLOCK) != 0) return fail_errno("fcntl");
+  read_ = std::move(read);
+  return {};
 }
 
 void OutputCapture::drain() {

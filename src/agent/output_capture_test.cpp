@@ -12,7 +12,7 @@ namespace {
 
 class OutputCaptureTest : public ::testing::Test {
  protected:
-  OutputCaptureTest() : capture_(OutputCapture::create(dir_.path(), "out").value()) {}
+  OutputCaptureTest() : capture_(dir_.path(), "out") {}
 
   /// Prints in pieces that a pipe holds, and lets the capture read each.
   void print(std::string_view text) {
@@ -24,7 +24,7 @@ class OutputCaptureTest : public ::testing::Test {
     }
   }
   Captured task(std::string_view text, const std::string& stem = "run-1/slot-0") {
-    capture_.begin(stem);
+    EXPECT_TRUE(capture_.begin(stem));
     print(text);
     return capture_.finish();
   }
@@ -86,7 +86,7 @@ TEST_F(OutputCaptureTest, TasksOfASlotShareAPack) {
 
 TEST_F(OutputCaptureTest, GoesOnBehindWhatAnEarlierLifeWrote) {
   const auto first = task(pattern(80'000, 1));
-  capture_ = OutputCapture::create(dir_.path(), "out").value();
+  capture_ = OutputCapture(dir_.path(), "out");
   const auto second = task(pattern(90'000, 2));
   EXPECT_EQ(second.offset, first.size);
   EXPECT_EQ(in_pack(first), pattern(80'000, 1));
@@ -109,13 +109,14 @@ TEST_F(OutputCaptureTest, MegabytesKeepTheirTail) {
 }
 
 TEST_F(OutputCaptureTest, AFlagThatATaskSetsDoesNotReachTheNext) {
+  ASSERT_TRUE(capture_.begin("run-1/slot-0"));
   ASSERT_EQ(::fcntl(capture_.write_end(), F_SETFL, O_NONBLOCK), 0);
-  capture_.begin("run-1/slot-0");
+  ASSERT_TRUE(capture_.begin("run-1/slot-0"));
   EXPECT_EQ(::fcntl(capture_.write_end(), F_GETFL) & O_NONBLOCK, 0);
 }
 
 TEST_F(OutputCaptureTest, ReadsWhatWasPrintedAtTheVeryEnd) {
-  capture_.begin("run-1/slot-0");
+  ASSERT_TRUE(capture_.begin("run-1/slot-0"));
   ASSERT_TRUE(write_all(capture_.write_end(), pattern(60'000)));
   EXPECT_EQ(capture_.finish().text, pattern(60'000));
 }

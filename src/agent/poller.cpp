@@ -29,6 +29,11 @@ Result<> Poller::add(int fd, std::uint64_t token) {
   return {};
 }
 
+Result<> Poller::rename(int fd, std::uint64_t token) {
+  if (control(epoll_.get(), EPOLL_CTL_MOD, fd, EPOLLIN, token) != 0) return fail_errno("epoll_ctl");
+  return {};
+}
+
 void Poller::send(FrameStream& stream, std::uint64_t token) {
   stream.send();
   if (stream.wants_to_send() == stream.send_watched) return;

@@ -17,6 +17,8 @@ class Poller {
 
   /// Watches for something to read, until `fd` is closed.
   Result<> add(int fd, std::uint64_t token);
+  /// From now on it is known by another token.
+  Result<> rename(int fd, std::uint64_t token);
   /// Sends what the stream holds; while something is left, also watches for room to send.
   void send(FrameStream& stream, std::uint64_t token);
 

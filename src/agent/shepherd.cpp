@@ -77,7 +77,11 @@ bool has_zero_byte(const Start& start) {
 class Shepherd {
  public:
   Shepherd(ShepherdConfig config, UniqueFd socket)
-      : config_(std::move(config)), socket_(std::move(socket)), environment_(config_.mark) {}
+      : config_(std::move(config)),
+        socket_(std::move(socket)),
+        out_(config_.output_dir, "out"),
+        err_(config_.output_dir, "err"),
+        environment_(config_.mark) {}
 
   [[noreturn]] void run() {
     if (!prepare()) std::_Exit(3);
@@ -107,16 +111,7 @@ class Shepherd {
     if (log) log_.emplace(std::move(*log));
     auto null = open_file("/dev/null", O_RDONLY);
     if (null) null_ = std::move(*null);
-    return null_ && make_captures();
-  }
-
-  bool make_captures() {
-    auto out = OutputCapture::create(config_.output_dir, "out");
-    auto err = OutputCapture::create(config_.output_dir, "err");
-    if (!out || !err) return false;
-    out_.emplace(std::move(*out));
-    err_.emplace(std::move(*err));
-    return true;
+    return static_cast<bool>(null_);
   }
 
   /// Blocks for bytes from the agent and takes in whole messages. Without an agent there is nothing
@@ -184,17 +179,15 @@ class Shepherd {
     current_.key = start.key;
     current_.tag = start.tag;
     if (log_) log_->begin_task(start.log_serial, start.log_safe);
-    const std::string stem =
-        "run-" + std::to_string(start.key.run) + "/slot-" + std::to_string(config_.slot);
-    out_->begin(stem);
-    err_->begin(stem);
     current_.started_ns = now_ns();
     const bool ran = launch(start);
     if (ran) supervise(start);
     const bool all_gone = !ran || kill_descendants(kKillPatienceMs);
     current_.ended_ns = now_ns();
-    current_.out = out_->finish();
-    current_.err = err_->finish();
+    if (ran) {
+      current_.out = out_.finish();
+      current_.err = err_.finish();
+    }
     if (current_.cause == static_cast<std::uint8_t>(Cause::none)) check_files(start);
     if (all_gone) return report();
     // They would hold up every later task here. The agent makes a new slot without them.
@@ -216,6 +209,10 @@ class Shepherd {
       return not_started(EINVAL, "an argument, variable or path holds a zero byte");
     if (const auto problem = prepare_files(start, old_files_))
       return not_started(problem->first, problem->second);
+    const std::string stem =
+        "run-" + std::to_string(start.key.run) + "/slot-" + std::to_string(config_.slot);
+    if (!out_.begin(stem) || !err_.begin(stem))
+      return not_started(errno, "cannot make a pipe for its output");
 
     SpawnRequest request;
     for (const auto& word : start.argv) request.argv.push_back(const_cast<char*>(word.c_str()));
@@ -225,8 +222,8 @@ class Shepherd {
     if (request.program.empty()) return not_started(ENOENT, "cannot start " + start.argv[0]);
     request.workdir = start.workdir;
     request.stdin_fd = null_.get();
-    request.stdout_fd = out_->write_end();
-    request.stderr_fd = err_->write_end();
+    request.stdout_fd = out_.write_end();
+    request.stderr_fd = err_.write_end();
     SpawnFailure failure;
     child_ = spawn(request, failure);
     if (child_ >= 0) return true;
@@ -257,13 +254,13 @@ class Shepherd {
       const bool none_left = reap(start);
       if (first_ended_ && (none_left || !watch_.in_grace())) break;
       pollfd fds[] = {
-          {socket_.get(), POLLIN, 0}, {out_->read_end(), POLLIN, 0}, {err_->read_end(), POLLIN, 0}};
+          {socket_.get(), POLLIN, 0}, {out_.read_end(), POLLIN, 0}, {err_.read_end(), POLLIN, 0}};
       const auto limit = watch_.until_next_check(SteadyClock::now());
       const timespec wait = to_timespec(limit.value_or(Duration{0}));
       const int ready = ::ppoll(fds, 3, limit ? &wait : nullptr, &none);
       if (ready > 0) {
-        if (fds[1].revents != 0) out_->drain();
-        if (fds[2].revents != 0) err_->drain();
+        if (fds[1].revents != 0) out_.drain();
+        if (fds[2].revents != 0) err_.drain();
         if (fds[0].revents != 0) receive();
       }
       if (limit) check_limits(start);
@@ -350,8 +347,8 @@ class Shepherd {
   UniqueFd socket_;
   UniqueFd null_;
   std::optional<SlotLog> log_;
-  std::optional<OutputCapture> out_;
-  std::optional<OutputCapture> err_;
+  OutputCapture out_;
+  OutputCapture err_;
   FrameReader reader_;
   std::deque<Start> queue_;
   TaskEnvironment environment_;

@@ -67,6 +67,29 @@ TEST_F(LauncherHostileTest, GarbageIsHungUpOnAndDisturbsNoTask) {
   EXPECT_EQ(await_report(1).cause, FailureCause::none);
 }
 
+TEST_F(LauncherHostileTest, StrangersDoNotDisplaceTheGantryThatIsThere) {
+  open();
+  start(1, sh("touch here; while [ ! -e go ]; do sleep 0.02; done"));
+  ASSERT_TRUE(await_file("here"));
+  std::vector<agent::FrameStream> silent;
+  for (int i = 0; i < 20; ++i) silent.push_back(stranger());
+  for (const auto version : {agent::kProtocolVersion + 1, agent::kProtocolVersion - 1}) {
+    agent::FrameStream peer = stranger();
+    encode(peer.outbox(), agent::Hello{version, 1, 0, 0, {}});
+    peer.send();
+    EXPECT_TRUE(await_frame(peer)) << "it is told our version";
+  }
+  silent.push_back(stranger());
+  silent.back().outbox() = "GET / HTTP/1.0\r\n\r\n";
+  silent.back().send();
+  EXPECT_FALSE(await_frame(silent.back()));
+  start(2, sh("exit 0"));
+  EXPECT_EQ(await_report(2).cause, FailureCause::none);
+  ASSERT_TRUE(write_file_atomic(dir_ / "go", ""));
+  EXPECT_EQ(await_report(1).cause, FailureCause::none);
+  EXPECT_EQ(hosts_.size(), 1U) << "the connection was never lost";
+}
+
 TEST_F(LauncherHostileTest, AGantryOfAnotherVersionIsToldSo) {
   open();
   start(1, sh("touch here; while [ ! -e go ]; do sleep 0.02; done"));
@@ -97,6 +120,38 @@ TEST_F(LauncherHostileTest, ReportsOfAnotherVersionAreNotThrownAway) {
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().message, HasSubstr("another version"));
   EXPECT_EQ(read_file(agent::slot_log_path(agent_dir(), 0)).value(), log + "unknown");
+}
+
+TEST_F(LauncherHostileTest, WhoKeepsATasksOutputOpenCannotWriteIntoALaterOne) {
+  site_.cores = 1;
+  open();
+  start(1, sh("echo $$ > pid; touch here; while [ ! -e go ]; do sleep 0.02; done"));
+  ASSERT_TRUE(await_file("here"));
+  const auto fds = "/proc/" + std::to_string(number_in("pid")) + "/fd/";
+  const UniqueFd out(::open((fds + "1").c_str(), O_WRONLY | O_CLOEXEC));
+  const UniqueFd err(::open((fds + "2").c_str(), O_WRONLY | O_CLOEXEC));
+  ASSERT_TRUE(out && err);
+  ASSERT_TRUE(write_file_atomic(dir_ / "go", ""));
+  EXPECT_EQ(await_report(1).cause, FailureCause::none);
+  start(2, sh("echo mine; touch here2; while [ ! -e go2 ]; do sleep 0.02; done"));
+  ASSERT_TRUE(await_file("here2"));
+  ::signal(SIGPIPE, SIG_IGN);
+  EXPECT_FALSE(write_all(out.get(), "a stranger's"));
+  EXPECT_FALSE(write_all(err.get(), "a stranger's"));
+  ::signal(SIGPIPE, SIG_DFL);
+  ASSERT_TRUE(write_file_atomic(dir_ / "go2", ""));
+  EXPECT_EQ(await_report(2).out.text, "mine\n");
+  EXPECT_EQ(await_report(2).err.text, "");
+}
+
+TEST_F(LauncherHostileTest, AStoppedSlotStillKeepsTheTimeout) {
+  open();
+  Task t = sh("echo $PPID > pid.tmp; mv pid.tmp pid; sleep 600");
+  t.timeout = std::chrono::milliseconds(500);
+  start(1, t);
+  ASSERT_TRUE(await_file("pid"));
+  ::kill(static_cast<pid_t>(number_in("pid")), SIGSTOP);
+  EXPECT_EQ(await_report(1).cause, FailureCause::timeout);
 }
 
 TEST_F(LauncherHostileTest, OpeningRightAfterClosingAlwaysWorks) {
