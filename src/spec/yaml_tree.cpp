@@ -29,11 +29,21 @@ SourceMark to_mark(const YAML::Mark& mark) {
   return {static_cast<std::uint32_t>(mark.line + 1), static_cast<std::uint32_t>(mark.column + 1)};
 }
 
-std::size_t count_nodes(const YamlNode& node) {
-  std::size_t n = 1;
-  for (const auto& item : node.items) n += count_nodes(item);
-  for (const auto& entry : node.entries) n += 1 + count_nodes(entry.second);
-  return n;
+/// What a copy of a node holds.
+struct Extent {
+  std::size_t nodes = 0;
+  std::size_t bytes = 0;  ///< of text
+};
+
+void measure(const YamlNode& node, Extent& extent) {
+  ++extent.nodes;
+  extent.bytes += node.scalar.text.size();
+  for (const auto& item : node.items) measure(item, extent);
+  for (const auto& entry : node.entries) {
+    ++extent.nodes;
+    extent.bytes += entry.first.text.size();
+    measure(entry.second, extent);
+  }
 }
 
 std::size_t depth_of(const YamlNode& node) {
@@ -60,7 +70,15 @@ class TreeBuilder final : public YAML::EventHandler {
     if (known == anchors_.end())
       throw Refused{to_mark(mark), "an alias stands inside the very node it repeats", {}};
     // A chain of aliases to aliases doubles at every step: count what it unfolds to before copying.
-    budget(count_nodes(known->second), to_mark(mark));
+    Extent extent;
+    measure(known->second, extent);
+    budget(extent.nodes, to_mark(mark));
+    repeated_ += extent.bytes;
+    if (repeated_ > kMaxYamlBytes) {
+      throw Refused{to_mark(mark),
+                    fmt::format("aliases repeat more than {} MiB of text", kMaxYamlBytes >> 20U),
+                    "put long values into a file and pass the file's name"};
+    }
     if (depth_of(known->second) + open_.size() > kMaxYamlDepth) too_deep(to_mark(mark));
     YamlNode copy = known->second;
     place(std::move(copy));
@@ -169,6 +187,7 @@ class TreeBuilder final : public YAML::EventHandler {
   std::vector<Open> open_;
   std::map<YAML::anchor_t, YamlNode> anchors_;
   std::size_t nodes_ = 0;
+  std::size_t repeated_ = 0;  ///< bytes of text, by aliases
 };
 
 /// The mistakes that people make most, guessed from the line or the one before it.

@@ -14,7 +14,7 @@
 
 namespace gantry::spec {
 
-inline constexpr std::size_t kMaxYamlBytes = std::size_t{16} << 20U;
+inline constexpr std::size_t kMaxYamlBytes = std::size_t{16} << 20U;  ///< also what aliases repeat
 inline constexpr std::size_t kMaxYamlDepth = 32;
 inline constexpr std::size_t kMaxYamlNodes = 1'000'000;  ///< also counts what aliases repeat
 

@@ -66,6 +66,15 @@ TEST(YamlTree, DepthIsBounded) {
   EXPECT_THAT(error(chain), HasSubstr("nested more than 32 levels"));
 }
 
+TEST(YamlTree, AliasesOfLongTextAreRefused) {
+  std::string text = "a: &a [" + std::string(1 << 20, 'x') + "]\nb:\n";
+  for (int i = 0; i < 20'000; ++i) text += "- *a\n";
+  const auto root = parse_yaml(text, "f");
+  ASSERT_FALSE(root);
+  // 16 of them are 16 MiB; the first item stands in line 3.
+  EXPECT_THAT(root.error().message, HasSubstr("f:19:3: aliases repeat more than 16 MiB of text"));
+}
+
 TEST(YamlTree, AliasBombsAreRefused) {
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 12; ++i) {
