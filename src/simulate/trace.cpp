@@ -107,6 +107,7 @@ double Trace::value(double time) const {
 double Trace::integral(double from, double to) const {
   assert(from <= to && to < kForever);
   if (!steps_) return constant_ * (to - from);
+  if (from == to) return 0;
   const Steps& s = *steps_;
   const Place a = s.place(from + offset_);
   const Place b = s.place(to + offset_);

@@ -110,7 +110,6 @@ TEST(Trace, RefusesWhatIsNoFunctionOfTime) {
 }
 
 // --- Properties: against a loop over the steps, which is slow and plainly right
-// ---------------------
 
 struct Case {
   std::vector<TraceStep> steps;
