@@ -74,7 +74,7 @@ test_everything() {
   need_packages build test || exit 3
   whole_program_preset=release
   local suite
-  for suite in asan e2e fault package lint tsan fuzz; do
+  for suite in asan simgrid e2e fault package lint tsan fuzz; do
     case $suite in
       lint) run_suite lint ${CI:+--all} ;;
       fuzz) run_suite fuzz 25 ;;
@@ -94,14 +94,23 @@ ctest_suite() {
   "$python" "$root/tools/dev/junit_counts.py" "$xml" "$results/ctest.log" >>"$results/counts"
 }
 
+not_unit='^simgrid\.'  # a suite of its own
+
 suite_unit() {
   compile dev || return
-  ctest_suite dev ${1:+-R "$1"}
+  ctest_suite dev -E "$not_unit" ${1:+-R "$1"}
 }
 
 suite_asan() {
   compile asan || return
-  ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 ctest_suite asan ${1:+-R "$1"}
+  ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 \
+    ctest_suite asan -E "$not_unit" ${1:+-R "$1"}
+}
+
+# The simulator's kernel against SimGrid; in the build that `./dev test` has anyway.
+suite_simgrid() {
+  compile asan test_simgrid || return
+  ctest_suite asan -R '^simgrid\.'
 }
 
 # Only folders that start threads or handle signals (a handler races with what it interrupts) are worth the slow
