@@ -14,6 +14,7 @@ enum class ErrorCode {
   io,       ///< the operating system said no: disk full, permission, missing file
   busy,     ///< somebody else holds what we need
   corrupt,  ///< stored data is damaged
+  gone,     ///< stored data was removed while it was in use
   version,  ///< stored data or a peer speaks another version
   peer,     ///< an agent or another process broke off or broke the protocol
 };

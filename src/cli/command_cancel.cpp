@@ -23,19 +23,24 @@ constexpr auto kPatience = 10s;
 constexpr auto kLook = 50ms;
 
 enum class Answer {
-  taken,   ///< journalled by the gantry that drives the run
-  gone,    ///< that gantry has ended without it; the request is withdrawn
-  silent,  ///< it waits, and so does the request
+  taken,    ///< journalled by the gantry that is at work here
+  nothing,  ///< it has found nothing to cancel
+  gone,     ///< that gantry has ended without it; the request is withdrawn
+  silent,   ///< it waits, and so does the request
 };
 
-Result<Answer> answer_of(const Context& context, StoredRun& run, const store::Request& request) {
+/// Whichever run that gantry (process `holder`) drives: its agent has the tasks of all runs.
+Result<Answer> answer_of(const Context& context, StoredRun& run, const store::Request& request,
+                         int holder) {
   store::Store& store = run.store;
   TRY_ASSIGN(const auto before, store.cancels_asked(request.run));
   TRY_ASSIGN(const auto id, store.post(request));
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  for (bool driven = true; driven;) {
+  bool driven = true;
+  while (driven) {
     // Asked first: what it took, it took before it ended.
-    driven = driver_of(run.record, store::RunLock::holder(context.state_dir)).has_value();
+    const auto now = store::RunLock::holder(context.state_dir);
+    driven = now && (*now == holder || holder == 0);  // 0: it had not said who it is
     TRY_ASSIGN(const bool waits, store.is_waiting(id));
     if (!waits) break;
     if (driven && std::chrono::steady_clock::now() > deadline) return Answer::silent;
@@ -44,7 +49,8 @@ Result<Answer> answer_of(const Context& context, StoredRun& run, const store::Re
   TRY_ASSIGN(const bool withdrawn, store.withdraw(id));
   if (withdrawn) return Answer::gone;
   TRY_ASSIGN(const auto after, store.cancels_asked(request.run));
-  return after > before ? Answer::taken : Answer::gone;  // or a later session has dropped it
+  if (after > before) return Answer::taken;
+  return driven ? Answer::nothing : Answer::gone;  // or a later session has dropped it
 }
 
 Result<bool> is_all_done(const StoredRun& run, const TaskFilter& chosen) {
@@ -79,10 +85,11 @@ Result<int> cancel(Context& context, const TaskOptions& options) {
     request.run = run.record.id;
     request.all = filter.selector.all();
     if (!request.all) request.tasks = filter.selector.tasks(run.record.counts.total);
-    if (const auto pid = driver_of(run.record, store::RunLock::holder(context.state_dir))) {
+    if (const auto pid = store::RunLock::holder(context.state_dir)) {
       TRY_ASSIGN(const bool done, is_all_done(run, filter));
       if (done) return nothing_to_cancel(context);
-      TRY_ASSIGN(const Answer answer, answer_of(context, run, request));
+      TRY_ASSIGN(const Answer answer, answer_of(context, run, request, *pid));
+      if (answer == Answer::nothing) return nothing_to_cancel(context);
       if (answer == Answer::silent)
         return fail(ErrorCode::peer,
                     fmt::format("gantry (process {}) has not taken the request", *pid),

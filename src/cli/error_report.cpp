@@ -26,6 +26,7 @@ int exit_code_of(ErrorCode code) {
     case ErrorCode::io:
     case ErrorCode::busy:
     case ErrorCode::corrupt:
+    case ErrorCode::gone:
     case ErrorCode::version:
     case ErrorCode::peer:
       return kExitInfrastructure;

@@ -39,7 +39,8 @@ RunReporter::RunReporter(Context& context, ReportOptions options, std::string st
 driver::Observer RunReporter::observer() {
   return {[this](const driver::Progress& progress) { on_progress(progress); },
           [this](const AttemptEnded& event, bool again) { on_ended(event, again); },
-          [this](const std::string& text) { on_notice(text); }};
+          [this](const std::string& text) { on_notice(text); },
+          [this](std::uint32_t tasks, Duration elapsed) { on_waiting(tasks, elapsed); }};
 }
 
 void RunReporter::stop() {
@@ -66,6 +67,7 @@ void RunReporter::announce(RunId run) {
 }
 
 void RunReporter::on_progress(const driver::Progress& progress) {
+  if (!announced_) last_line_at_ = Duration{0};  // what was waited for has a time of its own
   announce(progress.run);
   context_.out.flush();
   if (live()) {
@@ -101,6 +103,16 @@ void RunReporter::on_notice(const std::string& text) {
   if (options_.quiet) return;
   block_.clear();
   context_.note("gantry: " + one_line(text));
+}
+
+void RunReporter::on_waiting(std::uint32_t tasks, Duration elapsed) {
+  if (!options_.progress || options_.quiet) return;
+  const std::string line = fmt::format("waiting for {} task{} of other runs, {}", tasks,
+                                       tasks == 1 ? "" : "s", format_duration(elapsed));
+  if (live()) return block_.draw({line});
+  if (elapsed - last_line_at_ < kLineEvery) return;
+  last_line_at_ = elapsed;
+  context_.note(line);
 }
 
 void RunReporter::show_failure(const AttemptEnded& event, bool again) {

@@ -41,6 +41,7 @@ class RunReporter {
   void on_progress(const driver::Progress& progress);
   void on_ended(const AttemptEnded& event, bool again);
   void on_notice(const std::string& text);
+  void on_waiting(std::uint32_t tasks, Duration elapsed);
   void announce(RunId run);
   void show_failure(const AttemptEnded& event, bool again);
   void json_ended(const AttemptEnded& event, bool again);

@@ -62,6 +62,7 @@ Result<Digest> ContentCache::tree_digest(const std::string& path, const Stop& st
   std::vector<std::string> files;
   for (std::filesystem::recursive_directory_iterator at(path, error), end; at != end && !error;
        at.increment(error)) {
+    if (is_state_dir(at->path())) at.disable_recursion_pending();
     if (at->is_regular_file(error)) files.push_back(at->path().string());
   }
   if (error) return fail(ErrorCode::io, path + ": " + error.message());
@@ -72,6 +73,12 @@ Result<Digest> ContentCache::tree_digest(const std::string& path, const Stop& st
     hasher.add(file).add(content);
   }
   return hasher.digest();
+}
+
+bool ContentCache::is_state_dir(const std::filesystem::path& path) const {
+  std::error_code error;
+  return path.filename() == state_dir_.filename() &&
+         std::filesystem::equivalent(path, state_dir_, error);
 }
 
 Result<Fingerprint> ContentCache::fingerprint(const Task& task, const Stop& stop) {

@@ -4,9 +4,11 @@
 /// thread.
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "base/hash.hpp"
 #include "base/result.hpp"
@@ -18,8 +20,9 @@ namespace gantry::driver {
 
 class ContentCache {
  public:
-  /// `store` must outlive the cache.
-  explicit ContentCache(store::Store& store) : store_(store) {}
+  /// `store` must outlive the cache. `state_dir` is part of no folder: it changes all the time.
+  explicit ContentCache(store::Store& store, std::filesystem::path state_dir = {})
+      : store_(store), state_dir_(std::move(state_dir)) {}
 
   /// Asked now and then while a file is read: true ends the reading with an error.
   using Stop = std::function<bool()>;
@@ -42,7 +45,10 @@ class ContentCache {
   };
   Result<Digest> tree_digest(const std::string& path, const Stop& stop);
 
+  [[nodiscard]] bool is_state_dir(const std::filesystem::path& path) const;
+
   store::Store& store_;
+  std::filesystem::path state_dir_;
   std::unordered_map<std::string, Known> known_;
   Hasher hasher_;
 };

@@ -54,6 +54,17 @@ TEST_F(ContentCacheTest, ADirectoryIsItsFilesAndTheirNames) {
   EXPECT_NE(cache.digest((dir_ / "tree").string()).value(), *before);
 }
 
+TEST_F(ContentCacheTest, TheStateDirectoryIsPartOfNoFolder) {
+  auto store = open_store();
+  ContentCache cache(store, options_.state_dir);
+  write("a", "1");
+  const auto before = cache.digest(dir_.string());
+  write("state/news", "1");
+  EXPECT_EQ(cache.digest(dir_.string()).value(), before.value());
+  write("other", "1");
+  EXPECT_NE(cache.digest(dir_.string()).value(), before.value());
+}
+
 TEST_F(ContentCacheTest, APipeIsNoInput) {
   auto store = open_store();
   ContentCache cache(store);

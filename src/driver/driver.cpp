@@ -8,6 +8,8 @@
 #include "driver/orphan_cancel.hpp"
 #include "driver/run_setup.hpp"
 #include "driver/session.hpp"
+#include "driver/take_over.hpp"
+#include "driver/undriven_runs.hpp"
 #include "store/run_lock.hpp"
 
 namespace gantry::driver {
@@ -34,11 +36,16 @@ Result<Summary> drive(const Sweep& sweep, const store::SpecSource& source, const
   TRY(make_state_dir(options.state_dir));
   TRY_ASSIGN(const auto lock, store::RunLock::acquire(options.state_dir));
   TRY_ASSIGN(auto store, store::Store::open(options.state_dir, store::Access::read_write));
-  ContentCache contents(store);
-  TRY_ASSIGN(auto run, prepare_run(store, sweep, source, options, contents, clock.now()));
+  ContentCache contents(store, options.state_dir);
+  UndrivenRuns others(store, options);
   const auto launcher = local_site(options);
-  Session session(sweep, options, observer, store, contents, *launcher, clock, std::move(run));
-  return session.run();
+  TRY_ASSIGN(const auto ours, run_to_continue(store, sweep, options));
+  TRY_ASSIGN(auto opened, take_over(*launcher, store, others, sweep, ours ? ours->id : RunId{},
+                                    observer, clock));
+  TRY_ASSIGN(auto run, prepare_run(store, sweep, source, options, contents, clock.now()));
+  Session session(sweep, options, observer, store, contents, *launcher, others, clock,
+                  std::move(run));
+  return session.run(std::move(opened));
 }
 
 std::uint32_t cores_here() {

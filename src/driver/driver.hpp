@@ -51,6 +51,9 @@ struct Observer {
   /// An attempt ended; `again`: it failed, and the task will be tried again.
   std::function<void(const AttemptEnded&, bool again)> ended;
   std::function<void(const std::string&)> notice;
+  /// Before the run begins: so many tasks of other runs are waited for, for so long. About ten
+  /// times a second.
+  std::function<void(std::uint32_t tasks, Duration)> waiting;
 };
 
 struct Summary {

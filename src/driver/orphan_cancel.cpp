@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
-#include <set>
 #include <string>
 #include <variant>
 
@@ -24,17 +23,11 @@ class Cancelling {
     TRY(take_news());
     bool any = false;
     for (const auto& request : requests_) {
-      std::vector<TaskId> running;
-      for (const auto& [key, host] : running_) {
-        if (!is_meant(request, key)) continue;
-        running.push_back(key.task);
-        launcher_.cancel(key, host);
-      }
-      TRY_ASSIGN(const bool some, runs_.cancel(request, running, clock_.now()));
+      TRY_ASSIGN(const bool some, runs_.cancel(request, launcher_, clock_.now()));
       any |= some;
     }
-    while (
-        std::ranges::any_of(running_, [&](const auto& entry) { return is_meant(entry.first); })) {
+    while (std::ranges::any_of(runs_.running(),
+                               [&](const auto& entry) { return is_wanted(entry.first); })) {
       TRY_ASSIGN(const bool news, take_news());
       if (!news) TRY(wait());
     }
@@ -45,11 +38,7 @@ class Cancelling {
   }
 
  private:
-  static bool is_meant(const store::Request& request, const TaskKey& key) {
-    return request.run == key.run &&
-           (request.all || std::ranges::find(request.tasks, key.task) != request.tasks.end());
-  }
-  [[nodiscard]] bool is_meant(const TaskKey& key) const {
+  [[nodiscard]] bool is_wanted(const TaskKey& key) const {
     return std::ranges::any_of(requests_, [&](const auto& r) { return is_meant(r, key); });
   }
 
@@ -59,14 +48,13 @@ class Cancelling {
     TRY(launcher_.poll(events));
     for (auto& event : events) {
       if (auto* report = std::get_if<ReportReceived>(&event)) {
-        running_.erase(report->report.key);
         receipt_ = report->receipt;
         const std::string& host = host_names_[report->host];
         TRY(runs_.take(std::move(*report), host, clock_.now()));
       } else if (const auto* running = std::get_if<TaskRunning>(&event)) {
-        running_[running->key] = running->host;
+        runs_.started(running->key, running->host);
       } else if (const auto* returned = std::get_if<TaskReturned>(&event)) {
-        running_.erase(returned->key);
+        runs_.returned(returned->key);
       } else if (const auto* appeared = std::get_if<HostAppeared>(&event)) {
         host_names_[appeared->host.id] = appeared->host.name;
       } else if (auto* vanished = std::get_if<HostVanished>(&event)) {
@@ -89,7 +77,6 @@ class Cancelling {
   const std::vector<store::Request>& requests_;
   const Clock& clock_;
   std::map<HostId, std::string> host_names_;
-  std::map<TaskKey, HostId> running_;
   std::uint64_t receipt_ = 0;
 };
 

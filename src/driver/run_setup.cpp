@@ -49,7 +49,7 @@ class Setup {
              std::vector<std::uint32_t>(sweep.size() + 1, 0), 0} {}
 
   Result<PreparedRun> prepare(const store::SpecSource& source) {
-    TRY_ASSIGN(const auto existing, find());
+    TRY_ASSIGN(const auto existing, run_to_continue(store_, sweep_, options_));
     if (existing) {
       run_.id = existing->id;
       TRY(replay());
@@ -62,20 +62,6 @@ class Setup {
   }
 
  private:
-  Result<std::optional<store::RunRecord>> find() {
-    if (options_.continue_run.value() != 0) {
-      TRY_ASSIGN(auto record, store_.run(options_.continue_run));
-      if (!record) {
-        return fail(ErrorCode::usage,
-                    fmt::format("there is no run {}", options_.continue_run.value()),
-                    "`gantry runs` lists them");
-      }
-      return record;
-    }
-    if (options_.fresh) return std::nullopt;
-    return store_.last_run_with(sweep_.digest());
-  }
-
   /// With all that it reuses in one step: the next call finds it by its digest and does not look
   /// for results elsewhere again.
   Result<> create(const store::SpecSource& source) {
@@ -220,6 +206,21 @@ class Setup {
 };
 
 }  // namespace
+
+Result<std::optional<store::RunRecord>> run_to_continue(const store::Store& store,
+                                                        const Sweep& sweep,
+                                                        const Options& options) {
+  if (options.continue_run.value() == 0) {
+    if (options.fresh) return std::nullopt;
+    return store.last_run_with(sweep.digest());
+  }
+  TRY_ASSIGN(auto record, store.run(options.continue_run));
+  if (!record) {
+    return fail(ErrorCode::usage, fmt::format("there is no run {}", options.continue_run.value()),
+                "`gantry runs` lists them");
+  }
+  return record;
+}
 
 Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep,
                                 const store::SpecSource& source, const Options& options,

@@ -3,6 +3,7 @@
 /// it still holds.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "driver/content_cache.hpp"
@@ -19,9 +20,12 @@ struct PreparedRun {
   std::map<std::string, std::uint32_t> outdated{};  ///< Summary::outdated
 };
 
-/// Finds the run to continue (the same study, or options.continue_run) or makes a new one; replays
-/// its journal; takes back (and journals that it does) results whose command, environment or inputs
-/// have changed; reuses results of other runs.
+/// The same study's, or options.continue_run; none when a new one is to be made.
+Result<std::optional<store::RunRecord>> run_to_continue(const store::Store& store,
+                                                        const Sweep& sweep, const Options& options);
+
+/// Continues that run or makes a new one; replays its journal; takes back (and journals that it
+/// does) results whose command, environment or inputs have changed; reuses results of other runs.
 Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep,
                                 const store::SpecSource& source, const Options& options,
                                 ContentCache& contents, TimePoint now);

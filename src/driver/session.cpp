@@ -20,10 +20,6 @@ constexpr Duration kCommitInterval =
     100ms;  ///< how long an end may wait for others to share a sync with
 constexpr Duration kNewsInterval = 5s;  ///< how old the ETA in the store may become
 constexpr Duration kShowInterval = 100ms;
-constexpr Duration kPaceWindow = 5s;
-/// How long we try to write the journal before we give up; the agent keeps what is not
-/// acknowledged.
-constexpr Duration kJournalPatience = 10s;
 
 template <class... Fs>
 struct Overloaded : Fs... {
@@ -36,7 +32,7 @@ Overloaded(Fs...) -> Overloaded<Fs...>;
 
 Session::Session(const Sweep& sweep, const Options& options, const Observer& observer,
                  store::Store& store, ContentCache& contents, Launcher& launcher,
-                 const Clock& clock, PreparedRun run)
+                 UndrivenRuns& others, const Clock& clock, PreparedRun run)
     : sweep_(sweep),
       options_(options),
       observer_(observer),
@@ -45,14 +41,14 @@ Session::Session(const Sweep& sweep, const Options& options, const Observer& obs
       launcher_(launcher),
       clock_(clock),
       run_(std::move(run)),
-      others_(store, options),
+      others_(others),
       began_(clock.now()),
       now_(began_),
       committed_at_(began_) {}
 
-Result<Summary> Session::run() {
+Result<Summary> Session::run(Opened opened) {
   TRY(store_.mark_driven(run_.id));
-  TRY(open());
+  TRY(take_in(std::move(opened)));
   TRY_ASSIGN(auto signals, StopSignals::watch());
   signals_.emplace(std::move(signals));
   while (!run_.engine.finished() && stops_ < 3) {
@@ -67,12 +63,12 @@ Result<Summary> Session::run() {
   return summary();
 }
 
-Result<> Session::open() {
+Result<> Session::take_in(Opened opened) {
   dirty_ = true;
-  TRY(store_.take_requests());  // of an earlier session, which did not live to take them: dropped
-  TRY(launcher_.open());
+  receipt_ = opened.receipt;
+  now_ = clock_.now();
   opening_ = true;
-  TRY(poll_launcher());
+  for (auto& event : opened.events) TRY(on_event(std::move(event)));
   opening_ = false;
   return commit(false);
 }
@@ -179,7 +175,10 @@ Result<> Session::on_event(LauncherEvent event) {
                    return {};
                  },
                  [&](TaskRunning& e) -> Result<> {
-                   if (!ours(e.key)) return {};
+                   if (!ours(e.key)) {
+                     others_.started(e.key, e.host);
+                     return {};
+                   }
                    if (opening_) adopted_.insert(e.key.task);
                    run_.engine.apply(AttemptStarted{e.key, e.host, std::min(e.at, now_)});
                    return {};
@@ -189,7 +188,7 @@ Result<> Session::on_event(LauncherEvent event) {
                    return {};
                  },
                  [&](ReportReceived& e) -> Result<> {
-                   receipt_ = e.receipt;
+                   receipt_ = std::max(receipt_, e.receipt);
                    dirty_ = true;
                    if (ours(e.report.key)) return on_report(std::move(e));
                    const std::string& host = host_names_[e.host];
@@ -253,8 +252,12 @@ std::string Session::why_stale(const AttemptEnded& ended) {
 Result<> Session::take_requests() {
   TRY_ASSIGN(auto requests, store_.take_requests());
   for (auto& request : requests) {
-    if (request.run == run_.id)
+    if (request.run == run_.id) {
       record(CancelRequested{request.all, std::move(request.tasks), now_});
+    } else {
+      TRY(others_.cancel(request, launcher_, now_));
+      dirty_ = true;
+    }
   }
   return {};
 }
@@ -275,118 +278,6 @@ void Session::on_stop_signals() {
     }
   }
   if (count > 0) show_progress();
-}
-
-// Journal.
-// -------------------------------------------------------------------------------------------
-
-void Session::apply(Event& event) {
-  auto* ended = std::get_if<AttemptEnded>(&event);
-  if (ended == nullptr || ended->report.ended <= now_) return run_.engine.apply(event);
-  // The agent's time is ahead of ours when somebody has set the clock: as if it ended now, or a
-  // retry would wait until we are there.
-  const AttemptReport& report = ended->report;
-  const auto [started, at] = std::pair(report.started, report.ended);
-  if (started != kNever) ended->report.started -= at - now_;
-  ended->report.ended = now_;
-  run_.engine.apply(event);
-  ended->report.started = started;
-  ended->report.ended = at;
-}
-
-void Session::journal(Event event) {
-  // append() only buffers: what can fail is the commit, and it keeps the events until it succeeds.
-  static_cast<void>(store_.append(run_.id, std::move(event)));
-  dirty_ = true;
-}
-
-void Session::record(Event event) {
-  apply(event);
-  journal(std::move(event));
-}
-
-void Session::record_end(AttemptEnded ended) {
-  const TaskId task = ended.report.key.task;
-  Event event = std::move(ended);
-  apply(event);
-  const auto state = run_.engine.state(task);
-  const bool again = state == engine::TaskState::waiting || state == engine::TaskState::pending;
-  if (observer_.ended) observer_.ended(std::get<AttemptEnded>(event), again);
-  journal(std::move(event));
-}
-
-Result<> Session::commit(bool last) {
-  if (!dirty_ && !last) return {};
-  const auto& c = run_.engine.counts();
-  const bool complete = c.done + c.failed == c.total;
-  const auto state = last && complete ? store::RunState::finished : store::RunState::open;
-  TRY(store_.update_run(run_.id, state, counts(), run_.engine.eta(now_), last ? 0 : ::getpid(),
-                        now_));
-  const auto deadline = clock_.now() + kJournalPatience;
-  for (;;) {
-    committed_at_ = now_;
-    auto committed = store_.commit();
-    if (committed) break;
-    const bool give_up = stuck_since_ != kNever && now_ - stuck_since_ > kJournalPatience;
-    if (give_up || (last && clock_.now() > deadline)) {
-      Error error = std::move(committed).error();
-      error.hint = "nothing is lost: the agent keeps what has finished. " +
-                   (error.hint.empty() ? "Mend this and run the same command again" : error.hint);
-      return tl::unexpected<Error>(std::move(error));
-    }
-    if (stuck_since_ == kNever) {
-      stuck_since_ = now_;
-      if (observer_.notice)
-        observer_.notice(committed.error().message + "; starting nothing, trying again");
-    }
-    if (!last) return {};
-    ::usleep(200'000);
-  }
-  stuck_since_ = kNever;
-  dirty_ = false;
-  if (receipt_ != acknowledged_) launcher_.acknowledge(receipt_);
-  acknowledged_ = receipt_;
-  return {};
-}
-
-// What a person sees.
-// ----------------------------------------------------------------------------------
-
-store::Counts Session::counts() const {
-  const auto& c = run_.engine.counts();
-  return {c.total, c.done, c.reused, c.failed, c.cancelled, c.running};
-}
-
-void Session::show_progress() {
-  shown_at_ = now_;
-  pace_.emplace_back(now_, ended_);
-  while (pace_.size() > 2 && now_ - pace_.front().first > kPaceWindow) pace_.pop_front();
-  if (!observer_.progress) return;
-  Progress progress;
-  progress.run = run_.id;
-  progress.counts = counts();
-  progress.retrying = run_.engine.counts().waiting;
-  progress.elapsed = now_ - began_;
-  progress.eta = run_.engine.eta(now_);
-  const double span = seconds(pace_.back().first - pace_.front().first);
-  if (span > 0) progress.tasks_per_second = (pace_.back().second - pace_.front().second) / span;
-  progress.draining_why = run_.engine.draining();
-  progress.draining = !progress.draining_why.empty();
-  observer_.progress(progress);
-}
-
-Summary Session::summary() const {
-  Summary s;
-  s.run = run_.id;
-  s.counts = counts();
-  s.elapsed = clock_.now() - began_;
-  s.executed = executed_;
-  s.unchanged = run_.unchanged;
-  s.outdated = run_.outdated;
-  s.why = run_.engine.draining();
-  const auto& c = run_.engine.counts();
-  s.interrupted = stops_ > 0 || (!s.why.empty() && c.done + c.failed < c.total);
-  return s;
 }
 
 }  // namespace gantry::driver

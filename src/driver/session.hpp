@@ -17,6 +17,7 @@
 #include "driver/driver.hpp"
 #include "driver/run_setup.hpp"
 #include "driver/signals.hpp"
+#include "driver/take_over.hpp"
 #include "driver/undriven_runs.hpp"
 #include "engine/engine.hpp"
 
@@ -26,14 +27,15 @@ class Session {
  public:
   /// All references must outlive the session.
   Session(const Sweep& sweep, const Options& options, const Observer& observer, store::Store& store,
-          ContentCache& contents, Launcher& launcher, const Clock& clock, PreparedRun run);
+          ContentCache& contents, Launcher& launcher, UndrivenRuns& others, const Clock& clock,
+          PreparedRun run);
 
-  /// Opens the launcher, takes in what is really there, and loops until the engine has finished.
-  /// From the opening on, SIGINT and SIGTERM are requests to stop.
-  Result<Summary> run();
+  /// Takes in what is really there, and loops until the engine has finished. From then on, SIGINT
+  /// and SIGTERM are requests to stop. REQUIRES: the launcher is open.
+  Result<Summary> run(Opened opened);
 
  private:
-  Result<> open();
+  Result<> take_in(Opened opened);
   Result<> step();
   Result<> wait();
   void start_tasks();
@@ -55,6 +57,8 @@ class Session {
   /// Shows it as well, with what the engine makes of it.
   void record_end(AttemptEnded ended);
   Result<> commit(bool last);
+  /// Nobody could record any more how tasks end: ends those that run.
+  tl::unexpected<Error> abandon(Error error);
   void show_progress();
   [[nodiscard]] store::Counts counts() const;
   [[nodiscard]] Summary summary() const;
@@ -69,7 +73,7 @@ class Session {
   PreparedRun run_;
   std::optional<StopSignals> signals_;
   std::map<HostId, std::string> host_names_;
-  UndrivenRuns others_;
+  UndrivenRuns& others_;
   bool opening_ = false;
   std::set<TaskId> adopted_;  ///< run, as the launcher says, and were not started by us
 

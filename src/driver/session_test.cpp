@@ -5,6 +5,7 @@
 
 #include "driver/driver_fixture.hpp"
 #include "driver/run_setup.hpp"
+#include "driver/take_over.hpp"
 
 namespace gantry::driver {
 namespace {
@@ -18,11 +19,16 @@ class SessionTest : public DriverTest {
   Summary drive_with(FakeLauncher& launcher, const Sweep& study) {
     auto store = open_store();
     ContentCache contents(store);
+    UndrivenRuns others(store, options_);
+    const auto ours = run_to_continue(store, study, options_).value();
+    auto opened =
+        take_over(launcher, store, others, study, ours ? ours->id : RunId{}, observer_, clock_);
+    EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
     auto prepared = prepare_run(store, study, {}, options_, contents, clock_.now());
     EXPECT_TRUE(prepared) << (prepared ? "" : prepared.error().message);
-    Session session(study, options_, observer_, store, contents, launcher, clock_,
+    Session session(study, options_, observer_, store, contents, launcher, others, clock_,
                     std::move(*prepared));
-    auto summary = session.run();
+    auto summary = session.run(std::move(*opened));
     EXPECT_TRUE(summary) << (summary ? "" : summary.error().message);
     return *summary;
   }

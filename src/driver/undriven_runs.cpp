@@ -24,8 +24,14 @@ bool is_open(TaskState state) {
 
 }  // namespace
 
+bool is_meant(const store::Request& request, const TaskKey& key) {
+  return request.run == key.run &&
+         (request.all || std::ranges::find(request.tasks, key.task) != request.tasks.end());
+}
+
 Result<> UndrivenRuns::take(ReportReceived received, const std::string& host_name, TimePoint now) {
   const TaskKey key = received.report.key;
+  running_.erase(key);
   TRY_ASSIGN(Run * run, find(key.run));
   if (run == nullptr || key.task.value() >= run->last_ended.size()) return {};
   auto& last = run->last_ended[key.task.value()];
@@ -47,9 +53,25 @@ Result<> UndrivenRuns::take(ReportReceived received, const std::string& host_nam
   return record(*run, std::move(ended), now);
 }
 
-Result<bool> UndrivenRuns::cancel(const store::Request& request, const std::vector<TaskId>& running,
+Result<bool> UndrivenRuns::knows(RunId id) {
+  TRY_ASSIGN(const Run* run, find(id));
+  return run != nullptr;
+}
+
+Result<const Sweep*> UndrivenRuns::study(RunId id) {
+  TRY_ASSIGN(const Run* run, find(id));
+  return run != nullptr && run->study ? &*run->study : nullptr;
+}
+
+Result<bool> UndrivenRuns::cancel(const store::Request& request, Launcher& launcher,
                                   TimePoint now) {
   TRY_ASSIGN(Run * run, find(request.run));
+  bool some_run = false;
+  for (const auto& [key, host] : running_) {
+    if (!is_meant(request, key)) continue;
+    launcher.cancel(key, host);
+    some_run = true;
+  }
   if (run == nullptr) return false;
   const auto waits = [&](TaskId task) { return is_open(run->journal.state(task)); };
   const auto& counts = run->journal.counts();
@@ -58,7 +80,7 @@ Result<bool> UndrivenRuns::cancel(const store::Request& request, const std::vect
                              : std::ranges::any_of(request.tasks, [&](TaskId task) {
                                  return task.value() < run->last_ended.size() && waits(task);
                                });
-  if (!some_wait && running.empty()) return false;
+  if (!some_wait && !some_run) return false;
   TRY(record(*run, CancelRequested{request.all, request.tasks, now}, now));
   return true;
 }

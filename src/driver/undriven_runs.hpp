@@ -15,6 +15,8 @@
 
 namespace gantry::driver {
 
+[[nodiscard]] bool is_meant(const store::Request& request, const TaskKey& key);
+
 class UndrivenRuns {
  public:
   /// Both must outlive this. Uses options.state_dir and options.reload.
@@ -24,10 +26,19 @@ class UndrivenRuns {
   /// Forgets ends of runs that were removed.
   Result<> take(ReportReceived received, const std::string& host_name, TimePoint now);
 
-  /// Journals that the request's tasks are cancelled. `running` are those of its tasks that run
-  /// now, as agents say. True unless there was nothing to cancel.
-  Result<bool> cancel(const store::Request& request, const std::vector<TaskId>& running,
-                      TimePoint now);
+  /// An agent says that this task runs. It does until take() or returned().
+  void started(const TaskKey& key, HostId host) { running_[key] = host; }
+  void returned(const TaskKey& key) { running_.erase(key); }
+  [[nodiscard]] const std::map<TaskKey, HostId>& running() const { return running_; }
+
+  /// Journals that the request's tasks are cancelled, and ends those that run. False when there was
+  /// nothing to cancel.
+  Result<bool> cancel(const store::Request& request, Launcher& launcher, TimePoint now);
+
+  /// The store has such a run.
+  Result<bool> knows(RunId id);
+  /// Null when it cannot be read any more, or there is no such run. Valid as long as this is.
+  Result<const Sweep*> study(RunId id);
 
  private:
   struct Run {
@@ -45,6 +56,7 @@ class UndrivenRuns {
   store::Store& store_;
   const Options& options_;
   std::map<RunId, std::optional<Run>> runs_;
+  std::map<TaskKey, HostId> running_;
 };
 
 }  // namespace gantry::driver

@@ -1,6 +1,9 @@
 #include "store/store.hpp"
 
+#include <sys/stat.h>
+
 #include <cassert>
+#include <cerrno>
 
 #include "store/database_file.hpp"
 #include "store/store_impl.hpp"
@@ -53,6 +56,20 @@ Result<Statement*> kept(const Database& db, std::optional<Statement>& slot, std:
   return &*slot;
 }
 
+Result<FileIdentity> FileIdentity::of(std::filesystem::path path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return fail_errno(path.string());
+  return FileIdentity{std::move(path), info.st_dev, info.st_ino};
+}
+
+Result<> FileIdentity::check() const {
+  struct stat info {};
+  const bool there = ::stat(path.c_str(), &info) == 0;
+  if (!there && errno != ENOENT && errno != ENOTDIR) return fail_errno(path.string());
+  if (there && info.st_dev == device && info.st_ino == inode) return {};
+  return fail(ErrorCode::gone, path.string() + ": removed or replaced while it was in use");
+}
+
 Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
@@ -65,8 +82,9 @@ Result<Store> Store::open(const std::filesystem::path& directory, Access access)
   if (access == Access::read_write) {
     TRY_ASSIGN(hot, prepare_hot(db));
   }
-  return Store(
-      std::unique_ptr<Impl>(new Impl{std::move(db), access, std::move(hot), PackSync(directory)}));
+  TRY_ASSIGN(auto file, FileIdentity::of(directory / "gantry.db"));
+  return Store(std::unique_ptr<Impl>(
+      new Impl{std::move(db), std::move(file), access, std::move(hot), PackSync(directory)}));
 }
 
 // The open group.
@@ -103,6 +121,7 @@ Result<> Store::remember_digest(const std::string& path, std::uint64_t size,
 
 Result<> Store::commit() {
   if (impl_->group.empty()) return {};
+  TRY(impl_->identity.check());
   TRY(impl_->packs.sync(impl_->group.events));
   TRY(impl_->write_group());
   impl_->group.clear();

@@ -62,8 +62,20 @@ struct HotStatements {
 /// (Statement::Scope).
 Result<Statement*> kept(const Database& db, std::optional<Statement>& slot, std::string_view sql);
 
+/// Tells whether the database is still the one that was opened.
+struct FileIdentity {
+  std::filesystem::path path;
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+
+  static Result<FileIdentity> of(std::filesystem::path path);
+  /// Error `gone` when it was removed, moved away or replaced.
+  [[nodiscard]] Result<> check() const;
+};
+
 struct Store::Impl {
   Database db;
+  FileIdentity identity;
   Access access;
   std::optional<HotStatements> hot;  ///< read_write only
   PackSync packs;

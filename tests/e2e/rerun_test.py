@@ -67,6 +67,12 @@ class UnchangedTest(RerunCase):
             """)
         self.assertEqual(self.run_sweep(), [])
 
+    def test_the_state_directory_is_no_input(self):
+        self.write("data/sweep.yaml", "command: [echo, '{x}']\nparameters: {x: [a, b]}\ninputs: [.]\n")
+        self.run_sweep("--state", "data/.gantry", name="data/sweep.yaml")
+        self.run_sweep("--state", "data/.gantry", name="data/sweep.yaml")
+        self.assertIn("2 unchanged", self.last.stderr)
+
     def test_another_state_directory_knows_nothing(self):
         self.run_sweep()
         self.assertEqual(self.run_sweep(env={"GANTRY_STATE": "elsewhere"}), ["a", "b", "c"])

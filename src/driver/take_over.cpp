@@ -1,0 +1,162 @@
+#include "driver/take_over.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <variant>
+
+#include "base/hash.hpp"
+
+namespace gantry::driver {
+
+namespace {
+
+constexpr int kLookMs = 100;
+
+/// Tasks with the same one would be twins, whatever else differs.
+Digest twin_key(const Task& task) {
+  Hasher hasher;
+  for (const auto& word : task.argv) hasher.add(word);
+  return hasher.add(task.workdir).digest();
+}
+
+class TakeOver {
+ public:
+  TakeOver(Launcher& launcher, store::Store& store, UndrivenRuns& others, const Sweep& sweep,
+           RunId ours, const Observer& observer, const Clock& clock)
+      : launcher_(launcher),
+        store_(store),
+        others_(others),
+        sweep_(sweep),
+        ours_(ours),
+        observer_(observer),
+        clock_(clock) {}
+
+  Result<Opened> run() {
+    TRY(store_.take_requests());  // of a session which did not live to take them: dropped
+    TRY(launcher_.open());
+    TRY(take_news());
+    TRY(find_twins());
+    TRY(store_.commit());
+    announce();
+    const TimePoint began = clock_.now();
+    while (!awaited_.empty()) {
+      if (observer_.waiting) observer_.waiting(count(), clock_.now() - began);
+      TRY(wait());
+      TRY(take_news());
+      TRY(take_requests());
+      TRY(store_.commit());
+    }
+    return std::move(opened_);
+  }
+
+ private:
+  Result<> take_news() {
+    std::vector<LauncherEvent> events;
+    TRY(launcher_.poll(events));
+    for (auto& event : events) TRY(on_event(std::move(event)));
+    return {};
+  }
+
+  Result<> on_event(LauncherEvent event) {
+    if (auto* vanished = std::get_if<HostVanished>(&event))
+      return fail(ErrorCode::peer, std::move(vanished->why));
+    if (auto* notice = std::get_if<LauncherNotice>(&event)) {
+      if (observer_.notice) observer_.notice(notice->text);
+      return {};
+    }
+    if (const auto* appeared = std::get_if<HostAppeared>(&event)) {
+      host_names_[appeared->host.id] = appeared->host.name;
+    } else if (const auto* running = std::get_if<TaskRunning>(&event)) {
+      TRY_ASSIGN(const bool others, is_others(running->key));
+      if (others) others_.started(running->key, running->host);
+    } else if (auto* report = std::get_if<ReportReceived>(&event)) {
+      opened_.receipt = std::max(opened_.receipt, report->receipt);
+      TRY_ASSIGN(const bool others, is_others(report->report.key));
+      if (others) {
+        awaited_.erase(report->report.key);
+        return others_.take(std::move(*report), host_names_[report->host], clock_.now());
+      }
+    }
+    opened_.events.push_back(std::move(event));
+    return {};
+  }
+
+  /// Numbers that no run has are left to the session, whose run may get such a number.
+  Result<bool> is_others(const TaskKey& key) {
+    if (key.run == ours_) return false;
+    return others_.knows(key.run);
+  }
+
+  Result<> find_twins() {
+    std::unordered_set<Digest> wanted;
+    Task task;
+    for (const auto& [key, host] : others_.running()) {
+      if (wanted.empty()) {
+        for (std::uint32_t i = 1; i <= sweep_.size(); ++i) {
+          sweep_.fill_task(TaskId(i), task);
+          wanted.insert(twin_key(task));
+        }
+      }
+      TRY_ASSIGN(const Sweep* study, others_.study(key.run));
+      const bool known = study != nullptr && key.task.value() <= study->size();
+      if (!known || wanted.contains(twin_key(study->task(key.task)))) awaited_.insert(key);
+    }
+    return {};
+  }
+
+  void announce() const {
+    std::map<RunId, std::uint32_t> tasks;
+    for (const auto& key : awaited_) ++tasks[key.run];
+    for (const auto& [run, n] : tasks) {
+      if (!observer_.notice) return;
+      observer_.notice(
+          fmt::format("waiting for {} of run {} that still run{}; 'gantry cancel --run {}' ends {}",
+                      n == 1 ? "1 task" : fmt::format("{} tasks", n), run.value(),
+                      n == 1 ? "s" : "", run.value(), n == 1 ? "it" : "them"));
+    }
+  }
+
+  Result<> take_requests() {
+    TRY_ASSIGN(const auto requests, store_.take_requests());
+    for (const auto& request : requests) TRY(others_.cancel(request, launcher_, clock_.now()));
+    return {};
+  }
+
+  Result<> wait() const {
+    const short want = launcher_.wants_to_send() ? POLLIN | POLLOUT : POLLIN;
+    pollfd fd{launcher_.wait_fd(), want, 0};
+    if (::poll(&fd, 1, kLookMs) < 0 && errno != EINTR) return fail_errno("poll");
+    return {};
+  }
+
+  [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(awaited_.size()); }
+
+  Launcher& launcher_;
+  store::Store& store_;
+  UndrivenRuns& others_;
+  const Sweep& sweep_;
+  RunId ours_;
+  const Observer& observer_;
+  const Clock& clock_;
+  std::map<HostId, std::string> host_names_;
+  std::set<TaskKey> awaited_;
+  Opened opened_;
+};
+
+}  // namespace
+
+Result<Opened> take_over(Launcher& launcher, store::Store& store, UndrivenRuns& others,
+                         const Sweep& sweep, RunId ours, const Observer& observer,
+                         const Clock& clock) {
+  return TakeOver(launcher, store, others, sweep, ours, observer, clock).run();
+}
+
+}  // namespace gantry::driver

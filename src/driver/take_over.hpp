@@ -1,0 +1,28 @@
+#pragma once
+/// The first look at the agents, before a run is prepared: what became of other runs' tasks. One
+/// thread.
+
+#include <cstdint>
+#include <vector>
+
+#include "actuate/launcher.hpp"
+#include "driver/driver.hpp"
+#include "driver/undriven_runs.hpp"
+
+namespace gantry::driver {
+
+/// What the launcher has said so far that is for the session to take in.
+struct Opened {
+  std::vector<LauncherEvent> events;
+  std::uint64_t receipt = 0;  ///< of the latest report, whoever's it was
+};
+
+/// Opens the launcher and journals how tasks of runs other than `ours` (0: there is none yet) have
+/// ended. Those that still run and whose command is one of the sweep's are waited for: they must
+/// not run beside their twins, and what comes of them can be reused. Requests to cancel them are
+/// carried out meanwhile; requests of earlier sessions are dropped.
+Result<Opened> take_over(Launcher& launcher, store::Store& store, UndrivenRuns& others,
+                         const Sweep& sweep, RunId ours, const Observer& observer,
+                         const Clock& clock);
+
+}  // namespace gantry::driver
