@@ -47,7 +47,9 @@ Result<> check_version(const std::filesystem::path& path, const Frame& first) {
               "run the same command once with that version, or remove the file");
 }
 
-Result<> recover_segment(const std::filesystem::path& path, SlotHistory& history) {
+enum class Torn { leave, cut };  ///< what becomes of a last record that is not whole
+
+Result<> read_segment(const std::filesystem::path& path, SlotHistory& history, Torn torn) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return {};
   TRY_ASSIGN(const std::string bytes, read_file(path));
@@ -62,7 +64,8 @@ Result<> recover_segment(const std::filesystem::path& path, SlotHistory& history
     if (!add_record(history, *frame)) break;
     valid += sizeof(std::uint32_t) + 1 + frame->body.size();
   }
-  if (valid < bytes.size() && ::truncate(path.c_str(), static_cast<off_t>(valid)) != 0)
+  if (torn == Torn::cut && valid < bytes.size() &&
+      ::truncate(path.c_str(), static_cast<off_t>(valid)) != 0)
     return fail_errno(path.string());
   return {};
 }
@@ -126,8 +129,15 @@ std::vector<unsigned> logged_slots(const std::filesystem::path& agent_dir) {
 
 Result<SlotHistory> recover_slot_log(const std::filesystem::path& path) {
   SlotHistory history;
-  TRY(recover_segment(old_segment(path), history));
-  TRY(recover_segment(path, history));
+  TRY(read_segment(old_segment(path), history, Torn::cut));
+  TRY(read_segment(path, history, Torn::cut));
+  return history;
+}
+
+Result<SlotHistory> peek_slot_log(const std::filesystem::path& path) {
+  SlotHistory history;
+  TRY(read_segment(old_segment(path), history, Torn::leave));
+  TRY(read_segment(path, history, Torn::leave));
   return history;
 }
 

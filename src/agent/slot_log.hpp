@@ -58,6 +58,9 @@ std::vector<unsigned> logged_slots(const std::filesystem::path& agent_dir);
 /// on. A log that is not there is empty; one of another version of Gantry is an error.
 Result<SlotHistory> recover_slot_log(const std::filesystem::path& path);
 
+/// The same while the slot is at work: changes nothing.
+Result<SlotHistory> peek_slot_log(const std::filesystem::path& path);
+
 /// Replaces the log by one that holds these Ended bodies.
 Result<> write_slot_log(const std::filesystem::path& path, const std::vector<std::string>& ended);
 

@@ -113,6 +113,10 @@ void print_summary(Context& context, const driver::Summary& summary, const RunRe
   context.note(line);
   for (const auto& [reason, count] : summary.outdated)
     context.note(fmt::format("  {} ran again: {}", count, one_line(reason)));
+  for (const auto& [path, count] : summary.changed)
+    context.complain(fmt::format("  {} changed while {} ran: the next gantry run makes {} again",
+                                 path, count == 1 ? "1 task" : fmt::format("{} tasks", count),
+                                 count == 1 ? "it" : "them"));
   print_failures(context, reporter.failures());
   if (is_unfinished(summary))
     context.note(fmt::format("stopped: {}. Run the same command again to go on.",

@@ -58,9 +58,11 @@ std::uint32_t pending_of(const store::Counts& counts) {
   return accounted < counts.total ? static_cast<std::uint32_t>(counts.total - accounted) : 0;
 }
 
-void append_run_json(std::string& out, const store::RunRecord& record, std::optional<int> holder) {
-  const auto& counts = record.counts;
+void append_run_json(std::string& out, const store::RunRecord& record, std::optional<int> holder,
+                     std::uint32_t left) {
+  store::Counts counts = record.counts;
   const auto driver = driver_of(record, holder);
+  if (!driver) counts.running = left;
   JsonLine line(out);
   line.number("run", record.id.value())
       .text("name", record.name)
@@ -70,8 +72,8 @@ void append_run_json(std::string& out, const store::RunRecord& record, std::opti
       .number("reused", counts.reused)
       .number("failed", counts.failed)
       .number("cancelled", counts.cancelled)
-      .number("running", driver ? counts.running : 0)
-      .number("pending", pending_of(counts) + (driver ? 0 : counts.running));
+      .number("running", counts.running)
+      .number("pending", pending_of(counts));
   if (driver && record.eta > Duration{0})
     line.real("eta_seconds", seconds(record.eta));
   else

@@ -33,6 +33,7 @@ std::string_view run_state(const store::RunRecord& record, std::optional<int> ho
 std::uint32_t pending_of(const store::Counts& counts);
 
 /// One line of JSON for `status` and `runs`.
-void append_run_json(std::string& out, const store::RunRecord& record, std::optional<int> holder);
+void append_run_json(std::string& out, const store::RunRecord& record, std::optional<int> holder,
+                     std::uint32_t left = 0);
 
 }  // namespace gantry::cli

@@ -81,18 +81,36 @@ bool ContentCache::is_state_dir(const std::filesystem::path& path) const {
          std::filesystem::equivalent(path, state_dir_, error);
 }
 
-Result<Fingerprint> ContentCache::fingerprint(const Task& task, const Stop& stop) {
+void ContentCache::use(const std::string& path, const Digest& content, std::vector<Used>* used) {
+  hasher_.add(path).add(content);
+  if (used != nullptr) used->push_back({&looks_.try_emplace(path).first->first, content});
+}
+
+const std::string* ContentCache::first_changed(const std::vector<Used>& used, const Stop& stop) {
+  for (const auto& [path, before] : used) {
+    Look& look = looks_[*path];
+    if (std::exchange(look.round, round_) != round_) {
+      const auto now = digest(*path, stop);
+      look.digest = now ? std::optional(*now) : std::nullopt;
+    }
+    if (look.digest != before) return path;
+  }
+  return nullptr;
+}
+
+Result<Fingerprint> ContentCache::fingerprint(const Task& task, const Stop& stop,
+                                              std::vector<Used>* used) {
   Fingerprint print;
   print.command = command_digest(task);
   print.environment = environment_digest(task);
   hasher_.reset();
   for (const auto& input : task.inputs) {
     TRY_ASSIGN(const Digest content, digest(input, stop));
-    hasher_.add(input).add(content);
+    use(input, content, used);
   }
   for (const auto& input : implied_inputs(task)) {
     // The program itself: if it is missing, starting it will say so better than we can here.
-    if (const auto content = digest(input, stop)) hasher_.add(input).add(*content);
+    if (const auto content = digest(input, stop)) use(input, *content, used);
   }
   print.inputs = hasher_.digest();
   return print;
@@ -102,6 +120,7 @@ std::string what_changed(const Fingerprint& before, const Fingerprint& now) {
   if (before.empty()) return "what it was made from is not known";
   if (before.command != now.command) return "its command changed";
   if (before.environment != now.environment) return "its environment changed";
+  if (before.inputs.empty()) return "an input changed while it ran";
   return "an input or the program changed";
 }
 

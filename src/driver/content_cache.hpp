@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/hash.hpp"
 #include "base/result.hpp"
@@ -31,9 +33,22 @@ class ContentCache {
   /// pipe has no contents to compare, and may never end).
   Result<Digest> digest(const std::string& path, const Stop& stop = {});
 
-  /// What the task is now: its command, its environment and its inputs' contents. The error names
-  /// the input that is missing. After `stop` has said true, the answer means nothing.
-  Result<Fingerprint> fingerprint(const Task& task, const Stop& stop = {});
+  /// An input as a task found it. Valid as long as the cache.
+  struct Used {
+    const std::string* path;
+    Digest digest;
+  };
+
+  /// What the task is now: its command, its environment and its inputs' contents, which are told in
+  /// `used`, too. The error names the input that is missing. After `stop` has said true, the answer
+  /// means nothing.
+  Result<Fingerprint> fingerprint(const Task& task, const Stop& stop = {},
+                                  std::vector<Used>* used = nullptr);
+
+  /// The first that is not what it was; null when all are. Looks at an input once a round, however
+  /// many tasks have used it.
+  const std::string* first_changed(const std::vector<Used>& used, const Stop& stop = {});
+  void begin_round() { ++round_; }
 
  private:
   struct Known {
@@ -45,11 +60,19 @@ class ContentCache {
   };
   Result<Digest> tree_digest(const std::string& path, const Stop& stop);
 
+  struct Look {
+    std::uint64_t round = 0;
+    std::optional<Digest> digest;  ///< nothing when it cannot be read
+  };
+  /// Takes an input of a task into its fingerprint.
+  void use(const std::string& path, const Digest& content, std::vector<Used>* used);
   [[nodiscard]] bool is_state_dir(const std::filesystem::path& path) const;
 
   store::Store& store_;
   std::filesystem::path state_dir_;
   std::unordered_map<std::string, Known> known_;
+  std::unordered_map<std::string, Look> looks_;
+  std::uint64_t round_ = 1;
   Hasher hasher_;
 };
 

@@ -65,6 +65,30 @@ TEST_F(ContentCacheTest, TheStateDirectoryIsPartOfNoFolder) {
   EXPECT_NE(cache.digest(dir_.string()).value(), before.value());
 }
 
+TEST_F(ContentCacheTest, TellsWhatChangedSinceATaskUsedItOnceARound) {
+  auto store = open_store();
+  ContentCache cache(store);
+  Task task;
+  task.argv = {"true"};
+  task.inputs = {(dir_ / "a").string(), (dir_ / "b").string()};
+  write("a", "1");
+  write("b", "1");
+  std::vector<ContentCache::Used> used;
+  ASSERT_TRUE(cache.fingerprint(task, {}, &used));
+  EXPECT_EQ(cache.first_changed(used), nullptr);
+  write("b", "2");
+  EXPECT_EQ(cache.first_changed(used), nullptr) << "it was looked at in this round";
+  cache.begin_round();
+  ASSERT_NE(cache.first_changed(used), nullptr);
+  EXPECT_EQ(*cache.first_changed(used), task.inputs[1]);
+  write("b", "1");
+  cache.begin_round();
+  EXPECT_EQ(cache.first_changed(used), nullptr);
+  std::filesystem::remove(dir_ / "a");
+  cache.begin_round();
+  EXPECT_EQ(*cache.first_changed(used), task.inputs[0]);
+}
+
 TEST_F(ContentCacheTest, APipeIsNoInput) {
   auto store = open_store();
   ContentCache cache(store);

@@ -64,6 +64,9 @@ struct Summary {
   std::uint32_t unchanged = 0;  ///< tasks that needed no run: done before, or reused
   /// Why finished tasks had to run again, and how many for that reason.
   std::map<std::string, std::uint32_t> outdated;
+  /// Inputs whose content changed while tasks ran, and how many tasks for which that counts: their
+  /// results are kept, and not reused.
+  std::map<std::string, std::uint32_t> changed;
   bool interrupted = false;  ///< Ctrl-C or too many failures: run again to go on
   std::string why;           ///< of the interruption
 };

@@ -49,6 +49,10 @@ Session::Session(const Sweep& sweep, const Options& options, const Observer& obs
 Result<Summary> Session::run(Opened opened) {
   TRY(store_.mark_driven(run_.id));
   TRY(take_in(std::move(opened)));
+  if (auto why = run_.engine.unplaceable(); !why.empty()) {
+    launcher_.close();
+    return fail(ErrorCode::usage, std::move(why), "ask for less in 'resources:', or raise -j");
+  }
   TRY_ASSIGN(auto signals, StopSignals::watch());
   signals_.emplace(std::move(signals));
   while (!run_.engine.finished() && stops_ < 3) {
@@ -130,7 +134,10 @@ void Session::carry_out(const std::vector<Action>& actions) {
 void Session::start(const StartAttempt& action) {
   const TaskKey key{run_.id, action.task, action.attempt};
   const Task task = sweep_.task(action.task);
-  const auto print = contents_.fingerprint(task, [this] { return stop_waits(); });
+  auto& inputs = inputs_[key.task.value()];
+  inputs.clear();
+  const auto print = contents_.fingerprint(
+      task, [this] { return stop_waits(); }, &inputs);
   if (stop_waits()) return run_.engine.apply(AttemptReturned{key});
   if (print) {
     dirty_ = true;  // for those who ask `gantry status` while long tasks run

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -57,6 +58,9 @@ class Session {
   /// Shows it as well, with what the engine makes of it.
   void record_end(AttemptEnded ended);
   Result<> commit(bool last);
+  /// Hands what waits to the store. A result counts for later runs only if its inputs are what they
+  /// were when it was started.
+  void write_group();
   /// Nobody could record any more how tasks end: ends those that run.
   tl::unexpected<Error> abandon(Error error);
   void show_progress();
@@ -72,6 +76,12 @@ class Session {
   const Clock& clock_;
   PreparedRun run_;
   std::optional<StopSignals> signals_;
+
+  using Inputs = std::vector<ContentCache::Used>;
+  std::unordered_map<std::uint32_t, Inputs> inputs_;  ///< of tasks that we have started
+  std::vector<std::pair<Event, Inputs>> group_;       ///< journalled by the next commit
+  std::map<std::string, std::uint32_t> changed_;      ///< Summary::changed
+
   std::map<HostId, std::string> host_names_;
   UndrivenRuns& others_;
   bool opening_ = false;

@@ -36,9 +36,32 @@ void Session::apply(Event& event) {
 }
 
 void Session::journal(Event event) {
-  // append() only buffers: what can fail is the commit, and it keeps the events until it succeeds.
-  static_cast<void>(store_.append(run_.id, std::move(event)));
+  const auto* ended = std::get_if<AttemptEnded>(&event);
+  Inputs inputs;
+  if (ended != nullptr) {
+    const auto found = inputs_.find(ended->report.key.task.value());
+    if (found != inputs_.end()) inputs = std::move(inputs_.extract(found).mapped());
+  }
+  group_.emplace_back(std::move(event), std::move(inputs));
   dirty_ = true;
+}
+
+void Session::write_group() {
+  contents_.begin_round();
+  for (auto& [event, inputs] : group_) {
+    auto* ended = std::get_if<AttemptEnded>(&event);
+    if (ended != nullptr && ended->report.cause == FailureCause::none) {
+      const auto* path = contents_.first_changed(inputs, [this] { return stop_waits(); });
+      if (path != nullptr) {
+        ended->fingerprint.inputs = {};
+        ++changed_[*path];
+      }
+    }
+    // append() only buffers: what can fail is the commit, and it keeps the events until it
+    // succeeds.
+    static_cast<void>(store_.append(run_.id, std::move(event)));
+  }
+  group_.clear();
 }
 
 void Session::record(Event event) {
@@ -58,6 +81,7 @@ void Session::record_end(AttemptEnded ended) {
 
 Result<> Session::commit(bool last) {
   if (!dirty_ && !last) return {};
+  write_group();
   const auto& c = run_.engine.counts();
   const bool complete = c.done + c.failed == c.total;
   const auto state = last && complete ? store::RunState::finished : store::RunState::open;
@@ -135,6 +159,7 @@ Summary Session::summary() const {
   s.executed = executed_;
   s.unchanged = run_.unchanged;
   s.outdated = run_.outdated;
+  s.changed = changed_;
   s.why = run_.engine.draining();
   const auto& c = run_.engine.counts();
   s.interrupted = stops_ > 0 || (!s.why.empty() && c.done + c.failed < c.total);

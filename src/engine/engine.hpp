@@ -86,6 +86,9 @@ class Engine {
   /// Why no more tasks are started, or empty: "interrupted", "10 tasks failed (--max-fails 10)",
   /// "task 3 needs 64 cores, the largest host has 2" …
   [[nodiscard]] const std::string& draining() const;
+  /// Why some task that is to be started fits no host: "task 3 needs 64 cores, the largest host has
+  /// 2"; empty when all do. Looks at every task.
+  [[nodiscard]] std::string unplaceable() const;
   /// How long the rest will take, from the run times seen so far; zero when nothing is known.
   [[nodiscard]] Duration eta(TimePoint now) const;
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include <algorithm>
+#include <optional>
 
 #include "engine/engine_impl.hpp"
 
@@ -51,6 +52,21 @@ void Engine::Impl::check_stop_rules() {
                       failed_now));
 }
 
+std::string Engine::unplaceable() const {
+  std::vector<Host> all;
+  for (const auto& [id, state] : impl_->hosts) all.push_back(state.host);
+  std::optional<Resources> fits;
+  for (std::uint32_t i = 1; i <= impl_->tasks.size(); ++i) {
+    const TaskRecord& record = impl_->tasks[TaskId(i)];
+    if (record.state != TaskState::pending || !record.selected) continue;
+    const Resources needs = impl_->workload.resources_of(TaskId(i));
+    if (needs == fits) continue;
+    if (auto why = engine::unplaceable(TaskId(i), needs, all); !why.empty()) return why;
+    fits = needs;
+  }
+  return {};
+}
+
 void Engine::Impl::check_stuck() {
   const Counts& mine = tasks.selected();
   const bool others_go_on = mine.handed_over + mine.running + mine.waiting > 0;
@@ -58,7 +74,7 @@ void Engine::Impl::check_stuck() {
   std::vector<Host> all;
   for (const auto& [id, state] : hosts) all.push_back(state.host);
   const auto [task, resources] = ready.front();
-  drain(unplaceable(task, resources, all));
+  drain(engine::unplaceable(task, resources, all));
 }
 
 void Engine::Impl::wake_retries(TimePoint now) {

@@ -355,10 +355,9 @@ TEST(Engine, TasksThatFitNoHostAreToldWhenNothingElseIsLeft) {
     return Resources{.cores = task == TaskId(1) ? 64U : 1U};
   };
   const Workload workload{.count = 3, .resources = resources};
-  const Host host{HostId(1), "h", 2, 0};
-  EXPECT_EQ(unplaceable(workload, {&host, 1}), "task 1 needs 64 cores, the largest host has 2");
   Bench b(workload);
   b.host(2);
+  EXPECT_EQ(b.engine.unplaceable(), "task 1 needs 64 cores, the largest host has 2");
   EXPECT_THAT(b.decide(), ElementsAre("start 2.1@1", "start 3.1@1"));
   b.ended(2);
   b.ended(3);

@@ -43,15 +43,4 @@ std::string unplaceable(TaskId task, const Resources& resources, std::span<const
                      resources.cores, bytes_text(resources.memory));
 }
 
-std::string unplaceable(const Workload& workload, std::span<const Host> hosts) {
-  constexpr std::uint32_t kLook = 1000;
-  const std::uint32_t look =
-      workload.resources ? std::min(workload.count, kLook) : std::min(workload.count, 1U);
-  for (std::uint32_t i = 1; i <= look; ++i) {
-    auto why = unplaceable(TaskId(i), workload.resources_of(TaskId(i)), hosts);
-    if (!why.empty()) return why;
-  }
-  return {};
-}
-
 }  // namespace gantry::engine

@@ -35,9 +35,4 @@ struct Workload {
 [[nodiscard]] std::string unplaceable(TaskId task, const Resources& resources,
                                       std::span<const Host> hosts);
 
-/// The same for the first task of the workload that no host can run. Looks at the first thousand
-/// only, because a start must not wait for a million; the engine notices the others when it comes
-/// to them.
-[[nodiscard]] std::string unplaceable(const Workload& workload, std::span<const Host> hosts);
-
 }  // namespace gantry::engine

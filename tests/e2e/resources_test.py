@@ -70,6 +70,15 @@ class PackingTest(gantry_test.TestCase):
             self.assertIn(word, result.stderr)
             self.assertFalse((self.dir / "ran").exists())
 
+    def test_a_later_task_that_can_never_fit_is_found_before_anything_runs(self):
+        self.write("sweep.yaml", "command: [touch, 'ran-{n}']\nparameters: {n: 1..4}\nresources: {cores: '{n}'}\n")
+        result = self.gantry("run", "-j3", "sweep.yaml")
+        self.assertEqual(result.code, 2, result)
+        self.assertIn("task 4 needs 4 cores, the largest host has 3", result.stderr)
+        self.assertEqual(list(self.dir.glob("ran-*")), [])
+        self.assertEqual(self.gantry("run", "-j4", "sweep.yaml").code, 0)
+        self.assertEqual(self.gantry("run", "-j1", "sweep.yaml").code, 0, "all are done")
+
 
 class LimitsTest(gantry_test.TestCase):
     def alive(self, name="pids"):

@@ -43,6 +43,15 @@ class TakeOverTest(FaultCase):
         rows = self.gantry("results", "--json").json_lines()
         self.assertEqual([row["results"]["value"] for row in rows], [1, 2, 3, 4])
 
+    def test_status_tells_what_still_runs(self):
+        text = self.gantry("status").stdout
+        self.assertIn("2 tasks still run without a gantry", text)
+        status = self.gantry("status", "--json").json()
+        self.assertEqual((status["state"], status["running"], status["pending"]), ("interrupted", 2, 0))
+        self.write("go", "")
+        self.wait_until(lambda: self.agent_pid() is None, "the agent to be gone")
+        self.assertEqual(self.gantry("status", "--json").json()["running"], 0)
+
     def test_what_still_runs_is_waited_for_and_reused(self):
         child = self.start_changed()
         self.assertIn("waiting for 2 tasks of run 1 that still run; 'gantry cancel --run 1'", self.wait_waiting(child))

@@ -172,5 +172,26 @@ class StaleResultTest(UndrivenCase):
         self.assert_new_value(self.finish(child))
 
 
+class ChangedWhileItRanTest(UndrivenCase):
+    """The program reads its input at once; the input is changed before it ends, and is then as it was."""
+
+    def test_the_result_is_kept_and_not_reused(self):
+        self.write("in", "old")
+        self.write("sweep.yaml", "command: [./task, '{x}', in]\nparameters: {x: [wait, quick]}\ninputs: [in]\n")
+        child = self.start_run(began=2)
+        self.wait_counts(done=1)
+        self.write("in", "new")
+        self.write("go", "")
+        result = self.finish(child)
+        self.assertEqual(result.code, 0, result)
+        self.assertIn("in changed while 1 task ran: the next gantry run makes it again", self.flat(result.stderr))
+        self.write("in", "old")
+        result = self.gantry("run", "sweep.yaml")
+        self.assertEqual(result.code, 0, result)
+        self.assertIn("1 ran again: an input changed while it ran", self.flat(result.stderr))
+        self.assertEqual(self.lines("began").count("1"), 2)
+        self.assertEqual(self.lines("began").count("2"), 1)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -19,6 +19,7 @@
 #include "agent/causes.hpp"
 #include "agent/frame_stream.hpp"
 #include "agent/protocol.hpp"
+#include "agent/slot_log.hpp"
 
 extern char** environ;
 
@@ -398,6 +399,17 @@ bool agent_is_running(const std::filesystem::path& state_dir) {
   // served.
   const auto lock = open_file(state_dir / "agent" / "lock", O_RDONLY);
   return lock && ::flock(lock->get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+Result<std::vector<TaskKey>> tasks_of_agent(const std::filesystem::path& state_dir) {
+  std::vector<TaskKey> tasks;
+  if (!agent_is_running(state_dir)) return tasks;
+  const auto folder = state_dir / "agent";
+  for (const unsigned slot : agent::logged_slots(folder)) {
+    TRY_ASSIGN(const auto history, agent::peek_slot_log(agent::slot_log_path(folder, slot)));
+    for (const auto& started : history.unfinished) tasks.push_back(from_wire(started.key));
+  }
+  return tasks;
 }
 
 }  // namespace gantry

@@ -28,4 +28,7 @@ std::uint64_t usable_memory();
 /// Whether an agent serves this state directory now.
 bool agent_is_running(const std::filesystem::path& state_dir);
 
+/// What that agent runs now, as its slots' logs say; nothing when there is none. Disturbs nobody.
+Result<std::vector<TaskKey>> tasks_of_agent(const std::filesystem::path& state_dir);
+
 }  // namespace gantry
