@@ -68,12 +68,38 @@ void for_each_item(std::string_view array, Use use) {
   }
 }
 
+/// The text with numbers of the same length for NaN, Infinity and -Infinity, which JSON lacks and
+/// Python writes.
+std::string with_plain_numbers(std::string_view text) {
+  constexpr std::string_view kBefore = " \t\n\r:,[";
+  constexpr std::string_view kAfter = " \t\n\r,]}";
+  std::string plain(text);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') {
+      for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\' ? 1 : 0;
+      continue;
+    }
+    if (i > 0 && kBefore.find(text[i - 1]) == std::string_view::npos) continue;
+    for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
+      const std::size_t end = i + word.size();
+      if (text.substr(i, word.size()) != word) continue;
+      if (end < text.size() && kAfter.find(text[end]) == std::string_view::npos) continue;
+      std::fill_n(plain.begin() + static_cast<std::ptrdiff_t>(i), word.size(), '1');
+    }
+  }
+  return plain;
+}
+
+bool is_valid(std::string_view text) {
+  // The library takes a NUL for the end.
+  if (text.find('\0') != std::string_view::npos) return false;
+  return nlohmann::json::accept(text) || nlohmann::json::accept(with_plain_numbers(text));
+}
+
 }  // namespace
 
 std::optional<JsonView> JsonView::parse(std::string_view text) {
-  // The library takes a NUL for the end.
-  if (text.find('\0') != std::string_view::npos || !nlohmann::json::accept(text))
-    return std::nullopt;
+  if (!is_valid(text)) return std::nullopt;
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   return JsonView(take_value(text));
 }

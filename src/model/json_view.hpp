@@ -10,7 +10,8 @@ namespace gantry {
 
 class JsonView {
  public:
-  /// The whole document; nothing when `text` is not valid JSON.
+  /// The whole document; nothing when `text` is not valid JSON. NaN, Infinity and -Infinity, as
+  /// Python writes them, count as numbers.
   static std::optional<JsonView> parse(std::string_view text);
 
   /// The member of an object (the last one of that name), or the item of an array: "0" is the

@@ -55,8 +55,9 @@ TEST(JsonView, StringsLoseTheirEscapes) {
 
 TEST(JsonView, RefusesWhatIsNotJson) {
   using namespace std::string_view_literals;
-  for (const auto text : {""sv, " "sv, "{"sv, "[1,]"sv, "{\"a\":}"sv, "nan"sv, "01"sv, "1 2"sv,
-                          "\"\xff\""sv, "\"\\ud800\""sv, "[1]\0x"sv, "1\0"sv, "// a\n1"sv, "\""sv})
+  for (const auto text :
+       {""sv, " "sv, "{"sv, "[1,]"sv, "{\"a\":}"sv, "nan"sv, "1NaN"sv, "[NaN1]"sv, "-NaN"sv, "01"sv,
+        "1 2"sv, "\"\xff\""sv, "\"\\ud800\""sv, "[1]\0x"sv, "1\0"sv, "// a\n1"sv, "\""sv})
     EXPECT_EQ(at(text, {}), "invalid") << text;
 }
 
@@ -69,6 +70,16 @@ TEST(JsonView, DepthCostsNothing) {
   objects += "1" + std::string(100'000, '}');
   EXPECT_EQ(at(objects, {}), objects);
   EXPECT_EQ(at(objects.substr(0, objects.size() - 1), {}), "invalid");
+}
+
+TEST(JsonView, NumbersThatOnlyPythonWrites) {
+  const auto view =
+      JsonView::parse(R"({"a": NaN, "b":[-Infinity,Infinity, 2], "NaN": "x \" NaN"})");
+  ASSERT_TRUE(view);
+  EXPECT_EQ(view->find("a")->text(), "NaN");
+  EXPECT_EQ(view->find("b")->text(), "[-Infinity,Infinity,2]");
+  EXPECT_EQ(view->find("b")->find("2")->text(), "2");
+  EXPECT_EQ(view->find("NaN")->text(), "x \" NaN");
 }
 
 }  // namespace
