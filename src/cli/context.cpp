@@ -20,14 +20,14 @@ void Context::note(std::string_view text) {
 }
 
 void Context::complain(std::string_view text) {
-  constexpr std::size_t kElsewhere = 1000;
+  constexpr std::size_t kElsewhere = 300;
   constexpr std::size_t kIndent = 4;
   const std::size_t columns = Terminal::columns(err.fd());
   out.flush();
   const auto lines = terminal.stderr_is_tty
                          ? wrap(fit(text, 2 * columns - std::min(columns, kIndent), terminal.utf8),
                                 columns, kIndent)
-                         : std::vector{fit(text, kElsewhere, terminal.utf8)};
+                         : std::vector{fit_ends(text, kElsewhere, terminal.utf8)};
   for (const auto& line : lines) err.line(paint(line, Color::red, terminal.color_stderr));
   err.flush();
 }

@@ -153,6 +153,15 @@ std::string fit(std::string_view text, std::size_t columns, bool utf8) {
   return out;
 }
 
+std::string fit_ends(std::string_view text, std::size_t columns, bool utf8) {
+  if (display_width(text) <= columns) return std::string(text);
+  // A column takes at least one byte of a valid character, so that the end is not too wide.
+  std::size_t from = text.size() - columns / 3;
+  while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0U) == 0x80U) ++from;
+  const std::string_view end = text.substr(from);
+  return fit(text, columns - display_width(end), utf8) + std::string(end);
+}
+
 std::vector<std::string> wrap(std::string_view text, std::size_t columns, std::size_t indent) {
   std::vector<std::string> lines;
   while (true) {

@@ -20,6 +20,10 @@ std::string one_line(std::string_view text);
 /// At most `columns` wide; what is cut is marked by an ellipsis.
 std::string fit(std::string_view text, std::size_t columns, bool utf8);
 
+/// The same with the middle left out.
+/// REQUIRES: text of one_line().
+std::string fit_ends(std::string_view text, std::size_t columns, bool utf8);
+
 /// Lines of at most `columns`, broken at spaces where there are any; existing line breaks are kept.
 /// What continues a line is indented.
 std::vector<std::string> wrap(std::string_view text, std::size_t columns, std::size_t indent = 0);

@@ -84,5 +84,17 @@ TEST(Sanitiser, HoldsBackSplitCharacters) {
   EXPECT_EQ(sanitiser.feed("\x9b"), "\\x9b");
 }
 
+TEST(DisplayText, TheMiddleIsLeftOut) {
+  EXPECT_EQ(fit_ends("short", 30, true), "short");
+  const std::string text = "begin " + std::string(500, 'x') + " end";
+  const std::string cut = fit_ends(text, 30, true);
+  EXPECT_EQ(display_width(cut), 30U);
+  EXPECT_TRUE(cut.starts_with("begin x") && cut.ends_with("x end")) << cut;
+  std::string wide;
+  for (int i = 0; i < 100; ++i) wide += "漢";  // three bytes, two columns
+  for (std::size_t columns = 10; columns < 40; ++columns)
+    EXPECT_LE(display_width(fit_ends(wide, columns, true)), columns);
+}
+
 }  // namespace
 }  // namespace gantry::cli

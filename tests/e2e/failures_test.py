@@ -43,6 +43,15 @@ class FailuresTest(gantry_test.TestCase):
         self.assertEqual(task["cause"], "missing output")
         self.assertIn("sub/out.dat", self.printed)
 
+    def test_what_a_task_says_is_cut_for_a_line(self):
+        self.write("loud.sh", "printf begin >&2; yes x | head -c 100000 | tr -d '\\n' >&2; echo end >&2; exit 3\n")
+        self.write("sweep.yaml", "command: sh loud.sh\n")
+        result = self.gantry("run", "sweep.yaml")
+        self.assertIn("beginxxx", result.stderr)
+        self.assertIn("xxxend", result.stderr)
+        self.assertLess(max(map(len, result.stderr.splitlines())), 320)
+        self.assertGreater(len(self.gantry("log", "1", "--stderr").stdout), 50000)
+
     def test_program_not_found(self):
         task = self.fails("command: ./no-such-program {x}\nparameters: {x: [1]}\n")
         self.assertEqual(task["cause"], "start failed")
