@@ -3,10 +3,10 @@
 
 _gantry_options() {
   local common="--state --color --help"
-  local session="--jobs --keep-going --max-fails --quiet --json --no-progress --output --no-output"
+  local session="--jobs --keep-going --max-fails --quiet --json --no-progress --output --no-output --keep-order --tag --joblog"
   local states="--failed --done --cancelled --pending"
   case $1 in
-    run) echo "$session --fresh --dry-run $common" ;;
+    run) echo "$session --fresh --dry-run --shell --timeout --retries $common" ;;
     status) echo "--json --watch $common" ;;
     tasks) echo "--run $states --json --wide $common" ;;
     log) echo "--run $states --stdout --stderr --attempt $common" ;;
@@ -53,7 +53,7 @@ _gantry() {
           _gantry_inner $((i + 1))
           return
           ;;
-        -j | --jobs | --max-fails | --state | --color) ((i++)) ;;
+        -j | --jobs | --max-fails | --joblog | --timeout | --retries | --state | --color) ((i++)) ;;
         -* | *.yaml | *.yml) ;;
         *)
           _gantry_inner "$i"
@@ -71,7 +71,11 @@ _gantry() {
     --format) mapfile -t COMPREPLY < <(compgen -W "table csv jsonl" -- "$word") && return ;;
     --run) mapfile -t COMPREPLY < <(compgen -W "last $(_gantry_runs)" -- "$word") && return ;;
     --plot | --by) mapfile -t COMPREPLY < <(compgen -W "$(_gantry_columns)" -- "$word") && return ;;
-    -j | --jobs | --max-fails | --attempt | --keep) return ;;
+    --joblog)
+      compopt -o default 2>/dev/null
+      return
+      ;;
+    -j | --jobs | --max-fails | --timeout | --retries | --attempt | --keep) return ;;
   esac
   if ((COMP_CWORD > 2)) && [[ ${COMP_WORDS[COMP_CWORD - 2]} == --plot ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(_gantry_columns)" -- "$word")

@@ -23,10 +23,11 @@ Result<std::optional<store::HistoryRow>> find_attempt(const store::Store& store,
   return std::nullopt;
 }
 
-void print_attempt(Context& context, const AttemptReport& report, const StreamChoice& streams) {
+void print_attempt(Context& context, const AttemptReport& report, const StreamChoice& streams,
+                   const std::string& tag) {
   const auto output_dir = context.state_dir / "output";
   const auto print = [&](Output& to, bool tty, const CapturedOutput& captured) {
-    if (auto printed = print_captured(to, tty, captured, output_dir); !printed)
+    if (auto printed = print_captured(to, tty, captured, output_dir, tag); !printed)
       context.report(printed.error());
   };
   if (streams.out) print(context.out, context.terminal.stdout_is_tty, report.out);

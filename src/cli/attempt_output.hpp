@@ -2,6 +2,7 @@
 /// The output of one attempt at a task, found in the store and printed to our own streams.
 
 #include <optional>
+#include <string>
 
 #include "cli/context.hpp"
 #include "store/store.hpp"
@@ -19,8 +20,9 @@ struct StreamChoice {
   bool err_to_stdout = false;
 };
 
-/// Standard output to ours, standard error to ours. A pack file that is gone is reported and not an
-/// error.
-void print_attempt(Context& context, const AttemptReport& report, const StreamChoice& streams);
+/// Standard output to ours, standard error to ours, `tag` before each line. A pack file that is
+/// gone is reported and not an error.
+void print_attempt(Context& context, const AttemptReport& report, const StreamChoice& streams,
+                   const std::string& tag = {});
 
 }  // namespace gantry::cli

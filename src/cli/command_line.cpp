@@ -67,13 +67,7 @@ TakesValue taker(const CLI::App& app, const CLI::App* command) {
 
 /// GNU parallel's options that gantry has no like of, and what to do instead.
 std::string_view instead_of(std::string_view option) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kInstead{{
-      {"-k", "'gantry log all' prints the output in the order of tasks"},
-      {"--keep-order", "'gantry log all' prints the output in the order of tasks"},
-      {"--tag", "'gantry log all' prints each task's output below its number"},
-      {"--timeout", "write timeout: in a sweep file, or 'timeout 10s COMMAND' as the command"},
-      {"--retries", "write retries: in a sweep file"},
-      {"--joblog", "'gantry tasks --json' lists every task with its times and exit code"},
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kInstead{{
       {"--resume", "the same command again goes on where it stopped"},
       {"--resume-failed", "'gantry retry' runs again what failed"},
       {"--halt", "--max-fails N stops after N failures"},

@@ -15,6 +15,7 @@ namespace {
 
 struct RunOptions {
   SessionOptions session;
+  OneLinerOptions one_liner;
   bool fresh = false;
   bool dry_run = false;
 };
@@ -45,7 +46,7 @@ Result<int> show_tasks(Context& context, const Sweep& sweep, bool json) {
 }
 
 Result<int> run_study(Context& context, const RunWords& words, const RunOptions& options) {
-  TRY_ASSIGN(const spec::LoadedSweep study, load_study(words));
+  TRY_ASSIGN(const spec::LoadedSweep study, load_study(words, options.one_liner));
   if (!options.session.quiet)
     for (const auto& warning : study.warnings)
       context.note("gantry: warning: " + one_line(warning));
@@ -63,6 +64,12 @@ void add_run(CLI::App& app, const RunWords& words, Action& action) {
   add_session_options(*command, options->session);
   command->add_flag("--fresh", options->fresh, "A new run that reuses nothing");
   command->add_flag("-n,--dry-run", options->dry_run, "Show the tasks and run none");
+  auto& one_liner = options->one_liner;
+  command->add_flag("--shell", one_liner.shell, "A shell reads the one-liner; values are quoted");
+  command->add_option("--timeout", one_liner.timeout, "A one-liner's tasks may take so long: 90s")
+      ->type_name("TIME");
+  command->add_option("--retries", one_liner.retries, "Try a one-liner's failed tasks N times more")
+      ->type_name("N");
   command->footer(
       "Everything after the command's first word belongs to the command. Finished\n"
       "tasks whose command, environment: and inputs are unchanged are not run again.\n"
@@ -74,6 +81,7 @@ void add_run(CLI::App& app, const RunWords& words, Action& action) {
       "  gantry run sweep.yaml\n"
       "  gantry run -- ./sim --seed {seed} {g} ::: seed=1..200 ::: g=a.mdl,b.mdl\n"
       "  ls *.png | gantry run -j 4 -- convert {} {}.webp\n"
+      "  gantry run -k --shell -- 'sort {} | uniq -c > {.}.txt' ::: *.csv\n"
       "  gantry run --dry-run sweep.yaml | head");
   command->callback([options, &words, &action] {
     action = [options, &words](Context& context) { return run_study(context, words, *options); };

@@ -30,11 +30,11 @@ std::string parameters_text(const std::vector<std::pair<std::string, std::string
 RunReporter::RunReporter(Context& context, ReportOptions options, std::string study,
                          std::uint32_t tasks)
     : context_(context),
-      options_(options),
+      options_(std::move(options)),
       study_(std::move(study)),
       tasks_(tasks),
       block_(context.err, [fd = context.err.fd()] { return Terminal::columns(fd); }),
-      printed_(std::size_t{tasks} + 1, false) {}
+      printer_(context, options_.print, tasks) {}
 
 driver::Observer RunReporter::observer() {
   return {[this](const driver::Progress& progress) { on_progress(progress); },
@@ -45,8 +45,21 @@ driver::Observer RunReporter::observer() {
 
 void RunReporter::stop() {
   block_.clear();
+  flush_job_log();
   context_.out.flush();
   context_.err.flush();
+}
+
+Result<> RunReporter::print_rest(const store::Store& store, RunId run) {
+  return options_.output ? printer_.finish(store, run) : Result<>{};
+}
+
+void RunReporter::flush_job_log() {
+  if (options_.job_log == nullptr) return;
+  const auto written = options_.job_log->flush();
+  if (written) return;
+  block_.clear();
+  context_.report(written.error());
 }
 
 bool RunReporter::live() const {
@@ -69,6 +82,8 @@ void RunReporter::announce(RunId run) {
 void RunReporter::on_progress(const driver::Progress& progress) {
   if (!announced_) last_line_at_ = Duration{0};  // what was waited for has a time of its own
   announce(progress.run);
+  flush_job_log();
+  if (options_.output) printer_.on_progress(progress.run, [this] { block_.clear(); });
   context_.out.flush();
   if (live()) {
     if (last_draw_at_ >= Duration{0} && progress.elapsed - last_draw_at_ < kDrawEvery) return;
@@ -87,12 +102,10 @@ void RunReporter::on_ended(const AttemptEnded& event, bool again) {
   failures_.add(event);
   if (event.report.cause == FailureCause::none) ++succeeded_;
   if (options_.json) json_ended(event, again);
-  if (options_.output && !options_.json) {
-    if (event.report.key.task.value() < printed_.size())
-      printed_[event.report.key.task.value()] = true;
-    block_.clear();
-    print_attempt(context_, event.report, {});
-    if (context_.terminal.stdout_is_tty) context_.out.flush();
+  if (options_.job_log != nullptr) options_.job_log->add(event.report);
+  if (options_.output) {
+    if (!options_.print.keep_order) block_.clear();
+    printer_.on_ended(event.report, again);
   }
   const bool failed =
       event.report.cause != FailureCause::none && event.report.cause != FailureCause::cancelled;

@@ -4,11 +4,12 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "cli/context.hpp"
 #include "cli/failure_tally.hpp"
+#include "cli/job_log.hpp"
 #include "cli/live_block.hpp"
+#include "cli/task_printer.hpp"
 #include "driver/driver.hpp"
 
 namespace gantry::cli {
@@ -17,8 +18,10 @@ struct ReportOptions {
   bool json = false;
   bool quiet = false;
   bool progress = true;
-  bool output = false;  ///< print what tasks print, as they end
+  bool output = false;  ///< print what tasks print
   bool chosen = false;  ///< only some tasks run, as a person asked
+  PrintOptions print;
+  JobLog* job_log = nullptr;
 };
 
 class RunReporter {
@@ -30,16 +33,17 @@ class RunReporter {
   driver::Observer observer();
   /// Takes the live block away; call when drive() has returned, whatever it said.
   void stop();
+  /// What tasks printed and was not shown yet.
+  Result<> print_rest(const store::Store& store, RunId run);
 
   [[nodiscard]] const FailureTally& failures() const { return failures_; }
   [[nodiscard]] bool chosen() const { return options_.chosen; }
   [[nodiscard]] std::size_t succeeded() const { return succeeded_; }
-  /// Ended while we watched, so that its output was printed.
-  [[nodiscard]] bool was_printed(TaskId task) const { return printed_[task.value()]; }
 
  private:
   void on_progress(const driver::Progress& progress);
   void on_ended(const AttemptEnded& event, bool again);
+  void flush_job_log();
   void on_notice(const std::string& text);
   void on_waiting(std::uint32_t tasks, Duration elapsed);
   void announce(RunId run);
@@ -53,7 +57,7 @@ class RunReporter {
   std::uint32_t tasks_;
   LiveBlock block_;
   FailureTally failures_;
-  std::vector<bool> printed_;
+  TaskPrinter printer_;
   bool announced_ = false;
   std::size_t succeeded_ = 0;
   std::uint32_t failures_shown_ = 0;

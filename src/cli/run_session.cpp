@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "cli/attempt_output.hpp"
 #include "cli/display_text.hpp"
@@ -35,24 +36,6 @@ Result<Ended> open_ended(const Context& context, RunId run) {
   if (!record)
     return fail(ErrorCode::corrupt, fmt::format("run {} is gone from the store", run.value()));
   return Ended{std::move(store), std::move(*record)};
-}
-
-/// As if they had run: whoever pipes a one-liner into a file gets the whole of it also the second
-/// time.
-Result<> print_unchanged(Context& context, const Ended& ended, const RunReporter& reporter) {
-  TaskFilter done;
-  done.done = true;
-  Result<> failure;
-  TRY(for_each_task(ended.store, ended.record, done,
-                    [&](TaskId task, TaskState, const store::TaskRow*) {
-                      if (!failure || context.out.closed() || reporter.was_printed(task)) return;
-                      const auto attempt = find_attempt(ended.store, ended.record.id, task);
-                      if (!attempt)
-                        failure = tl::unexpected(attempt.error());
-                      else if (*attempt)
-                        print_attempt(context, (*attempt)->report, {});
-                    }));
-  return failure;
 }
 
 Result<> print_results(Context& context, const Ended& ended) {
@@ -147,14 +130,14 @@ void json_summary(Context& context, const driver::Summary& summary) {
   context.out.flush();
 }
 
-Result<> report_end(Context& context, const driver::Summary& summary, const RunReporter& reporter,
+Result<> report_end(Context& context, const driver::Summary& summary, RunReporter& reporter,
                     const ReportOptions& options, bool one_liner) {
   if (options.json) {
     json_summary(context, summary);
     return {};
   }
   TRY_ASSIGN(const Ended ended, open_ended(context, summary.run));
-  if (options.output && summary.unchanged > 0) TRY(print_unchanged(context, ended, reporter));
+  TRY(reporter.print_rest(ended.store, summary.run));
   context.out.flush();
   if (options.quiet) return {};
   TRY(print_results(context, ended));
@@ -171,6 +154,23 @@ std::string cores_of(const std::string& text) {
   return std::to_string(std::max(1L, std::lround(driver::cores_here() * *percent / 100)));
 }
 
+/// The values of a task, as GNU parallel tags lines.
+std::string tag_of(const Sweep& sweep, TaskId task) {
+  std::string tag;
+  for (const auto& [name, value] : sweep.parameters(task)) {
+    if (!tag.empty()) tag += ' ';
+    tag += one_line(value);
+  }
+  return tag;
+}
+
+/// What a shell would be given to run the same.
+std::string command_of(const Sweep& sweep, TaskId task) {
+  const auto argv = sweep.task(task).argv;
+  const bool shell = argv.size() == 3 && argv[0] == "/bin/sh" && argv[1] == "-c";
+  return shell ? one_line(argv[2]) : shell_quote(argv);
+}
+
 ReportOptions report_options(const SessionOptions& options, const spec::LoadedSweep& study) {
   ReportOptions report;
   report.json = options.json;
@@ -178,7 +178,11 @@ ReportOptions report_options(const SessionOptions& options, const spec::LoadedSw
   report.progress = !options.no_progress;
   // GNU parallel's habit for one-liners; a study with results is about those.
   const bool by_default = study.source.one_liner && study.sweep.result_names().empty();
-  report.output = !options.json && (options.output || (by_default && !options.no_output));
+  const bool asked = options.output || options.keep_order || options.tag;
+  report.output = !options.json && (asked || (by_default && !options.no_output));
+  report.print.keep_order = options.keep_order;
+  if (options.tag)
+    report.print.tag = [&sweep = study.sweep](TaskId task) { return tag_of(sweep, task); };
   return report;
 }
 
@@ -198,6 +202,12 @@ void add_session_options(CLI::App& command, SessionOptions& options) {
                    "No progress; failures and the summary stay");
   command.add_flag("--output", options.output, "Print what tasks print (one-liners do)");
   command.add_flag("--no-output", options.no_output, "Do not print what tasks print");
+  command.add_flag("-k,--keep-order", options.keep_order, "Print it in the order of the tasks");
+  command.add_flag("--tag", options.tag, "Print the task's values before each line");
+  command
+      .add_option("--joblog", options.job_log,
+                  "Write each task's end to FILE, as GNU parallel does")
+      ->type_name("FILE");
 }
 
 Result<int> run_session(Context& context, const spec::LoadedSweep& study,
@@ -209,6 +219,13 @@ Result<int> run_session(Context& context, const spec::LoadedSweep& study,
   how.reload = reload_sweep;
   ReportOptions report = report_options(options, study);
   report.chosen = how.only_failed || !how.only.empty();
+  std::optional<JobLog> job_log;
+  if (!options.job_log.empty()) {
+    TRY_ASSIGN(job_log, JobLog::create(options.job_log, [&sweep = study.sweep](TaskId task) {
+                 return command_of(sweep, task);
+               }));
+    report.job_log = &*job_log;
+  }
   RunReporter reporter(context, report, study.sweep.name(), study.sweep.size());
   const auto summary =
       driver::drive(study.sweep, to_stored(study.source), how, reporter.observer(), context.clock);

@@ -22,9 +22,11 @@ struct SessionOptions {
   bool no_progress = false;
   bool output = false;
   bool no_output = false;
+  bool keep_order = false;
+  bool tag = false;
+  std::string job_log;
 };
 
-/// -j, --keep-going, --max-fails, --quiet, --json, --no-progress, --output, --no-output.
 void add_session_options(CLI::App& command, SessionOptions& options);
 
 /// Drives the study; `how` says which run and which tasks. The value is the exit code.

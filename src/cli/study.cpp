@@ -36,13 +36,23 @@ spec::SourceInfo from_stored(const store::SpecSource& source) {
   return {source.one_liner, source.path, source.text, source.args, source.base_dir};
 }
 
+std::vector<std::string> one_liner_words(const RunWords& words, const OneLinerOptions& options) {
+  std::vector<std::string> all;
+  if (options.shell) all.emplace_back("--shell");
+  if (!options.timeout.empty()) all.push_back("--timeout=" + options.timeout);
+  if (!options.retries.empty()) all.push_back("--retries=" + options.retries);
+  all.emplace_back("--");
+  all.insert(all.end(), words.command.begin(), words.command.end());
+  return all;
+}
+
 }  // namespace
 
 bool is_sweep_file(const RunWords& words) {
   return !words.marked && !words.command.empty() && names_sweep_file(words.command.front());
 }
 
-Result<spec::LoadedSweep> load_study(const RunWords& words) {
+Result<spec::LoadedSweep> load_study(const RunWords& words, const OneLinerOptions& options) {
   if (words.command.empty())
     return fail(ErrorCode::usage, "nothing to run",
                 "gantry run SWEEP.yaml, or gantry run -- COMMAND {} ::: VALUES; 'gantry run "
@@ -55,7 +65,7 @@ Result<spec::LoadedSweep> load_study(const RunWords& words) {
       return fail(ErrorCode::usage, "the current directory is gone: " + error.message(),
                   "change to another one");
     return spec::parse_one_liner(
-        words.command, here,
+        one_liner_words(words, options), here,
         isatty(STDIN_FILENO) == 1 ? spec::ReadStdin{} : spec::ReadStdin{read_standard_input});
   }
   if (words.command.size() > 1)
@@ -64,6 +74,12 @@ Result<spec::LoadedSweep> load_study(const RunWords& words) {
                             fit(one_line(words.command[1]), 60, false), one_line(words.command[0])),
                 "a sweep file holds its command and values; to run a program of that name write "
                 "'run -- ...'");
+  for (const auto& [said, key] :
+       {std::pair{options.shell, "shell: true"}, std::pair{!options.timeout.empty(), "timeout:"},
+        std::pair{!options.retries.empty(), "retries:"}})
+    if (said)
+      return fail(ErrorCode::usage, "--shell, --timeout and --retries are for one-liners",
+                  fmt::format("write {} into {}", key, one_line(words.command.front())));
   return spec::load_sweep(words.command.front());
 }
 

@@ -12,9 +12,16 @@
 
 namespace gantry::cli {
 
+/// What a one-liner may say that a sweep file has keys for. Empty = not said.
+struct OneLinerOptions {
+  bool shell = false;
+  std::string timeout;
+  std::string retries;
+};
+
 /// `words.command` names a sweep file or is a one-liner. Standard input is read when the one-liner
 /// wants it.
-Result<spec::LoadedSweep> load_study(const RunWords& words);
+Result<spec::LoadedSweep> load_study(const RunWords& words, const OneLinerOptions& options = {});
 /// True when load_study() takes the words for a sweep file.
 bool is_sweep_file(const RunWords& words);
 

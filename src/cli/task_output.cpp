@@ -23,18 +23,36 @@ bool stays_inside(const std::filesystem::path& name) {
 
 class Printer {
  public:
-  Printer(Output& to, bool sanitise) : to_(to), sanitise_(sanitise) {}
+  Printer(Output& to, bool sanitise, const std::string& tag)
+      : to_(to), sanitise_(sanitise), tag_(tag) {}
   void print(std::string_view piece) {
     if (sanitise_)
-      to_.write(sanitiser_.feed(piece));
+      write(sanitiser_.feed(piece));
     else
-      to_.write(piece);
+      write(piece);
   }
-  void finish() { to_.write(sanitiser_.finish()); }
+  void finish() {
+    write(sanitiser_.finish());
+    if (!tag_.empty() && !at_line_start_) to_.write("\n");
+  }
 
  private:
+  void write(std::string_view text) {
+    if (tag_.empty()) return to_.write(text);
+    while (!text.empty()) {
+      if (at_line_start_) to_.write(tag_);
+      const std::size_t end = text.find('\n');
+      at_line_start_ = end != std::string_view::npos;
+      const std::size_t size = at_line_start_ ? end + 1 : text.size();
+      to_.write(text.substr(0, size));
+      text.remove_prefix(size);
+    }
+  }
+
   Output& to_;
   bool sanitise_;
+  const std::string& tag_;
+  bool at_line_start_ = true;
   Sanitiser sanitiser_;
 };
 
@@ -61,8 +79,8 @@ Result<> print_pack(Printer& printer, const Output& to, const CapturedOutput& ca
 }  // namespace
 
 Result<> print_captured(Output& to, bool sanitise, const CapturedOutput& captured,
-                        const std::filesystem::path& output_dir) {
-  Printer printer(to, sanitise);
+                        const std::filesystem::path& output_dir, const std::string& tag) {
+  Printer printer(to, sanitise, tag);
   Result<> result;
   if (captured.pack.empty()) {
     printer.print(captured.text);

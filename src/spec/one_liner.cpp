@@ -7,9 +7,11 @@
 #include <optional>
 
 #include "base/fd.hpp"
+#include "model/quantity.hpp"
 #include "model/shell_words.hpp"
 #include "model/template.hpp"
 #include "spec/parameter_reader.hpp"
+#include "spec/sweep_file.hpp"
 
 namespace gantry::spec {
 
@@ -57,11 +59,11 @@ class OneLinerReader {
       : base_dir_(base_dir), read_stdin_(read_stdin) {}
 
   Result<OneLiner> read(std::vector<std::string> words) {
-    if (!words.empty() && words[0] == "--") words.erase(words.begin());
+    TRY(options(words));
     auto at = std::find_if(words.begin(), words.end(),
                            [](const auto& word) { return parse_separator(word); });
     TRY(command({words.begin(), at}));
-    result_.args = {"--"};
+    result_.args.emplace_back("--");
     result_.args.insert(result_.args.end(), words.begin(), at);
     const bool no_lists = at == words.end();
     while (at != words.end()) {
@@ -78,7 +80,7 @@ class OneLinerReader {
     }
     if (no_lists) TRY(values_from_stdin_alone());
     name_unnamed();
-    place_unnamed();
+    result_.definition.shell ? join_for_shell() : place_unnamed();
     return std::move(result_);
   }
 
@@ -87,11 +89,43 @@ class OneLinerReader {
     return fail(ErrorCode::usage, std::move(message), std::move(hint));
   }
 
+  /// What stands before `--`, and that itself.
+  Result<> options(std::vector<std::string>& words) {
+    auto& definition = result_.definition;
+    auto at = words.begin();
+    for (; at != words.end() && at->starts_with("--") && *at != "--"; ++at) {
+      const std::string name = at->substr(0, at->find('='));
+      const std::string value = at->substr(std::min(name.size() + 1, at->size()));
+      if (name == "--shell") {
+        definition.shell = true;
+      } else if (name == "--timeout") {
+        const auto timeout = parse_duration(value);
+        if (!timeout || *timeout <= Duration{0})
+          return wrong(
+              fmt::format("--timeout must be a time like 90s, 1h30m or 00:10:00, not '{}'", value));
+        definition.timeout = *timeout;
+      } else if (name == "--retries") {
+        const char* const end = value.data() + value.size();
+        const auto read = std::from_chars(value.data(), end, definition.retry.retries);
+        if (read.ec != std::errc{} || read.ptr != end || definition.retry.retries > kMaxRetries)
+          return wrong(
+              fmt::format("--retries must be a number from 0 to {}, not '{}'", kMaxRetries, value));
+      } else {
+        break;
+      }
+      result_.args.push_back(*at);
+    }
+    if (at != words.end() && *at == "--") ++at;
+    words.erase(words.begin(), at);
+    return {};
+  }
+
   Result<> command(std::vector<std::string> words) {
     auto& definition = result_.definition;
     definition.base_dir = base_dir_.string();
     // One quoted word holds a whole command line.
-    if (words.size() == 1 && words[0].find_first_of(" \t\n") != std::string::npos) {
+    if (!definition.shell && words.size() == 1 &&
+        words[0].find_first_of(" \t\n") != std::string::npos) {
       std::size_t offset = 0;
       TRY_ASSIGN(const auto split, split_shell_words(words[0], offset));
       words.clear();
@@ -108,7 +142,9 @@ class OneLinerReader {
                    "$GANTRY_TASK tells tasks apart; write {{%}} for the text itself");
     }
     for (auto& word : words) definition.command.push_back({std::move(word), {}, false});
-    definition.name = std::filesystem::path(definition.command[0].text).filename().string();
+    const std::string& first = definition.command[0].text;
+    const std::size_t end = definition.shell ? first.find_first_of(" \t\n;|&<>(") : first.size();
+    definition.name = std::filesystem::path(first.substr(0, end)).filename().string();
     return {};
   }
 
@@ -250,6 +286,42 @@ class OneLinerReader {
     }
     if (unnamed_.size() == 1) parameters[unnamed_[0]].aliases.emplace_back();
     if (parameters.size() == 1 && unnamed_.empty()) parameters[0].aliases.emplace_back();
+  }
+
+  /// As GNU parallel does: the words become one text. {} of several lists stands for all of them.
+  void join_for_shell() {
+    std::string text;
+    for (const auto& word : result_.definition.command) {
+      if (!text.empty()) text += ' ';
+      text += word.text;
+    }
+    if (unnamed_.size() > 1) text = with_all_unnamed(text);
+    if (!has_placeholder(text))
+      for (const auto p : unnamed_) text += fmt::format(" {{{}}}", p + 1);
+    result_.definition.command = {{std::move(text), {}, false}};
+  }
+
+  [[nodiscard]] std::string with_all_unnamed(std::string_view text) const {
+    std::string out;
+    while (!text.empty()) {
+      const std::size_t open = std::min(text.find('{'), text.size());
+      const std::size_t close = std::min(text.find('}', open), text.size());
+      const auto inside = text.substr(std::min(open + 1, close), close - std::min(open + 1, close));
+      const bool doubled = text.substr(open, 2) == "{{";
+      const auto placeholder =
+          doubled || close == text.size() ? std::nullopt : parse_placeholder(inside);
+      if (!placeholder || !placeholder->name.empty()) {
+        const std::size_t kept = std::min(open + (doubled ? 2 : 1), text.size());
+        out.append(text.substr(0, kept));
+        text.remove_prefix(kept);
+        continue;
+      }
+      out.append(text.substr(0, open));
+      for (const auto p : unnamed_)
+        out += fmt::format("{}{{{}{}}}", p == unnamed_[0] ? "" : " ", p + 1, inside);
+      text.remove_prefix(close + 1);
+    }
+    return out;
   }
 
   /// {} of several lists becomes one word each; a command without any placeholder gets the values

@@ -6,6 +6,7 @@
 ///   sim {1} {2} ::: a b :::+ 1 2                                       linked
 ///   sim {} :::: list.txt          sim {} :::: -                        lines of a file, of
 ///   standard input
+///   --shell --timeout=10s --retries=2 -- sim {} | sort ::: a b         options, before `--`
 
 #include <filesystem>
 #include <string>

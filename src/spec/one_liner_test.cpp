@@ -43,6 +43,36 @@ TEST(OneLiner, CrossesNamedListsWithTheLastVaryingFastest) {
                   Words{"./sim", "--seed", "2", "a.mdl"}, Words{"./sim", "--seed", "2", "b.mdl"}));
 }
 
+TEST(OneLiner, ThroughAShellWithValuesQuoted) {
+  const auto text = [](const Words& words) {
+    const auto all = argvs(words);
+    return all.size() == 1 && all[0].size() == 3 && all[0][0] == "/bin/sh" && all[0][1] == "-c"
+               ? all[0][2]
+               : "ERROR " + all[0].back();
+  };
+  EXPECT_EQ(text({"--shell", "--", "echo {} | wc", ":::", "a b"}), "echo 'a b' | wc");
+  EXPECT_EQ(text({"--shell", "--", "echo", "{x}", "|", "wc", ":::", "x=", "$(id)"}),
+            "echo '$(id)' | wc");
+  EXPECT_EQ(text({"--shell", "--", "echo", ":::", "a", ":::", "b"}), "echo 'a' 'b'");
+  EXPECT_EQ(text({"--shell", "--", "echo \"{}\" {/} {{}} {2}", ":::", "d/a", ":::", "b"}),
+            "echo \"d/a b\" 'a' 'b' {} 'b'");
+  EXPECT_EQ(text({"--", "--shell", ":::", "a"}), "ERROR a") << "the program's name";
+}
+
+TEST(OneLiner, OptionsAreKeptForAnotherTime) {
+  const auto loaded = parse_one_liner(
+      {"--timeout=1m", "--shell", "--retries=2", "--", "./sim | sort", ":::", "a"}, "/tmp");
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const auto again = reload(loaded->source);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->sweep.task(TaskId(1)).argv, loaded->sweep.task(TaskId(1)).argv);
+  EXPECT_EQ(again->sweep.task(TaskId(1)).timeout, std::chrono::minutes(1));
+  EXPECT_EQ(again->sweep.retry_policy().retries, 2U);
+  EXPECT_EQ(again->sweep.name(), "sim");
+  EXPECT_THAT(error({"--timeout=soon", "--", "x", ":::", "a"}), HasSubstr("90s, 1h30m"));
+  EXPECT_THAT(error({"--retries=-1", "--", "x", ":::", "a"}), HasSubstr("from 0 to 1000000"));
+}
+
 TEST(OneLiner, UnnamedValuesAndPositions) {
   EXPECT_THAT(argvs({"echo", "{}", ":::", "a", "b c"}),
               ElementsAre(Words{"echo", "a"}, Words{"echo", "b c"}));

@@ -84,11 +84,11 @@ std::vector<std::string> shell_warnings(const SweepDefinition& definition) {
                            return parameter.values.may_contain(c);
                          });
     if (!special) continue;
-    warnings.push_back(
-        fmt::format("the shell{1} reads the values of '{0}' as its own text, unquoted; write "
-                    "\"$GANTRY_PARAM_{0}\" there{2}",
-                    parameter.name, definition.shell ? " inside this command" : " of this command",
-                    definition.shell ? "" : ", or let a sweep file's shell: true quote them"));
+    warnings.push_back(fmt::format(
+        "the shell{1} reads the values of '{0}' as its own text, unquoted; write "
+        "\"$GANTRY_PARAM_{0}\" there{2}",
+        parameter.name, definition.shell ? " inside this command" : " of this command",
+        definition.shell ? "" : ", or let --shell (shell: true in a sweep file) quote them"));
   }
   return warnings;
 }
@@ -96,14 +96,13 @@ std::vector<std::string> shell_warnings(const SweepDefinition& definition) {
 std::vector<std::string> shell_word_warnings(const SweepDefinition& definition) {
   constexpr std::array<std::string_view, 11> kWords{"|",  "|&", ">",    ">>", "<", "&&",
                                                     "||", ";",  "2>&1", "2>", "&"};
+  if (definition.shell) return {};
   for (const auto& word : definition.command) {
     if (std::find(kWords.begin(), kWords.end(), word.text) == kWords.end()) continue;
-    const std::string name = definition.parameters.empty() ? "arg1" : definition.parameters[0].name;
     return {
-        fmt::format("no shell reads this command: '{}' is passed to {} as it stands; for a "
-                    "shell write sh -c 'COMMAND \"$GANTRY_PARAM_{}\" {} ...', or a sweep file "
-                    "with shell: true",
-                    word.text, definition.command[0].text, name, word.text)};
+        fmt::format("no shell reads this command: '{}' is passed to {} as it stands; with --shell "
+                    "one does, and values are quoted for it",
+                    word.text, definition.command[0].text)};
   }
   return {};
 }

@@ -39,8 +39,8 @@ Result<LoadedSweep> load_sweep(const std::filesystem::path& path);
 Result<LoadedSweep> parse_sweep(std::string_view text, const std::string& file_name,
                                 const std::filesystem::path& base_dir);
 
-/// The words after `run`: `[--] command … ::: values … ::: values …`. Reads standard input only
-/// when the words ask for it (`:::: -`) or name no values at all.
+/// The words after `run`: `[--shell] [--timeout=T] [--retries=N] [--] command … ::: values …`.
+/// Reads standard input only when the words ask for it (`:::: -`) or name no values at all.
 Result<LoadedSweep> parse_one_liner(const std::vector<std::string>& args,
                                     const std::filesystem::path& base_dir,
                                     const ReadStdin& read_stdin = {});

@@ -18,7 +18,6 @@ namespace gantry::spec {
 namespace {
 
 constexpr std::uint64_t kMaxCores = 1'000'000;
-constexpr std::uint64_t kMaxRetries = 1'000'000;
 
 /// An amount with placeholders is a template, read for each task.
 bool varies(const YamlNode& node, std::optional<SourceText>& source) {

@@ -12,6 +12,8 @@
 
 namespace gantry::spec {
 
+inline constexpr std::uint32_t kMaxRetries = 1'000'000;
+
 class SweepFileReader {
  public:
   SweepFileReader(std::string file, std::filesystem::path base_dir)

@@ -61,8 +61,8 @@ class QueriesTest(CommandsCase):
             self.assertNotIn(" x 2", text)
 
     def test_habits_of_gnu_parallel_are_answered(self):
-        for option, instead in {"--keep-order": "gantry log all", "--joblog": "gantry tasks --json",
-                                "--retries": "retries:"}.items():
+        for option, instead in {"--bar": "progress by itself", "--results": "gantry log",
+                                "--halt": "--max-fails"}.items():
             self.wrong("run", option, "--", "echo", has=[option, instead])
 
     def test_run_tells_how_it_went(self):

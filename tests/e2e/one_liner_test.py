@@ -137,6 +137,50 @@ class OneLinerTest(gantry_test.TestCase):
         result = self.gantry("run", "-q", "--", "sh", "-c", "echo out $0; echo err $0 >&2", "{}", ":::", "1")
         self.assertEqual((result.stdout, result.stderr), ("out 1\n", "err 1\n"))
 
+    def test_through_a_shell_with_values_quoted(self):
+        result = self.gantry("run", "-q", "--shell", "--", "echo {} | tr a-z A-Z", ":::", "it's $HOME;")
+        self.assertEqual((result.code, result.stdout), (0, "IT'S $HOME;\n"), result)
+        result = self.gantry("run", "-q", "--shell", "echo", "{1}-{2}", "|", "rev", ":::", "ab", ":::", "cd")
+        self.assertEqual((result.code, result.stdout), (0, "dc-ba\n"), result)
+
+    def test_output_in_the_order_of_tasks(self):
+        self.write("first.sh", "[ $1 = 1 ] && while [ ! -e last ]; do sleep 0.02; done; [ $1 = 6 ] && touch last; echo $1")
+        result = self.gantry("run", "-q", "-k", "-j2", "--", "sh", "first.sh", "{}", ":::", "1..6")
+        self.assertEqual((result.code, result.stdout), (0, "1\n2\n3\n4\n5\n6\n"), result)
+        again = self.gantry("run", "-q", "--keep-order", "-j2", "--", "sh", "first.sh", "{}", ":::", "1..6")
+        self.assertEqual(again.stdout, result.stdout)
+
+    def test_order_is_kept_over_failures_and_reruns(self):
+        self.write("some.sh", "echo $1; [ $1 -ne 2 ] || [ -e ok ]")
+        run = ("run", "-q", "-k", "--", "sh", "some.sh", "{}", ":::", "1..3")
+        self.assertEqual(self.gantry(*run).stdout, "1\n2\n3\n")
+        self.write("ok", "")
+        self.assertEqual(self.gantry(*run).stdout, "1\n2\n3\n")
+
+    def test_lines_with_their_values(self):
+        result = self.gantry("run", "-q", "-k", "--tag", "--", "sh", "-c", "echo one; printf two", "x", "{}", ":::", "a", "b c")
+        self.assertEqual(result.stdout, "a\tone\na\ttwo\nb c\tone\nb c\ttwo\n")
+
+    def test_timeout_and_retries(self):
+        result = self.gantry("run", "--timeout", "0.2s", "--", "sleep", "{}", ":::", "60")
+        self.assertEqual(result.code, 1, result)
+        self.assertIn("timeout", result.stderr)
+        self.write("third.sh", "echo x >> tries; [ $(wc -l < tries) -eq 3 ]")
+        result = self.gantry("run", "--retries=2", "--", "sh", "third.sh", "{}", ":::", "a")
+        self.assertEqual(result.code, 0, result)
+        self.write("sweep.yaml", "command: echo")
+        self.assertIn("write timeout: into sweep.yaml", self.gantry("run", "--timeout", "1s", "sweep.yaml").stderr)
+
+    def test_a_job_log(self):
+        result = self.gantry("run", "-q", "--joblog", "log", "--", "sh", "-c", "echo $0; exit $0", "{}", ":::", "0", "3")
+        self.assertEqual(result.code, 1, result)
+        rows = sorted(line.split("\t") for line in self.read("log").splitlines())
+        self.assertEqual(rows[-1], "Seq Host Starttime JobRuntime Send Receive Exitval Signal Command".split())
+        self.assertEqual([(row[0], row[1], row[5], row[6], row[7]) for row in rows[:2]],
+                         [("1", ":", "2", "0", "0"), ("2", ":", "2", "3", "0")])
+        self.assertIn("'echo $0; exit $0' 3", rows[1][8])
+        self.assertEqual(self.gantry("run", "--joblog", "no/such/dir", "--", "echo", ":::", "1").code, 3)
+
     def test_words_for_a_shell_are_warned_of(self):
         result = self.gantry("run", "echo {} | wc -c", ":::", "a")
         self.assertEqual((result.code, result.stdout), (0, "a | wc -c\n"), result)

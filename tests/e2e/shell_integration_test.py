@@ -111,6 +111,22 @@ class ZshTest(CompletionCase):
         child.kill()
         child.wait()
 
+    def test_a_clone_is_asked_by_its_own_name(self):
+        script = self.gantry("completion", "zsh").stdout
+        self.assertNotRegex(script, r"_call_program \w+ gantry")
+        (self.dir / "my clone").mkdir()
+        (self.dir / "my clone" / "gantry").symlink_to(gantry_test.GANTRY)
+        self.assertEqual(self.gantry("run", "--", "true").code, 0)
+        self.write("_gantry", script)
+        # The parts of zsh's completion that the script calls, without a terminal.
+        self.env["PATH"] = "/usr/bin:/bin"
+        result = self.run_command(["zsh", "-f", "-c", """
+            compdef() { }; compadd() { shift; print -r -- ${(P)1} }; _call_program() { shift; eval "$*" }
+            source ./_gantry
+            program="my clone/gantry"; _gantry_runs
+            """], env={"GANTRY_STATE": str(self.state)})
+        self.assertEqual(result.stdout, "last 1\n", result)
+
     def test_the_script_is_valid(self):
         self.write("_gantry", self.gantry("completion", "zsh").stdout)
         result = self.run_command(["zsh", "-f", "-n", "_gantry"])
