@@ -144,7 +144,7 @@ Part Optimizer::part_of(const std::vector<std::uint32_t>& machines) const {
 /// What a task's machine is chosen by.
 struct Optimizer::Rounding {
   const Part& part;
-  const EtcRelaxation& relaxed;
+  const LoadBalance& relaxed;
   const std::vector<double>& loads;
   double cap = 0;
   double shuffle = 0;  ///< chance takes up to so much off a part, so that moves differ

@@ -4,28 +4,16 @@
 
 #include <functional>
 #include <span>
-#include <vector>
 
 #include "model/etc_matrix.hpp"
+#include "schedule/load_program.hpp"
 
 namespace gantry::schedule {
 
-struct EtcRelaxation {
-  double bound = 0;            ///< no schedule is better, however exactly this was solved
-  std::vector<double> prices;  ///< of a unit of each machine's time; they sum up to about 1
-  std::vector<double> parts;   ///< task by task: how much of it each machine gets
-};
-
-struct RelaxationLimits {
-  double gap = 1e-12;                 ///< relative distance from the optimum that is good enough
-  double enough = kMaxEtcTime * 1e9;  ///< a bound that is that large is good enough
-  std::function<bool()> stop{};       ///< asked now and then; true: what there is is good enough
-};
-
-/// `times` task by task, `loads` what the machines have to do already.
+/// `times` task by task, `loads` what the machines have to do already. A part for each time.
 /// REQUIRES: finite, not negative; a machine at least; times.size() a multiple of loads.size().
-EtcRelaxation relax(std::span<const double> times, std::span<const double> loads,
-                    const RelaxationLimits& limits);
+LoadBalance relax(std::span<const double> times, std::span<const double> loads,
+                  const BalanceLimits& limits);
 
 /// A lower bound on the makespan: that of the relaxation, or of the longest task. Stopped early, it
 /// is a weaker one.

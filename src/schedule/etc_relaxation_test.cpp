@@ -15,7 +15,7 @@ namespace {
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 
-EtcRelaxation relaxed(const std::vector<double>& times, const std::vector<double>& loads) {
+LoadBalance relaxed(const std::vector<double>& times, const std::vector<double>& loads) {
   return relax(times, loads, {});
 }
 
