@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "schedule/makespan_bound.hpp"
 #include "schedule/sched.hpp"
 #include "schedule/steady_estimates.hpp"
 
@@ -141,6 +142,32 @@ void run(benchmark::State& state, const Size& size, const Estimates& estimates,
   if (getloadavg(&load, 1) == 1) state.counters["load"] = load;
 }
 
+/// The world of steady().
+class SteadyCapacities final : public Capacities {
+ public:
+  explicit SteadyCapacities(const Size& size) : steady_(steady(size)) {}
+  [[nodiscard]] double work(std::uint32_t host, Seconds from, Seconds until) const override {
+    return steady_.speeds[host] * (until - from);
+  }
+  [[nodiscard]] double bytes(std::uint32_t site, Seconds from, Seconds until,
+                             bool /*outbound*/) const override {
+    const SteadyEstimates::Link& link = steady_.links[site];
+    return std::max(0.0, until - from - link.latency) * link.bandwidth;
+  }
+
+ private:
+  SteadyEstimates steady_;
+};
+
+void bounds(benchmark::State& state, const Size& size) {
+  const Situation now = situation(size);
+  const SteadyCapacities capacities(size);
+  MakespanBounds found;
+  for (auto _ : state) found = makespan_bounds(now, capacities);
+  state.counters["compute"] = found.compute;
+  state.counters["data"] = found.data;
+}
+
 constexpr Seconds kEvent = 500;
 
 void register_all() {
@@ -178,6 +205,14 @@ void register_all() {
   add("1M_tasks_10k_hosts_1_site", kOneLargeSite, false, each);
   add("table_1", kTable1, true, each);
   add("table_1/once", kTable1, true, {});
+  const auto add_bounds = [](const char* what, const Size& size) {
+    benchmark::RegisterBenchmark(what, [size](benchmark::State& state) {
+      bounds(state, size);
+    })->Unit(benchmark::kMillisecond);
+  };
+  add_bounds("bounds/table_1", kTable1);
+  add_bounds("bounds/100k_tasks_1k_hosts_20_sites", kHundredThousand);
+  add_bounds("bounds/1M_tasks_10k_hosts_100_sites", kMillion);
 }
 
 }  // namespace

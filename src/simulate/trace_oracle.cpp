@@ -1,0 +1,59 @@
+#include "simulate/trace_oracle.hpp"
+
+#include <algorithm>
+
+namespace gantry::simulate {
+
+using schedule::Seconds;
+
+namespace {
+
+/// So much faster than the trace says, that rounding in its integrals does not contradict it.
+constexpr double kRounding = 1 + 1e-9;
+
+const std::optional<LinkSpec>& link(const TraceGrid& grid, std::uint32_t site, bool outbound) {
+  const TraceGrid::Site& its = grid.sites[site];
+  return outbound ? its.outbound : its.inbound;
+}
+
+double largest_value(const Trace& trace) {
+  const auto steps = trace.steps();
+  return std::ranges::max_element(steps, {}, &TraceStep::value)->value;
+}
+
+}  // namespace
+
+TraceEstimates::TraceEstimates(TraceGrid grid) : grid_(std::move(grid)) {
+  for (const HostSpec& slot : grid_.slots)
+    fastest_.push_back(slot.speed * largest_value(slot.availability) * kRounding);
+}
+
+Seconds TraceEstimates::computed(std::uint32_t host, Seconds from, double work) const {
+  const HostSpec& slot = grid_.slots[host];
+  const double end = slot.availability.when_done(grid_.now + from, work / slot.speed) - grid_.now;
+  return std::max(end, from + work / fastest_[host]);
+}
+
+Seconds TraceEstimates::moved(std::uint32_t site, Seconds from, double bytes, bool outbound) const {
+  const auto& over = link(grid_, site, outbound);
+  if (!over) return from;
+  const Seconds first_byte = from + over->latency;
+  return std::max(first_byte, over->bandwidth.when_done(grid_.now + first_byte, bytes) - grid_.now);
+}
+
+double TraceCapacities::work(std::uint32_t host, Seconds from, Seconds until) const {
+  const HostSpec& slot = grid_.slots[host];
+  return slot.speed * slot.availability.integral(grid_.now + from, grid_.now + until);
+}
+
+double TraceCapacities::bytes(std::uint32_t site, Seconds from, Seconds until,
+                              bool outbound) const {
+  const auto& over = link(grid_, site, outbound);
+  if (!over) return schedule::kNever;
+  const Seconds first_byte = from + over->latency;
+  if (first_byte >= until) return 0;
+  const double one = over->bandwidth.integral(grid_.now + first_byte, grid_.now + until);
+  return over->sharing == LinkSharing::fifo ? one * over->streams : one;
+}
+
+}  // namespace gantry::simulate

@@ -1,0 +1,52 @@
+#pragma once
+/// What a simulated grid will do, read from its traces: estimates that are exact, and capacities
+/// for lower bounds. Outages are not foreseen. Plain values.
+
+#include <optional>
+#include <vector>
+
+#include "schedule/makespan_bound.hpp"
+#include "schedule/planning.hpp"
+#include "simulate/kernel_world.hpp"
+
+namespace gantry::simulate {
+
+/// The grid as planners number it.
+struct TraceGrid {
+  struct Site {
+    std::optional<LinkSpec> inbound{};  ///< none: home, where files are at once
+    std::optional<LinkSpec> outbound{};
+  };
+  std::vector<HostSpec> slots;  ///< of each slot its host
+  std::vector<Site> sites;
+  double now = 0;  ///< the moment of the traces that planners call 0
+};
+
+/// A transfer is thought to have the full bandwidth for itself.
+class TraceEstimates final : public schedule::Estimates {
+ public:
+  explicit TraceEstimates(TraceGrid grid);
+  [[nodiscard]] schedule::Seconds computed(std::uint32_t host, schedule::Seconds from,
+                                           double work) const override;
+  [[nodiscard]] schedule::Seconds moved(std::uint32_t site, schedule::Seconds from, double bytes,
+                                        bool outbound) const override;
+  [[nodiscard]] double fastest(std::uint32_t host) const override { return fastest_[host]; }
+
+ private:
+  TraceGrid grid_;
+  std::vector<double> fastest_;  ///< by slot
+};
+
+class TraceCapacities final : public schedule::Capacities {
+ public:
+  explicit TraceCapacities(TraceGrid grid) : grid_(std::move(grid)) {}
+  [[nodiscard]] double work(std::uint32_t host, schedule::Seconds from,
+                            schedule::Seconds until) const override;
+  [[nodiscard]] double bytes(std::uint32_t site, schedule::Seconds from, schedule::Seconds until,
+                             bool outbound) const override;
+
+ private:
+  TraceGrid grid_;
+};
+
+}  // namespace gantry::simulate
