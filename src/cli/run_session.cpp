@@ -94,8 +94,13 @@ void print_summary(Context& context, const driver::Summary& summary, const RunRe
   if (ended > 0 && took > 0)
     line += fmt::format(" ({})", format_rate(static_cast<double>(ended) / took));
   context.note(line);
-  for (const auto& [reason, count] : summary.outdated)
-    context.note(fmt::format("  {} ran again: {}", count, one_line(reason)));
+  for (const auto& [reason, outdated] : summary.outdated) {
+    std::string why = one_line(reason);
+    if (!outdated.example.empty()) why += ": " + one_line(outdated.example);
+    if (outdated.other_names > 0)
+      why += fmt::format(" (others for {} of them)", outdated.other_names);
+    context.note(fmt::format("  {} ran again: {}", outdated.tasks, why));
+  }
   for (const auto& [path, count] : summary.changed)
     context.complain(fmt::format("  {} changed while {} ran: the next gantry run makes {} again",
                                  path, count == 1 ? "1 task" : fmt::format("{} tasks", count),

@@ -116,12 +116,35 @@ Result<Fingerprint> ContentCache::fingerprint(const Task& task, const Stop& stop
   return print;
 }
 
-std::string what_changed(const Fingerprint& before, const Fingerprint& now) {
+namespace {
+
+/// ": mesh.dat and 2 more"; empty when no file tells. The digests say only that something changed.
+std::string newer_files(const Task& task, TimePoint since) {
+  std::vector<std::string> files = implied_inputs(task);
+  files.insert(files.begin(), task.inputs.begin(), task.inputs.end());
+  std::erase_if(files, [&](const std::string& path) {
+    struct stat info {};
+    return ::stat(path.c_str(), &info) != 0 ||
+           to_ns(info.st_ctim) <= since.time_since_epoch().count();
+  });
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());  // named, and the program
+  if (files.empty()) return {};
+  std::string name = files[0];
+  if (name.starts_with(task.workdir + "/")) name.erase(0, task.workdir.size() + 1);
+  return ": " + name +
+         (files.size() > 1 ? " and " + std::to_string(files.size() - 1) + " more" : "");
+}
+
+}  // namespace
+
+std::string what_changed(const Fingerprint& before, const Fingerprint& now, const Task& task,
+                         TimePoint since) {
   if (before.empty()) return "what it was made from is not known";
   if (before.command != now.command) return "its command changed";
   if (before.environment != now.environment) return "its environment changed";
   if (before.inputs.empty()) return "an input changed while it ran";
-  return "an input or the program changed";
+  return "an input or the program changed" + newer_files(task, since);
 }
 
 }  // namespace gantry::driver

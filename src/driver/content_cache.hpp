@@ -76,8 +76,9 @@ class ContentCache {
   Hasher hasher_;
 };
 
-/// Why a result that was made `before` must be made again, for a person.
-/// REQUIRES: the fingerprints differ.
-std::string what_changed(const Fingerprint& before, const Fingerprint& now);
+/// Why the task's result, which was `before` and whose making began at `since`, must be made again,
+/// for a person; names the first file that is newer. REQUIRES: the fingerprints differ.
+std::string what_changed(const Fingerprint& before, const Fingerprint& now, const Task& task,
+                         TimePoint since);
 
 }  // namespace gantry::driver

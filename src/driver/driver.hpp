@@ -56,14 +56,20 @@ struct Observer {
   std::function<void(std::uint32_t tasks, Duration)> waiting;
 };
 
+/// Tasks that had to run again for one reason.
+struct Outdated {
+  std::uint32_t tasks = 0;
+  std::string example;            ///< what the first of them names, such as a file; may be empty
+  std::uint32_t other_names = 0;  ///< tasks that name something else
+};
+
 struct Summary {
   RunId run;
   store::Counts counts;
   Duration elapsed{0};
-  std::uint32_t executed = 0;   ///< attempts that ended in this call
-  std::uint32_t unchanged = 0;  ///< tasks that needed no run: done before, or reused
-  /// Why finished tasks had to run again, and how many for that reason.
-  std::map<std::string, std::uint32_t> outdated;
+  std::uint32_t executed = 0;                ///< attempts that ended in this call
+  std::uint32_t unchanged = 0;               ///< tasks that needed no run: done before, or reused
+  std::map<std::string, Outdated> outdated;  ///< why finished tasks had to run again
   /// Inputs whose content changed while tasks ran, and how many tasks for which that counts: their
   /// results are kept, and not reused.
   std::map<std::string, std::uint32_t> changed;

@@ -146,24 +146,27 @@ class Setup {
       } else if (const auto output = first_missing(task.outputs); !output.empty()) {
         TRY(invalidate(TaskId(i), "its output is gone: " + output));
       } else if (combine(*print) != recorded_[i]) {
-        TRY_ASSIGN(const auto reason, reason_of_change(TaskId(i), *print));
+        TRY_ASSIGN(const auto reason, reason_of_change(task, *print));
         TRY(invalidate(TaskId(i), reason));
       }
     }
     return {};
   }
 
-  Result<std::string> reason_of_change(TaskId task, const Fingerprint& now) {
-    TRY_ASSIGN(const auto history, store_.history(run_.id, task));
+  Result<std::string> reason_of_change(const Task& task, const Fingerprint& now) {
+    TRY_ASSIGN(const auto history, store_.history(run_.id, task.id));
     Fingerprint before;
+    TimePoint since;
     for (const auto& row : history) {
-      if (!row.fingerprint.empty()) before = row.fingerprint;
+      if (row.fingerprint.empty()) continue;
+      before = row.fingerprint;
+      since = row.kind == "ended" ? row.report.started : row.at;
     }
-    return what_changed(before, now);
+    return what_changed(before, now, task, since);
   }
 
   Result<> invalidate(TaskId task, std::string reason) {
-    ++run_.outdated[reason.substr(0, reason.find(':'))];
+    add_outdated(run_.outdated, reason);
     return record(TaskInvalidated{task, std::move(reason), now_});
   }
 
@@ -220,6 +223,14 @@ Result<std::optional<store::RunRecord>> run_to_continue(const store::Store& stor
                 "`gantry runs` lists them");
   }
   return record;
+}
+
+void add_outdated(std::map<std::string, Outdated>& outdated, const std::string& reason) {
+  const std::size_t colon = reason.find(": ");
+  Outdated& entry = outdated[reason.substr(0, colon)];
+  const std::string name = colon == std::string::npos ? "" : reason.substr(colon + 2);
+  if (entry.tasks++ == 0) entry.example = name;
+  if (name != entry.example) ++entry.other_names;
 }
 
 Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep,

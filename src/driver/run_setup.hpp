@@ -17,7 +17,7 @@ struct PreparedRun {
   engine::Engine engine;
   std::vector<std::uint32_t> last_ended;  ///< by task: the latest attempt whose end is journalled
   std::uint32_t unchanged = 0;            ///< tasks that need no run
-  std::map<std::string, std::uint32_t> outdated{};  ///< Summary::outdated
+  std::map<std::string, Outdated> outdated{};  ///< Summary::outdated
 };
 
 /// The same study's, or options.continue_run; none when a new one is to be made.
@@ -29,5 +29,8 @@ Result<std::optional<store::RunRecord>> run_to_continue(const store::Store& stor
 Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep,
                                 const store::SpecSource& source, const Options& options,
                                 ContentCache& contents, TimePoint now);
+
+/// Counts one more task by its reason; what follows a colon is an example.
+void add_outdated(std::map<std::string, Outdated>& outdated, const std::string& reason);
 
 }  // namespace gantry::driver

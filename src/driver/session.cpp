@@ -232,7 +232,7 @@ Result<> Session::on_report(ReportReceived received) {
     record_end(std::move(ended));
   } else {
     record(std::move(ended));
-    ++run_.outdated[stale.substr(0, stale.find(':'))];
+    add_outdated(run_.outdated, stale);
     record(TaskInvalidated{key.task, std::move(stale), now_});
   }
   return {};
@@ -249,11 +249,12 @@ bool Session::is_of_another_study(const ReportReceived& received) const {
 std::string Session::why_stale(const AttemptEnded& ended) {
   const auto cause = ended.report.cause;
   if (cause == FailureCause::lost || cause == FailureCause::cancelled) return {};
-  const auto print =
-      contents_.fingerprint(sweep_.task(ended.report.key.task), [this] { return stop_waits(); });
+  const Task task = sweep_.task(ended.report.key.task);
+  const auto print = contents_.fingerprint(task, [this] { return stop_waits(); });
   if (stop_waits()) return {};  // whoever goes on with the run looks again
   if (!print) return "an input is missing: " + print.error().message;
-  return *print == ended.fingerprint ? "" : what_changed(ended.fingerprint, *print);
+  if (*print == ended.fingerprint) return {};
+  return what_changed(ended.fingerprint, *print, task, ended.report.started);
 }
 
 Result<> Session::take_requests() {

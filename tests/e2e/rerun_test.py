@@ -37,7 +37,7 @@ class UnchangedTest(RerunCase):
         self.run_sweep()
         self.write("work.sh", "echo $1 >> ran # changed\n")
         self.run_sweep("-j", "50%")
-        self.assertIn("3 ran again: an input or the program changed", self.last.stderr)
+        self.assertIn("3 ran again: an input or the program changed: work.sh\n", self.last.stderr)
         self.assertEqual(self.gantry("run", "-j", "0%", "sweep.yaml").code, 2)
 
     def test_nothing_changed_nothing_runs(self):
