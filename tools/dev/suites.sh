@@ -8,6 +8,7 @@
 results=$root/build/results
 passed=0 failed=0 skipped=0
 whole_program_preset=dev  # which build the end-to-end and fault tests drive
+fuzz_budget=100           # seconds that all fuzzers together have in ./dev test
 
 # count PASSED FAILED [SKIPPED]
 count() { echo "$1 $2 ${3:-0}" >>"$results/counts"; }
@@ -77,7 +78,7 @@ test_everything() {
   for suite in asan simgrid e2e fault package lint tsan fuzz; do
     case $suite in
       lint) run_suite lint ${CI:+--all} ;;
-      fuzz) run_suite fuzz 25 ;;
+      fuzz) run_suite fuzz $((fuzz_budget / $(fuzz_targets | wc -l))) ;;
       *) run_suite "$suite" ;;
     esac
   done
@@ -133,13 +134,15 @@ whole_program() {
     "$python" "$root/tests/run_all" --counts "$results/counts" "$@"
 }
 
+# One for each tests/fuzz/fuzz_*.cpp.
+fuzz_targets() { (cd "$root/tests/fuzz" && printf '%s\n' fuzz_*.cpp | sed 's/\.cpp$//'); }
+
 # suite_fuzz [SECONDS] [TARGET...]
 suite_fuzz() {
   local seconds=${1:-60} target corpus
   (($# == 0)) || shift
-  # The fuzzers and what they link: one for each tests/fuzz/fuzz_*.cpp.
   local targets=("$@")
-  (($#)) || mapfile -t targets < <(cd "$root/tests/fuzz" && printf '%s\n' fuzz_*.cpp | sed 's/\.cpp$//')
+  (($#)) || mapfile -t targets < <(fuzz_targets)
   compile fuzz "${targets[@]}" || return
   for target in "${targets[@]}"; do
     corpus=$root/build/fuzz/corpus/$target
