@@ -43,9 +43,6 @@ void Agent::on_message(const Frame& frame) {
 Welcome Agent::introduction() const {
   Welcome welcome;
   welcome.pid = ::getpid();
-  char name[256] = "";
-  ::gethostname(name, sizeof name - 1);
-  welcome.host = name;
   return welcome;
 }
 

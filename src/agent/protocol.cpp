@@ -144,7 +144,7 @@ void encode(std::string& out, const Ack& m) {
 void encode(std::string& out, const Welcome& m) {
   FrameWriter frame(out, MessageType::welcome);
   Encoder& e = frame.encoder;
-  e.u32(m.version).u32(static_cast<std::uint32_t>(m.pid)).str(m.host);
+  e.u32(m.version).u32(static_cast<std::uint32_t>(m.pid));
   e.u32(static_cast<std::uint32_t>(m.running.size()));
   for (const auto& running : m.running) {
     put(e, running.key);
@@ -232,7 +232,6 @@ std::optional<Welcome> decode_welcome(std::string_view body) {
   m.version = d.u32();
   m.pid = static_cast<std::int32_t>(d.u32());
   if (d.ok() && m.version != kProtocolVersion) return m;
-  m.host = d.str();
   m.running.resize(d.count(5 * sizeof(std::uint32_t)));
   for (auto& running : m.running) {
     running.key = get_key(d);

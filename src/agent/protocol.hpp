@@ -14,7 +14,7 @@
 
 namespace gantry::agent {
 
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 /// Larger than any argv the kernel takes (2 MiB), any captured output and any set of result files.
 inline constexpr std::size_t kMaxFrame = std::size_t{64} << 20;
 
@@ -71,7 +71,6 @@ struct Ack {
 struct Welcome {
   std::uint32_t version = kProtocolVersion;
   std::int32_t pid = 0;
-  std::string host;
   struct Running {
     AttemptKey key;
     std::int64_t started_ns = 0;

@@ -126,13 +126,11 @@ TEST(Protocol, HelloAndWelcomeComeBack) {
 
   Welcome welcome;
   welcome.pid = 4711;
-  welcome.host = "node7";
   welcome.running = {{{1, 2, 3}, 55}, {{1, 4, 1}, 66}};
   welcome.reports = 9;
   const auto decoded = decode_welcome(body_of(frame_of(welcome)));
   ASSERT_TRUE(decoded);
   EXPECT_EQ(decoded->pid, 4711);
-  EXPECT_EQ(decoded->host, "node7");
   ASSERT_EQ(decoded->running.size(), 2U);
   EXPECT_EQ(decoded->running[1].key, (AttemptKey{1, 4, 1}));
   EXPECT_EQ(decoded->reports, 9U);

@@ -11,8 +11,9 @@ namespace gantry {
 
 class ScratchDir {
  public:
-  ScratchDir() {
-    std::string name = (std::filesystem::temp_directory_path() / "gantry-test-XXXXXX").string();
+  explicit ScratchDir(
+      const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    std::string name = (parent / "gantry-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
     path_ = name;
   }
@@ -24,6 +25,7 @@ class ScratchDir {
   }
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::string string() const { return path_.string(); }
   [[nodiscard]] std::filesystem::path operator/(const std::string& name) const {
     return path_ / name;
   }

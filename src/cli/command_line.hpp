@@ -33,7 +33,6 @@ class CommandLine {
   [[nodiscard]] const GlobalOptions& globals() const { return globals_; }
   /// The chosen command's; empty when none was chosen.
   [[nodiscard]] const Action& action() const { return action_; }
-  [[nodiscard]] const RunWords& run_words() const { return run_words_; }
   [[nodiscard]] const CLI::App& app() const { return app_; }
 
  private:

@@ -21,7 +21,7 @@ struct RunsOptions {
 };
 
 /// Where the study was written, short enough for a terminal and with the file's name whole.
-std::string origin_text(const store::SpecSource& source, bool wide, bool utf8) {
+std::string origin_text(const SpecSource& source, bool wide, bool utf8) {
   constexpr std::size_t kRoom = 24;
   if (source.one_liner) return "one-liner";
   if (wide) return source.path;

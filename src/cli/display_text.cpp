@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "model/shell_words.hpp"
+
 namespace gantry::cli {
 namespace {
 
@@ -186,23 +188,8 @@ std::vector<std::string> wrap(std::string_view text, std::size_t columns, std::s
 }
 
 std::string shell_quote(std::string_view word) {
-  const auto is_safe = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_-./:=+,@%^").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::ranges::all_of(word, is_safe)) return std::string(word);
-  const std::string visible = one_line(word);
-  std::string out;
-  if (visible == word) {
-    out = "'";
-    for (const char c : word)
-      if (c == '\'')
-        out += "'\\''";
-      else
-        out += c;
-    return out + "'";
-  }
-  out = "$'";
+  if (one_line(word) == word) return quote_shell_word(word);
+  std::string out = "$'";
   while (!word.empty()) {
     const Decoded next = decode(word);
     if (!next.valid || is_steering(next.point)) {

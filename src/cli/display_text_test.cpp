@@ -64,6 +64,7 @@ TEST(ShellQuote, IsReadBackByAShell) {
   EXPECT_EQ(shell_quote("$(rm -rf /)"), "'$(rm -rf /)'");
   EXPECT_EQ(shell_quote("a\nb'\\"), "$'a\\nb\\'\\\\'");
   EXPECT_EQ(shell_quote("~"), "'~'");
+  EXPECT_EQ(shell_quote("a^b"), "'a^b'");
   EXPECT_EQ(shell_quote(std::vector<std::string>{"echo", "a b"}), "echo 'a b'");
 }
 

@@ -7,6 +7,7 @@
 #include "cli/json_line.hpp"
 #include "cli/task_list.hpp"
 #include "cli/task_output.hpp"
+#include "model/quantity.hpp"
 
 namespace gantry::cli {
 namespace {

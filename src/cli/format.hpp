@@ -13,7 +13,6 @@ namespace gantry::cli {
 /// "12 ms", "3.24 s", "5m03s", "2h04m", "3d04h"; "-" for a negative one.
 std::string format_duration(Duration duration);
 /// "812 B", "3.2 KiB", "1.5 GiB".
-std::string format_bytes(std::uint64_t bytes);
 /// "0.25 tasks/s", "812 tasks/s".
 std::string format_rate(double per_second);
 /// Local time, "2026-03-01 14:03:59"; "-" when unknown.

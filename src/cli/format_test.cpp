@@ -17,14 +17,6 @@ TEST(FormatDuration, ChangesUnitBeforeItRoundsUp) {
   EXPECT_EQ(format_duration(from_seconds(-1)), "-");
 }
 
-TEST(FormatBytes, UsesBinaryUnits) {
-  EXPECT_EQ(format_bytes(0), "0 B");
-  EXPECT_EQ(format_bytes(1023), "1023 B");
-  EXPECT_EQ(format_bytes(1536), "1.5 KiB");
-  EXPECT_EQ(format_bytes(1024 * 1024 - 1), "1.0 MiB");
-  EXPECT_EQ(format_bytes(UINT64_MAX), "16.0 EiB");
-}
-
 TEST(FormatTime, IsoIsUtcWithMilliseconds) {
   EXPECT_EQ(format_time_iso(from_ns(1'700'000'000'123'456'789)), "2023-11-14T22:13:20.123Z");
   EXPECT_EQ(format_time_iso(kNever), "");

@@ -24,7 +24,6 @@ class LiveBlock {
   void draw(std::vector<std::string> lines);
   /// Takes the block away; ordinary output may follow. The next draw() puts it below that.
   void clear();
-  [[nodiscard]] bool shown() const { return !shown_.empty(); }
 
  private:
   [[nodiscard]] std::string erase_sequence() const;

@@ -233,7 +233,7 @@ Result<int> run_session(Context& context, const spec::LoadedSweep& study,
   }
   RunReporter reporter(context, report, study.sweep.name(), study.sweep.size());
   const auto summary =
-      driver::drive(study.sweep, to_stored(study.source), how, reporter.observer(), context.clock);
+      driver::drive(study.sweep, study.source, how, reporter.observer(), context.clock);
   reporter.stop();
   if (!summary) return tl::unexpected(summary.error());
   TRY(report_end(context, *summary, reporter, report, study.source.one_liner));

@@ -3,6 +3,7 @@
 /// command's first word belongs to the command, also what looks like an option. Pure.
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,11 +20,11 @@ struct RunWords {
 using TakesValue = std::function<bool(std::string_view option)>;
 
 /// REQUIRES: `words` are those after `run`.
-RunWords split_run_words(const std::vector<std::string>& words, const TakesValue& takes_value);
+RunWords split_run_words(std::span<const std::string> words, const TakesValue& takes_value);
 
 /// Where the first word stands that is neither an option nor an option's value; words.size() when
 /// there is none.
-std::size_t find_first_plain_word(const std::vector<std::string>& words,
+std::size_t find_first_plain_word(std::span<const std::string> words,
                                   const TakesValue& takes_value);
 
 /// By its name this is a sweep file and not a program: it ends in .yaml or .yml.

@@ -38,6 +38,14 @@ TEST(RunWords, WhatIsTooMuchAfterASweepFileIsKeptForTheError) {
   EXPECT_THAT(split({"sweep.yml", "extra", "-j"}).command, ElementsAre("sweep.yml", "extra", "-j"));
 }
 
+TEST(RunWords, ManySweepFilesAreKeptForTheError) {
+  std::vector<std::string> files(50'000, "sweep.yaml");
+  files.emplace_back("--fresh");
+  const auto words = split(files);
+  EXPECT_EQ(words.command.size(), 50'000U);
+  EXPECT_THAT(words.options, ElementsAre("--fresh"));
+}
+
 TEST(RunWords, NoCommand) {
   EXPECT_THAT(split({"-j", "4"}).command, IsEmpty());
   EXPECT_THAT(split({"-j"}).options, ElementsAre("-j"));

@@ -12,8 +12,6 @@ namespace gantry::cli {
 namespace {
 
 /// Enough for ten million lines; more would not fit into the store either.
-constexpr std::size_t kStdinLimit = std::size_t{256} << 20;
-
 Result<std::string> read_standard_input() {
   std::string text;
   std::string piece(std::size_t{64} << 10, '\0');
@@ -24,16 +22,12 @@ Result<std::string> read_standard_input() {
     if (size < 0 && errno == EBADF) return text;  // started without one
     if (size < 0) return fail_errno("cannot read standard input");
     text.append(piece, 0, static_cast<std::size_t>(size));
-    if (text.size() > kStdinLimit)
-      return fail(
-          ErrorCode::usage,
-          fmt::format("standard input holds more than {} MiB of arguments", kStdinLimit >> 20),
-          "put them into a file and name it with ':::: FILE'");
+    if (text.size() > spec::kMaxDataFile)
+      return fail(ErrorCode::usage,
+                  fmt::format("standard input holds more than {} MiB of arguments",
+                              spec::kMaxDataFile >> 20),
+                  "put them into a file and name it with ':::: FILE'");
   }
-}
-
-spec::SourceInfo from_stored(const store::SpecSource& source) {
-  return {source.one_liner, source.path, source.text, source.args, source.base_dir};
 }
 
 std::vector<std::string> one_liner_words(const RunWords& words, const OneLinerOptions& options) {
@@ -84,7 +78,7 @@ Result<spec::LoadedSweep> load_study(const RunWords& words, const OneLinerOption
 }
 
 Result<spec::LoadedSweep> reload_study(const store::RunRecord& record) {
-  TRY_ASSIGN(auto loaded, spec::reload(from_stored(record.source)));
+  TRY_ASSIGN(auto loaded, spec::reload(record.source));
   if (loaded.sweep.digest() != record.digest)
     return fail(ErrorCode::usage,
                 fmt::format("the study of run {} gives other tasks than it did: a file that its "
@@ -98,10 +92,6 @@ Result<spec::LoadedSweep> reload_study(const store::RunRecord& record) {
 Result<Sweep> reload_sweep(const store::RunRecord& record) {
   TRY_ASSIGN(auto loaded, reload_study(record));
   return std::move(loaded.sweep);
-}
-
-store::SpecSource to_stored(const spec::SourceInfo& source) {
-  return {source.one_liner, source.path, source.text, source.args, source.base_dir};
 }
 
 }  // namespace gantry::cli

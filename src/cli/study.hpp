@@ -31,6 +31,4 @@ Result<spec::LoadedSweep> reload_study(const store::RunRecord& record);
 /// The same without the rest, for driver::Options::reload.
 Result<Sweep> reload_sweep(const store::RunRecord& record);
 
-store::SpecSource to_stored(const spec::SourceInfo& source);
-
 }  // namespace gantry::cli

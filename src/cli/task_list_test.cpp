@@ -2,7 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
+
+#include "base/scratch_dir.hpp"
 
 namespace gantry::cli {
 namespace {
@@ -15,7 +16,7 @@ class TaskList : public testing::Test {
  protected:
   static constexpr std::uint32_t kTasks = 300;
 
-  TaskList() : dir_(make_directory()), store_(open(dir_)) {
+  TaskList() : store_(open(dir_.path())) {
     store::RunRecord record;
     record.name = "study";
     record.digest = Digest{1, 2};
@@ -28,13 +29,7 @@ class TaskList : public testing::Test {
     append(TaskInvalidated{TaskId{5}, "asked to", from_ns(5)});
     commit(0);
   }
-  ~TaskList() override { std::filesystem::remove_all(dir_); }
 
-  static std::filesystem::path make_directory() {
-    std::string name = testing::TempDir() + "gantry-tasks-XXXXXX";
-    EXPECT_NE(mkdtemp(name.data()), nullptr);
-    return name;
-  }
   static store::Store open(const std::filesystem::path& dir) {
     return store::Store::open(dir, store::Access::read_write).value();
   }
@@ -70,7 +65,7 @@ class TaskList : public testing::Test {
     return filter;
   }
 
-  std::filesystem::path dir_;
+  ScratchDir dir_;
   store::Store store_;
   RunId run_;
 };

@@ -31,7 +31,7 @@ Result<> make_state_dir(const std::filesystem::path& path) {
 
 }  // namespace
 
-Result<Summary> drive(const Sweep& sweep, const store::SpecSource& source, const Options& options,
+Result<Summary> drive(const Sweep& sweep, const SpecSource& source, const Options& options,
                       const Observer& observer, const Clock& clock) {
   TRY(make_state_dir(options.state_dir));
   TRY_ASSIGN(const auto lock, store::RunLock::acquire(options.state_dir));

@@ -80,7 +80,7 @@ struct Summary {
 /// Runs (or continues) the sweep until nothing is left to do or the person stops it. While tasks
 /// may run it handles SIGINT and SIGTERM: once drains, twice cancels, three times leaves at once.
 /// Before that they end the process, as nothing has been started. `clock` must not go back.
-Result<Summary> drive(const Sweep& sweep, const store::SpecSource& source, const Options& options,
+Result<Summary> drive(const Sweep& sweep, const SpecSource& source, const Options& options,
                       const Observer& observer, const Clock& clock);
 
 /// Cores that tasks may use on this machine.

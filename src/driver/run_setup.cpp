@@ -48,7 +48,7 @@ class Setup {
              engine::Engine(engine::workload_of(sweep), {options.keep_going, options.max_fails}),
              std::vector<std::uint32_t>(sweep.size() + 1, 0), 0} {}
 
-  Result<PreparedRun> prepare(const store::SpecSource& source) {
+  Result<PreparedRun> prepare(const SpecSource& source) {
     TRY_ASSIGN(const auto existing, run_to_continue(store_, sweep_, options_));
     if (existing) {
       run_.id = existing->id;
@@ -64,7 +64,7 @@ class Setup {
  private:
   /// With all that it reuses in one step: the next call finds it by its digest and does not look
   /// for results elsewhere again.
-  Result<> create(const store::SpecSource& source) {
+  Result<> create(const SpecSource& source) {
     std::vector<Match> matches;
     if (!options_.fresh) {
       TRY_ASSIGN(matches, known_elsewhere());
@@ -233,9 +233,8 @@ void add_outdated(std::map<std::string, Outdated>& outdated, const std::string& 
   if (name != entry.example) ++entry.other_names;
 }
 
-Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep,
-                                const store::SpecSource& source, const Options& options,
-                                ContentCache& contents, TimePoint now) {
+Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep, const SpecSource& source,
+                                const Options& options, ContentCache& contents, TimePoint now) {
   return Setup(store, sweep, options, contents, now).prepare(source);
 }
 

@@ -26,9 +26,8 @@ Result<std::optional<store::RunRecord>> run_to_continue(const store::Store& stor
 
 /// Continues that run or makes a new one; replays its journal; takes back (and journals that it
 /// does) results whose command, environment or inputs have changed; reuses results of other runs.
-Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep,
-                                const store::SpecSource& source, const Options& options,
-                                ContentCache& contents, TimePoint now);
+Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep, const SpecSource& source,
+                                const Options& options, ContentCache& contents, TimePoint now);
 
 /// Counts one more task by its reason; what follows a colon is an example.
 void add_outdated(std::map<std::string, Outdated>& outdated, const std::string& reason);

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
-#include <rapidcheck/gtest.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 
 #include "engine/engine.hpp"
 #include "schedule/packing.hpp"
+#include "schedule/registry.hpp"
 
 namespace gantry::engine {
 namespace {
@@ -45,12 +45,13 @@ struct Agent {
 
 class World {
  public:
-  World(const Plan& plan, Policy policy)
+  World(const Plan& plan, Policy policy, std::string_view strategy)
       : plan_(plan),
         workload_(workload_for(plan)),
         policy_(policy),
-        engine_(workload_, policy_),
-        shadow_(workload_, policy_) {
+        strategy_(strategy),
+        engine_(new_engine()),
+        shadow_(new_engine()) {
     for (const Host& host : plan.hosts) agents_[host.id] = {host, false, {}, {}};
   }
 
@@ -105,6 +106,10 @@ class World {
   [[nodiscard]] const Engine& engine() const { return engine_; }
 
  private:
+  [[nodiscard]] Engine new_engine() const {
+    return {workload_, policy_, std::move(schedule::make_scheduler(strategy_).value())};
+  }
+
   void tell(const Event& event) {
     apply(event);
     act();
@@ -289,7 +294,7 @@ class World {
     answer_cancels();
     only_ = only;
     recalled_.clear();
-    Engine fresh(workload_, policy_);
+    Engine fresh = new_engine();
     for (const Event& event : journal_) fresh.apply(event);
     for (std::uint32_t i = 1; i <= plan_.tasks; ++i)
       RC_ASSERT((fresh.state(TaskId(i)) == TaskState::done) ==
@@ -297,7 +302,7 @@ class World {
     const std::vector<TaskId> some{TaskId(1), TaskId(plan_.tasks)};
     for (Engine* engine : {&fresh, &shadow_}) {
       if (engine == &shadow_) {
-        shadow_ = Engine(workload_, policy_);
+        shadow_ = new_engine();
         for (const Event& event : journal_) shadow_.apply(event);
       }
       if (only)
@@ -328,6 +333,7 @@ class World {
   Plan plan_;
   Workload workload_;
   Policy policy_;
+  std::string_view strategy_;
   TimePoint now_ = TimePoint{} + std::chrono::hours(1);
   Engine engine_;
   Engine shadow_;  ///< told the same: must do the same
@@ -361,27 +367,48 @@ std::vector<std::uint32_t> any_history() {
   return *rc::gen::resize(600, rc::gen::container<std::vector<std::uint32_t>>(dice));
 }
 
-RC_GTEST_PROP(EngineProperty, EveryTaskEndsOnceAndNeverRunsTwiceAtOnce, ()) {
-  World world(any_plan(), {.keep_going = true});
-  for (const std::uint32_t dice : any_history()) world.step(dice);
-  world.play_out();
-  world.check_end();
+/// With every strategy there is.
+class EngineProperty : public ::testing::TestWithParam<std::string_view> {
+ protected:
+  /// Calls `finish(world)` after any history.
+  template <class Finish>
+  static void check(Policy policy, Finish finish) {
+    EXPECT_TRUE(rc::check([&] {
+      World world(any_plan(), policy, GetParam());
+      for (const std::uint32_t dice : any_history()) world.step(dice);
+      finish(world);
+    }));
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Strategies, EngineProperty,
+                         ::testing::ValuesIn(schedule::strategy_names()), [](const auto& strategy) {
+                           std::string name(strategy.param);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST_P(EngineProperty, EveryTaskEndsOnceAndNeverRunsTwiceAtOnce) {
+  check({.keep_going = true}, [](World& world) {
+    world.play_out();
+    world.check_end();
+  });
 }
 
-RC_GTEST_PROP(EngineProperty, DrainingEndsWithNothingOutstanding, ()) {
-  World world(any_plan(), {.max_fails = 3});
-  for (const std::uint32_t dice : any_history()) world.step(dice);
-  world.drain();
-  world.play_out();
+TEST_P(EngineProperty, DrainingEndsWithNothingOutstanding) {
+  check({.max_fails = 3}, [](World& world) {
+    world.drain();
+    world.play_out();
+  });
 }
 
-RC_GTEST_PROP(EngineProperty, AfterCancellingAllNothingIsLeftToRun, ()) {
-  World world(any_plan(), {.keep_going = true});
-  for (const std::uint32_t dice : any_history()) world.step(dice);
-  world.cancel_all();
-  world.play_out();
-  const Counts& counts = world.engine().counts();
-  RC_ASSERT(counts.pending + counts.waiting == 0U);
+TEST_P(EngineProperty, AfterCancellingAllNothingIsLeftToRun) {
+  check({.keep_going = true}, [](World& world) {
+    world.cancel_all();
+    world.play_out();
+    const Counts& counts = world.engine().counts();
+    RC_ASSERT(counts.pending + counts.waiting == 0U);
+  });
 }
 
 }  // namespace

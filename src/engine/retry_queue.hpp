@@ -36,7 +36,6 @@ class RetryQueue {
   }
   /// When the next one's time comes; kNever when none waits.
   [[nodiscard]] TimePoint next() const { return order_.empty() ? kNever : order_.begin()->first; }
-  [[nodiscard]] bool empty() const { return order_.empty(); }
 
  private:
   std::map<TaskId, TimePoint> due_;

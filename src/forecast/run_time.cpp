@@ -7,7 +7,7 @@ namespace gantry::forecast {
 
 namespace {
 /// After 200 observations the first weighs 1/e of the latest.
-constexpr double kFade = 1.0 - 1.0 / 200.0;
+constexpr double kTimeFade = 1.0 - 1.0 / 200.0;
 /// Longer than any run, and far from what a Duration can hold (292 years).
 constexpr double kMaxSeconds = 1e9;
 }  // namespace
@@ -19,9 +19,9 @@ double usable_cost(double cost) {
 void RunTimeForecast::observe(double cost, Duration took) {
   // A clock that was set back between start and end must not make the mean negative.
   const double s = std::clamp(seconds(took), 0.0, kMaxSeconds);
-  seconds_ = seconds_ * kFade + s;
-  cost_ = cost_ * kFade + usable_cost(cost);
-  weight_ = weight_ * kFade + 1.0;
+  seconds_ = seconds_ * kTimeFade + s;
+  cost_ = cost_ * kTimeFade + usable_cost(cost);
+  weight_ = weight_ * kTimeFade + 1.0;
   ++observations_;
 }
 

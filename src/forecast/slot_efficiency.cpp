@@ -6,7 +6,7 @@
 namespace gantry::forecast {
 
 namespace {
-constexpr double kFade = 1.0 - 1.0 / 1000.0;
+constexpr double kGapFade = 1.0 - 1.0 / 1000.0;
 /// Before that, the first tasks of a run (all slots start at once) would count for too much.
 constexpr std::uint32_t kEnough = 200;
 /// A machine that slept for a night says nothing about gaps.
@@ -18,8 +18,8 @@ void SlotEfficiency::observe(TimePoint ended, Duration took, std::uint64_t slots
   if (!before) return;
   const double since = seconds(*last_end_ - *before);
   if (since > kLongestGap + seconds(took)) return;
-  busy_ = busy_ * kFade + std::max(seconds(took), 0.0);
-  available_ = available_ * kFade + since * static_cast<double>(slots);
+  busy_ = busy_ * kGapFade + std::max(seconds(took), 0.0);
+  available_ = available_ * kGapFade + since * static_cast<double>(slots);
   observations_ = std::min(observations_ + 1, kEnough);
 }
 

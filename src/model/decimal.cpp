@@ -5,15 +5,13 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/characters.hpp"
+
 namespace gantry {
 
 namespace {
 
 constexpr std::uint8_t kMaxScale = 18;
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 }  // namespace
 

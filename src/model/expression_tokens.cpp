@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/characters.hpp"
+
 namespace gantry {
 
 namespace {
@@ -19,13 +21,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 23> kOperato
      {"**", "^"},  {"<", "<"},   {">", ">"},   {"+", "+"},   {"-", "-"},   {"*", "*"},
      {"/", "/"},   {"%", "%"},   {"^", "^"},   {"!", "!"},   {"(", "("},   {")", ")"},
      {",", ","},   {"?", "?"},   {":", ":"},   {"&", ""},    {"|", ""}}};
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
 
 class Tokenizer {
  public:

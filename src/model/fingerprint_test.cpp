@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/fd.hpp"
+#include "base/scratch_dir.hpp"
 
 namespace gantry {
 namespace {
@@ -18,14 +18,11 @@ using ::testing::IsEmpty;
 class FingerprintTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = "/tmp/gantry_fingerprint_XXXXXX";
-    directory_ = ::mkdtemp(name.data());
     for (const auto* file : {"sim", "sim.py", "app.jar", "data.csv"}) {
       ASSERT_TRUE(write_file_atomic(directory_ / file, file));
     }
-    task_.workdir = directory_.string();
+    task_.workdir = directory_.path().string();
   }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
 
   std::vector<std::string> implied(std::vector<std::string> argv) {
     task_.argv = std::move(argv);
@@ -34,7 +31,7 @@ class FingerprintTest : public ::testing::Test {
     return paths;
   }
 
-  std::filesystem::path directory_;
+  ScratchDir directory_;
   Task task_;
 };
 

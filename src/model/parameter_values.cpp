@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/characters.hpp"
+
 namespace gantry {
 
 namespace {
@@ -13,12 +15,6 @@ namespace {
 // no more either, for nobody wants to read them.
 constexpr int kGridDigits = 15;
 constexpr int kComputedDigits = 12;
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
 
 std::uint8_t padded_width(std::string_view from) {
   if (from.starts_with('-')) from.remove_prefix(1);

@@ -1,11 +1,14 @@
 #include "model/quantity.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/characters.hpp"
 #include "model/decimal.hpp"
 
 namespace gantry {
@@ -14,12 +17,6 @@ namespace {
 
 // Longer than any run; the sum still fits nanoseconds in 64 bits.
 constexpr double kMaxSeconds = 100.0 * 365 * 86400;
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
 
 /// Takes "12.5" off the front.
 std::optional<double> take_number(std::string_view& text) {
@@ -112,6 +109,15 @@ std::optional<std::uint64_t> parse_memory(std::string_view text) {
   const double bytes = std::floor(*value * factor);
   if (!(bytes >= 0) || bytes > 9e18) return std::nullopt;
   return static_cast<std::uint64_t>(bytes);
+}
+
+std::string format_bytes(std::uint64_t bytes) {
+  constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  // What would be rounded to 1024 is 1 of the next.
+  for (; value >= 1023.5 && bytes >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
+  return fmt::format("{:.4g} {}", value, kUnits[unit]);
 }
 
 std::optional<Duration> parse_duration(std::string_view text) {

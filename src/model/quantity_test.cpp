@@ -20,6 +20,15 @@ TEST(Quantity, Memory) {
   }
 }
 
+TEST(Quantity, BytesInBinaryUnits) {
+  EXPECT_EQ(format_bytes(0), "0 B");
+  EXPECT_EQ(format_bytes(1023), "1023 B");
+  EXPECT_EQ(format_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(format_bytes(1024 * 1024 - 1), "1 MiB");
+  EXPECT_EQ(format_bytes(std::uint64_t{1023} << 20U), "1023 MiB");
+  EXPECT_EQ(format_bytes(UINT64_MAX), "16 EiB");
+}
+
 TEST(Quantity, Durations) {
   using namespace std::chrono_literals;
   EXPECT_EQ(parse_duration("90"), 90s);

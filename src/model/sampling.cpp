@@ -109,11 +109,4 @@ void Sampler::point(std::uint32_t index, std::span<double> out) {
   }
 }
 
-std::vector<double> Sampler::plain_sobol(std::uint32_t index, std::size_t dimensions) {
-  Sobol sobol(dimensions);
-  std::vector<double> out(dimensions);
-  sobol.point(index, out);
-  return out;
-}
-
 }  // namespace gantry

@@ -27,10 +27,6 @@ class Sampler {
   /// Every coordinate in [0,1). REQUIRES: index < points, out.size() == dimensions.
   void point(std::uint32_t index, std::span<double> out);
 
-  /// Sobol' point `index` without shift, in Gray-code order (point 0 is the origin): what tables
-  /// list.
-  static std::vector<double> plain_sobol(std::uint32_t index, std::size_t dimensions);
-
  private:
   struct Sobol;
   Sampler(SampleMethod method, std::uint32_t points, std::uint64_t seed);

@@ -16,7 +16,7 @@ namespace gantry {
 struct Resources {
   std::uint32_t cores = 1;
   std::uint64_t memory = 0;  ///< bytes; 0 = not declared: not packed and not limited
-  Duration walltime{0};      ///< expected upper bound, for planning; 0 = not declared
+  Duration walltime{0};      ///< as declared, shown and not enforced; 0 = not declared
   friend bool operator==(const Resources&, const Resources&) = default;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/characters.hpp"
 #include "model/shell_context.hpp"
 #include "model/shell_words.hpp"
 #include "model/suggest.hpp"
@@ -11,13 +12,6 @@
 namespace gantry {
 
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
 
 std::string_view base_name(std::string_view value) {
   return value.substr(value.rfind('/') + 1);
@@ -232,12 +226,6 @@ void TextTemplate::append_to(std::string& out, std::span<const std::string_view>
     }
   }
   out.append(tail_);
-}
-
-std::string TextTemplate::render(std::span<const std::string_view> values) const {
-  std::string out;
-  append_to(out, values);
-  return out;
 }
 
 std::vector<std::uint32_t> TextTemplate::slots() const {

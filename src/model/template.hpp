@@ -55,7 +55,6 @@ class TextTemplate {
 
   /// Values by slot.
   void append_to(std::string& out, std::span<const std::string_view> values) const;
-  [[nodiscard]] std::string render(std::span<const std::string_view> values) const;
 
   [[nodiscard]] bool constant() const { return pieces_.empty(); }
   /// What follows the last placeholder; all of it when constant().

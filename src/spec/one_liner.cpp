@@ -17,8 +17,6 @@ namespace gantry::spec {
 
 namespace {
 
-constexpr std::size_t kMaxDataFile = std::size_t{256} << 20U;
-
 /// What a word that begins a list of values says. `:::#N[:name]` is how standard input is written
 /// out: exactly N words follow that are values whatever they look like.
 struct Separator {

@@ -10,12 +10,12 @@
 #include "model/decimal.hpp"
 #include "model/parameter_space.hpp"
 #include "model/suggest.hpp"
+#include "spec/spec.hpp"
 
 namespace gantry::spec {
 
 namespace {
 
-constexpr std::size_t kMaxDataFile = std::size_t{256} << 20U;
 constexpr std::array<std::string_view, 12> kRules{"from",     "to",      "step",       "linspace",
                                                   "logspace", "uniform", "loguniform", "integer",
                                                   "choice",   "glob",    "lines",      "csv"};

@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/fd.hpp"
+#include "base/scratch_dir.hpp"
 #include "spec/spec.hpp"
 
 namespace gantry::spec {
@@ -20,12 +20,6 @@ using Words = std::vector<std::string>;
 
 class ParameterFiles : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = "/tmp/gantry_[files]_XXXXXX";  // the name must not be taken for a pattern
-    directory_ = ::mkdtemp(name.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
   void write(const std::string& name, const std::string& content) {
     std::filesystem::create_directories((directory_ / name).parent_path());
     ASSERT_TRUE(write_file_atomic(directory_ / name, content));
@@ -40,7 +34,8 @@ class ParameterFiles : public ::testing::Test {
     return result;
   }
 
-  std::filesystem::path directory_;
+  ScratchDir scratch_;
+  std::filesystem::path directory_ = scratch_ / "[files]";  // must not be taken for a pattern
 };
 
 TEST_F(ParameterFiles, GlobsAreSortedAndRelative) {

@@ -39,7 +39,7 @@ std::vector<std::string> used_otherwise(const SweepDefinition& definition) {
   return names;
 }
 
-Result<LoadedSweep> finish(SweepDefinition definition, SourceInfo source) {
+Result<LoadedSweep> finish(SweepDefinition definition, SpecSource source) {
   std::vector<std::string> warnings = shell_warnings(definition);
   const auto otherwise = used_otherwise(definition);
   TRY_ASSIGN(auto sweep, Sweep::build(std::move(definition)));
@@ -66,7 +66,7 @@ Result<LoadedSweep> build_from_file(std::string_view text, const std::string& fi
   TRY_ASSIGN(const auto base, whole_path(base_dir));
   TRY_ASSIGN(const auto root, parse_yaml(text, file_name));
   TRY_ASSIGN(auto definition, SweepFileReader(file_name, base).read(root));
-  SourceInfo source;
+  SpecSource source;
   source.path = file_name;
   source.text = std::string(text);
   source.base_dir = base.string();
@@ -78,7 +78,7 @@ Result<LoadedSweep> build_from_words(const std::vector<std::string>& args,
                                      const ReadStdin& read_stdin) {
   TRY_ASSIGN(const auto base, whole_path(base_dir));
   TRY_ASSIGN(auto read, read_one_liner(args, base, read_stdin));
-  SourceInfo source;
+  SpecSource source;
   source.one_liner = true;
   source.args = std::move(read.args);
   source.base_dir = base.string();
@@ -119,7 +119,7 @@ Result<LoadedSweep> parse_one_liner(const std::vector<std::string>& args,
   return loaded;
 }
 
-Result<LoadedSweep> reload(const SourceInfo& source) {
+Result<LoadedSweep> reload(const SpecSource& source) {
   if (source.one_liner) return build_from_words(source.args, source.base_dir, {});
   return build_from_file(source.text, source.path, source.base_dir);
 }

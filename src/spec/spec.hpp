@@ -11,22 +11,17 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "model/spec_source.hpp"
 #include "model/sweep.hpp"
 
 namespace gantry::spec {
 
-/// How to build the same sweep again.
-struct SourceInfo {
-  bool one_liner = false;
-  std::string path;               ///< of the sweep file, absolute; empty for a one-liner
-  std::string text;               ///< the file's content
-  std::vector<std::string> args;  ///< the one-liner's words, standard input already taken in
-  std::string base_dir;           ///< absolute; what relative names are relative to
-};
+/// Of values that come from one file, or from the standard input.
+inline constexpr std::size_t kMaxDataFile = std::size_t{256} << 20U;
 
 struct LoadedSweep {
   Sweep sweep;
-  SourceInfo source;
+  SpecSource source;
   std::vector<std::string> warnings;
 };
 
@@ -46,6 +41,6 @@ Result<LoadedSweep> parse_one_liner(const std::vector<std::string>& args,
                                     const ReadStdin& read_stdin = {});
 
 /// The sweep of a stored run. Its inputs may be missing by now: see Sweep::check_inputs().
-Result<LoadedSweep> reload(const SourceInfo& source);
+Result<LoadedSweep> reload(const SpecSource& source);
 
 }  // namespace gantry::spec

@@ -4,10 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/fd.hpp"
+#include "base/scratch_dir.hpp"
+#include "model/parameter_space.hpp"
 #include "spec/spec.hpp"
 
 namespace gantry::spec {
@@ -33,8 +34,7 @@ std::vector<std::string> yaml_blocks(const std::string& text) {
 }
 
 TEST(SweepDocs, EveryExampleLoads) {
-  std::string name = "/tmp/gantry_docs_XXXXXX";
-  const std::filesystem::path directory = ::mkdtemp(name.data());
+  const ScratchDir directory;
   for (const auto* file : {"coarse.msh", "fine.msh"})
     ASSERT_TRUE(write_file_atomic(directory / file, ""));
   ASSERT_TRUE(write_file_atomic(directory / "cases.txt", "first\nsecond\n"));
@@ -42,10 +42,9 @@ TEST(SweepDocs, EveryExampleLoads) {
   const auto blocks = yaml_blocks(document());
   EXPECT_GE(blocks.size(), 15U);
   for (const auto& block : blocks) {
-    const auto loaded = parse_sweep(block, "doc.yaml", directory);
+    const auto loaded = parse_sweep(block, "doc.yaml", directory.path());
     EXPECT_TRUE(loaded) << (loaded ? "" : loaded.error().message) << "\n" << block;
   }
-  std::filesystem::remove_all(directory);
 }
 
 TEST(SweepDocs, TheNumbersInTheTextAreRight) {
@@ -59,6 +58,8 @@ TEST(SweepDocs, TheNumbersInTheTextAreRight) {
   EXPECT_EQ(size("name: drag\n"), 40U);
   EXPECT_EQ(size("combine: [[x, y]]"), 12U);
   EXPECT_EQ(size("method: sobol"), 192U);
+  static_assert(kMaxTasks == 100'000'000);
+  EXPECT_THAT(document(), ::testing::HasSubstr("at most 100,000,000 tasks"));
 }
 
 TEST(SweepDocs, EveryKeyIsDescribed) {

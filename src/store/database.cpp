@@ -14,8 +14,6 @@ namespace {
 
 constexpr int kBusyTimeoutMs = 10'000;
 
-constexpr auto kOtherPlace =
-    "make the directory writable, or keep the state elsewhere with --state DIR or $GANTRY_STATE";
 constexpr auto kFreeSpace =
     "free some disk space and run the same command again; nothing that was recorded is lost";
 
@@ -104,13 +102,16 @@ Statement& Statement::plain_text(std::string_view v) {
   return *this;
 }
 
-Statement& Statement::digest(const Digest& v) {
-  // Big-endian, so that hex() in SQL shows the digits that Digest::hex() does.
-  char bytes[16];
+void put_digest(const Digest& digest, char* to) {
   for (int i = 0; i < 8; ++i) {
-    bytes[i] = static_cast<char>(v.high >> (56 - 8 * i));
-    bytes[8 + i] = static_cast<char>(v.low >> (56 - 8 * i));
+    to[i] = static_cast<char>(digest.high >> (56 - 8 * i));
+    to[8 + i] = static_cast<char>(digest.low >> (56 - 8 * i));
   }
+}
+
+Statement& Statement::digest(const Digest& v) {
+  char bytes[kDigestBytes];
+  put_digest(v, bytes);
   sqlite3_bind_blob(raw_.get(), next_bind_++, bytes, sizeof bytes, SQLITE_TRANSIENT);
   return *this;
 }
@@ -159,7 +160,7 @@ std::string_view Statement::bytes() {
 Digest Statement::digest() {
   const std::string_view b = bytes();
   Digest d;
-  if (b.size() != 16) return d;
+  if (b.size() != kDigestBytes) return d;
   for (std::size_t i = 0; i < 8; ++i) {
     d.high = d.high << 8 | static_cast<unsigned char>(b[i]);
     d.low = d.low << 8 | static_cast<unsigned char>(b[8 + i]);

@@ -15,6 +15,14 @@
 
 namespace gantry::store {
 
+/// The hint when a place cannot be written.
+inline constexpr auto kOtherPlace =
+    "make it writable, or keep the state elsewhere with --state DIR or $GANTRY_STATE";
+
+/// A digest as it is stored: big-endian, so that hex() in SQL shows the digits of Digest::hex().
+inline constexpr std::size_t kDigestBytes = 16;
+void put_digest(const Digest& digest, char* to);
+
 /// The Error for a failed call on `db`, which may be null when it could not even be opened.
 tl::unexpected<Error> fail_sqlite(sqlite3* db, int code, const std::string& path);
 /// Stored data that SQLite can read, but that makes no sense.

@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::uintmax_t kAlwaysChecked = std::uintmax_t{2} << 20;
 constexpr std::uintmax_t kCheckedAfterCrash = std::uintmax_t{64} << 20;
-constexpr auto kOtherPlace =
-    "make it writable, or keep the state elsewhere with --state DIR or $GANTRY_STATE";
 
 std::uintmax_t size_or_zero(const fs::path& path) {
   std::error_code error;

@@ -24,10 +24,6 @@ constexpr auto kInsert =
     "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
     "ON CONFLICT (run, task, attempt) DO NOTHING";
 
-void put_big_endian(std::uint64_t v, char* to) {
-  for (int i = 0; i < 8; ++i) to[i] = static_cast<char>(v >> (56 - 8 * i));
-}
-
 bool read_json(std::string_view json, Pairs& out) {
   out.clear();
   if (json.empty()) return true;
@@ -176,10 +172,9 @@ void EventWriter::opt_text(std::string_view v) {
 void EventWriter::fingerprint(const Fingerprint& print) {
   char* to = digests_.data();
   for (const Digest* d : {&print.command, &print.environment, &print.inputs}) {
-    put_big_endian(d->high, to);
-    put_big_endian(d->low, to + 8);
-    d->empty() ? insert_.null() : insert_.blob({to, 16});
-    to += 16;
+    put_digest(*d, to);
+    d->empty() ? insert_.null() : insert_.blob({to, kDigestBytes});
+    to += kDigestBytes;
   }
 }
 

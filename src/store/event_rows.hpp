@@ -35,7 +35,7 @@ class EventWriter {
 
   Statement insert_;
   // What a bound row points into until it is inserted; kept to spare allocations.
-  std::array<char, 48> digests_{};
+  std::array<char, 3 * kDigestBytes> digests_{};
   std::string parameters_;
   std::string results_;
   std::string exact_;

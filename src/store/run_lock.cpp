@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <charconv>
 
+#include "store/database.hpp"
+
 namespace gantry::store {
 
 namespace fs = std::filesystem;
@@ -38,9 +40,7 @@ Result<RunLock> RunLock::acquire(const fs::path& directory) {
   const fs::path path = directory / "lock";
   auto fd = open_file(path, O_RDWR | O_CREAT);
   if (!fd) {
-    fd.error().hint =
-        "make the directory writable, or keep the state elsewhere with --state DIR or "
-        "$GANTRY_STATE";
+    fd.error().hint = kOtherPlace;
     return tl::unexpected(std::move(fd).error());
   }
   struct flock range = whole_file();

@@ -13,7 +13,7 @@ namespace gantry::store {
 namespace {
 
 TEST(RunLock, AdmitsOneAndNamesIt) {
-  const TempDirectory directory;
+  const ScratchDir directory;
   EXPECT_EQ(RunLock::holder(directory.path()), std::nullopt);
   {
     const RunLock lock = must(RunLock::acquire(directory.path() / "new"));
@@ -30,7 +30,7 @@ TEST(RunLock, AdmitsOneAndNamesIt) {
 }
 
 TEST(RunLock, IsFreeWhenItsHolderWasKilled) {
-  const TempDirectory directory;
+  const ScratchDir directory;
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const pid_t child = ::fork();
@@ -52,7 +52,7 @@ TEST(RunLock, IsFreeWhenItsHolderWasKilled) {
 }
 
 TEST(RunLock, AskingDoesNotTakeIt) {
-  const TempDirectory directory;
+  const ScratchDir directory;
   { must(RunLock::acquire(directory.path())); }
   const pid_t child = ::fork();
   if (child == 0) {
@@ -66,7 +66,7 @@ TEST(RunLock, AskingDoesNotTakeIt) {
 }
 
 TEST(RunLock, MistrustsWhatTheFileSays) {
-  const TempDirectory directory;
+  const ScratchDir directory;
   const RunLock lock = must(RunLock::acquire(directory.path()));
   for (const char* text : {"", "-7", "x", "99999999999999999999"}) {
     std::ofstream(directory.path() / "lock") << text;

@@ -21,8 +21,11 @@
 #include "base/hash.hpp"
 #include "base/result.hpp"
 #include "model/event.hpp"
+#include "model/spec_source.hpp"
 
 namespace gantry::store {
+
+using gantry::SpecSource;
 
 enum class Access { read_only, read_write };
 
@@ -34,16 +37,6 @@ struct Counts {
   std::uint32_t failed = 0;
   std::uint32_t cancelled = 0;
   std::uint32_t running = 0;
-};
-
-/// How to build the sweep again: the text a person wrote, and where.
-struct SpecSource {
-  bool one_liner = false;
-  std::string path;  ///< of the sweep file, absolute; empty for a one-liner
-  std::string text;  ///< the file's content
-  std::vector<std::string>
-      args;              ///< a one-liner's words after `run`, arguments from stdin already taken in
-  std::string base_dir;  ///< what relative names are relative to
 };
 
 enum class RunState { open, finished };

@@ -88,7 +88,7 @@ TEST_F(StoreFaults, LosesNothingWhereverTheDiskStartsToRefuse) {
       refused_once = false;
       // In memory: the disk that matters is the faulty one, and real syncs would take most of the
       // time.
-      const TempDirectory directory("/dev/shm");
+      const ScratchDir directory("/dev/shm");
       FaultyDisk disk;
       {
         Store store = must(Store::open(directory.path(), Access::read_write));

@@ -2,34 +2,14 @@
 /// For this folder's tests: a directory of the test's own, and events full of odd bytes.
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <string>
 
+#include "base/scratch_dir.hpp"
 #include "store/store.hpp"
 
 namespace gantry::store {
-
-class TempDirectory {
- public:
-  explicit TempDirectory(
-      const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
-    std::string name = (parent / "gantry-store-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-    path_ = name;
-  }
-  ~TempDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempDirectory(const TempDirectory&) = delete;
-  TempDirectory& operator=(const TempDirectory&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// The value of a Result that must hold one.
 template <class T>
@@ -83,7 +63,7 @@ class StoreTest : public testing::Test {
   }
   [[nodiscard]] std::filesystem::path file() const { return directory_.path() / "gantry.db"; }
 
-  TempDirectory directory_;
+  ScratchDir directory_;
 };
 
 }  // namespace gantry::store

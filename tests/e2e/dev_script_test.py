@@ -1,4 +1,7 @@
 """How ./dev adds suites up: what CI reads off the last line must be true."""
+import json
+import shutil
+
 import gantry_test
 
 PRELUDE = """
@@ -64,3 +67,70 @@ class DevScriptTest(gantry_test.TestCase):
         result, last = self.suites("suite_one() { ctest_suite dev; }; run_suites one")
         self.assertEqual((result.code, last), (1, "1 passed, 2 failed, 2 skipped"), result)
         self.assertIn("told you", result.stdout + result.stderr)
+
+
+class TidyTest(gantry_test.TestCase):
+    """What ./dev lint gives to clang-tidy, here one that only notes the name."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("tools/dev/tidy.py", (gantry_test.ROOT / "tools/dev/tidy.py").read_bytes())
+        self.write("bin/clang-tidy", """
+            #!/bin/sh
+            for last; do :; done
+            basename "$last" >> looked
+            """, executable=True)
+        self.write(".gitignore", "bin\nbuild\nlooked\n")
+        self.write(".clang-tidy", "Checks: none\n")
+        self.write("src/base/common.hpp", "")
+        self.write("src/base/middle.hpp", '#include "base/common.hpp"\n')
+        self.write("src/base/user.cpp", '#include "base/middle.hpp"\n')
+        self.write("src/base/other.cpp", "")
+        self.write("src/base/other_test.cpp", "")
+        units = [{"file": f"{self.dir}/src/base/{name}.cpp"} for name in ("user", "other", "other_test")]
+        self.write("build/asan/compile_commands.json", json.dumps(units))
+        self.git("init", "--initial-branch=main")
+        self.commit()
+
+    def git(self, *words):
+        identity = ["-c", "user.name=t", "-c", "user.email=t@t"]
+        result = self.run_command(["git", *identity, *words])
+        self.assertEqual(result.code, 0, result)
+
+    def commit(self):
+        self.git("add", "--all")
+        self.git("commit", "--message", "a step")
+
+    def looked_at(self, *options):
+        (self.dir / "looked").unlink(missing_ok=True)
+        path = f"{self.dir}/bin:{self.env['PATH']}"
+        result = self.run_command(["python3", "tools/dev/tidy.py", *options], env={"PATH": path})
+        self.assertEqual(result.code, 0, result)
+        return sorted(self.read("looked").split()) if (self.dir / "looked").exists() else []
+
+    def test_on_main_the_last_commit_and_what_is_not_committed(self):
+        self.assertEqual(self.looked_at("--all"), ["other.cpp", "user.cpp"])
+        shutil.rmtree(self.dir / "build/tidy")
+        self.write("src/base/other.cpp", "// changed\n")
+        self.commit()
+        self.assertEqual(self.looked_at(), ["other.cpp"])
+        self.assertEqual(self.looked_at(), [], "it was clean")
+        self.write("src/base/common.hpp", "// changed\n")
+        self.assertEqual(self.looked_at(), ["user.cpp"], "it includes what changed")
+        self.assertEqual(self.looked_at("--all"), ["other.cpp", "user.cpp"])
+
+    def test_on_a_branch_all_of_its_commits(self):
+        self.git("checkout", "-b", "mine")
+        self.write("src/base/other.cpp", "// changed\n")
+        self.commit()
+        self.write("readme", "")
+        self.commit()
+        self.assertEqual(self.looked_at(), ["other.cpp"])
+
+    def test_everything_when_there_is_no_telling_or_the_checks_changed(self):
+        self.assertEqual(self.looked_at(), ["other.cpp", "user.cpp"], "there is but one commit")
+        self.write("readme", "")
+        self.commit()
+        self.assertEqual(self.looked_at(), [])
+        self.write(".clang-tidy", "Checks: some\n")
+        self.assertEqual(self.looked_at(), ["other.cpp", "user.cpp"])

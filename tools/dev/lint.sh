@@ -13,7 +13,7 @@ suite_lint() {
   check "layers: no include climbs out of its folder" layering_check
   check "file names are unique" unique_names_check
   check "shell scripts" shell_check
-  configure dev >"$results/configure.log" 2>&1 || return  # clang-tidy wants the commands, not the objects
+  configure asan >"$results/configure.log" 2>&1 || return  # clang-tidy wants the commands, not the objects
   check "clang-tidy" "$python" "$root/tools/dev/tidy.py" "$@"
   size_report
 }

@@ -1,46 +1,60 @@
-"""tidy.py [--all]: clang-tidy over the product's translation units in build/dev, one a core. Tests are left out: two
-fifths of the units, and they are compiled with the same warnings and run under the sanitizers.
+"""tidy.py [--all]: clang-tidy over the product's translation units in build/asan, one a core. They are eight sources
+together (GANTRY_TOGETHER): nearly all the time goes to the headers that these share. Tests are left out: two fifths of
+the sources, and they are compiled with the same warnings and run under the sanitizers.
 
-A unit that was clean is not looked at again until it, a header of ours that it includes, or .clang-tidy changes
-(--all: look again regardless). What was clean is remembered as one empty file per content hash in build/tidy. Which
-headers those are, the compiler tells: a unit that was not compiled since its last change is always looked at.
+Only units that changed, or that include a header that changed, are looked at, and those that were clean not again until
+they, such a header or .clang-tidy change (--all: all of them, regardless). What was clean is remembered as one empty
+file per content hash in build/tidy.
 """
 import concurrent.futures
+import functools
 import hashlib
 import json
 import os
 import pathlib
-import shlex
+import re
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build" / "dev"
+BUILD = ROOT / "build" / "asan"
 CLEAN = ROOT / "build" / "tidy"
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
-def own_headers() -> dict:
-    """Object file -> the files of ours it was compiled from, as the compiler told ninja."""
-    text = subprocess.run(["ninja", "-C", str(BUILD), "-t", "deps"], check=True, capture_output=True, text=True).stdout
-    deps, current = {}, None
-    for line in text.splitlines():
-        if line.startswith("    ") and current is not None:
-            path = (BUILD / line.strip()).resolve()  # through the include views' links
-            if ROOT in path.parents:
-                current.append(path)
-        elif ": #deps" in line:
-            current = deps.setdefault(line.split(": #deps")[0], []) if line.endswith("(VALID)") else None
-    return deps
+def git(*args) -> list:
+    """The lines that git prints; nothing when it fails."""
+    result = subprocess.run(["git", "-C", str(ROOT), *args], capture_output=True, text=True)
+    return result.stdout.splitlines() if result.returncode == 0 else []
 
 
-def compiled_from(output: str, unit: pathlib.Path, deps: dict):
-    """The files of ours behind an object file; None when that is not known, or not known to be so any more."""
-    headers, built = deps.get(output), BUILD / output
-    if not headers or not built.exists():
+def changed_files():
+    """What a developer has changed: since the branch left main, or on main with the last commit, and whatever is not
+    committed. None when there is no telling."""
+    head = git("rev-parse", "HEAD")
+    base = git("merge-base", "HEAD", "origin/main") or git("merge-base", "HEAD", "main")
+    if not base or base == head:
+        base = git("rev-parse", "--verify", "--quiet", "HEAD~1")
+    if not base:
         return None
-    files = [*headers, unit]
-    unchanged = all(path.exists() and path.stat().st_mtime <= built.stat().st_mtime for path in files)
-    return files if unchanged else None
+    names = git("diff", "--name-only", base[0]) + git("ls-files", "--others", "--exclude-standard")
+    return {ROOT / name for name in names}
+
+
+@functools.cache
+def direct_includes(path: pathlib.Path) -> list:
+    places = [folder / name for name in INCLUDE.findall(path.read_text()) for folder in (ROOT / "src", path.parent)]
+    return [place for place in places if place.exists()]
+
+
+def included(path: pathlib.Path) -> set:
+    """The file itself and the files of ours that it includes, directly or not."""
+    found, todo = {path}, [path]
+    while todo:
+        new = set(direct_includes(todo.pop())) - found
+        found |= new
+        todo += new
+    return found
 
 
 def content_key(paths) -> str:
@@ -60,25 +74,26 @@ def tidy(unit: pathlib.Path):
 
 def main() -> int:
     everything = "--all" in sys.argv[1:]
+    changed = None if everything else changed_files()
+    if changed is not None and ROOT / ".clang-tidy" in changed:
+        changed = None
     CLEAN.mkdir(parents=True, exist_ok=True)
-    deps = own_headers()
     todo = {}
     for command in json.loads((BUILD / "compile_commands.json").read_text()):
         unit = pathlib.Path(command["file"])
-        if unit.stem.endswith("_test"):
+        if unit.stem.endswith("_test") or not unit.is_relative_to(ROOT):
             continue
-        words = shlex.split(command["command"])
-        files = compiled_from(words[words.index("-o") + 1], unit, deps)
-        clean = CLEAN / content_key(files) if files else None
-        if everything or clean is None or not clean.exists():
+        files = included(unit)
+        clean = CLEAN / content_key(files)
+        if everything or (not clean.exists() and (changed is None or files & changed)):
             todo[unit] = clean
     print(f"{len(todo)} units to look at")
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for (unit, clean), (good, output) in zip(todo.items(), pool.map(tidy, todo)):
-            if good and clean is not None:
+            if good:
                 clean.touch()
-            elif not good:
+            else:
                 bad += 1
                 print(f"{unit.relative_to(ROOT)}:\n{output}")
     return 1 if bad else 0
