@@ -126,7 +126,9 @@ void Session::carry_out(const std::vector<Action>& actions) {
                           [&](const CancelAttempt& a) {
                             launcher_.cancel({run_.id, a.task, a.attempt}, a.host);
                           },
-                          [&](const RecallQueued& a) { launcher_.recall(a.host); }},
+                          [&](const RecallQueued& a) { launcher_.recall(a.host); },
+                          // There is one site so far: home, where all files are.
+                          [](const MoveFile&) {}},
                action);
   }
 }

@@ -20,8 +20,10 @@ Engine::Impl::Impl(Workload work, Policy rules, std::unique_ptr<schedule::Schedu
     : workload(std::move(work)),
       policy(rules),
       strategy(std::move(scheduler)),
+      appetite(strategy->appetite()),
       tasks(workload.count),
       ready([this](const Resources& resources) { return fits_somewhere(resources); }),
+      files(workload.file_bytes.size()),
       costs(profile_of(workload)) {
   if (workload.count > 0) typical = workload.resources_of(TaskId(1));
 }
@@ -68,7 +70,7 @@ std::vector<Action> Engine::decide(TimePoint now) {
 }
 
 TimePoint Engine::next_wakeup() const {
-  return impl_->draining.empty() ? impl_->retries.next() : kNever;
+  return impl_->next_wakeup();
 }
 
 TaskState Engine::state(TaskId task) const {

@@ -24,6 +24,7 @@ struct Policy {
 
 enum class TaskState : std::uint8_t {
   pending,
+  staging,  ///< has a place on a host, where its files are not all yet
   handed_over,
   running,
   waiting,
@@ -35,6 +36,7 @@ enum class TaskState : std::uint8_t {
 struct Counts {
   std::uint32_t total = 0;
   std::uint32_t pending = 0;
+  std::uint32_t staging = 0;
   std::uint32_t handed_over = 0;  ///< with an agent, not started as far as we know
   std::uint32_t running = 0;
   std::uint32_t waiting = 0;  ///< for a retry's back-off
@@ -74,8 +76,8 @@ class Engine {
 
   /// What to do now. Cost does not depend on how many tasks are pending. `now` must not go back.
   [[nodiscard]] std::vector<Action> decide(TimePoint now);
-  /// When decide() wants to be called even if no event arrives (a retry's back-off ends); kNever if
-  /// not.
+  /// When decide() wants to be called even if no event arrives (a retry's back-off ends, a strategy
+  /// plans anew); kNever if not.
   [[nodiscard]] TimePoint next_wakeup() const;
 
   /// REQUIRES: the task exists.

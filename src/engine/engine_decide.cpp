@@ -9,14 +9,13 @@
 namespace gantry::engine {
 
 namespace {
-/// How many tasks are kept ready at least: enough to choose from, few enough to look through.
-constexpr std::size_t kWindow = 256;
 /// So many failures and not one success: more of the same would only waste time.
 constexpr std::uint32_t kHopeless = 20;
 }  // namespace
 
 std::vector<Action> Engine::Impl::decide(TimePoint now) {
   end_replay();
+  last_decide = now;
   std::vector<Action> actions;
   for (const TaskId task : cancels)
     if (const auto it = outstanding.find(task); it != outstanding.end())
@@ -26,6 +25,7 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
   check_stop_rules();
   if (draining.empty()) {
     wake_retries(now);
+    launch_staged(actions);
     if (!hosts.empty()) {
       do refill();
       while (start_some(now, actions) > 0 && ready.placeable() == 0 && cursor < tasks.size());
@@ -33,6 +33,7 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
     }
   }
   if (draining.empty()) return actions;
+  release_all_staged();
   for (auto& [id, host] : hosts) {
     if (host.handed_over == 0 || host.recalled) continue;
     host.recalled = true;
@@ -43,7 +44,8 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
 
 void Engine::Impl::check_stop_rules() {
   const Counts& mine = tasks.selected();
-  if (mine.pending + mine.waiting + mine.handed_over == 0) return;  // nothing to stop
+  if (mine.pending + mine.staging + mine.waiting + mine.handed_over == 0)
+    return;  // nothing to stop
   if (policy.max_fails > 0 && failed_now >= policy.max_fails)
     drain(fmt::format("{} task{} failed (--max-fails {})", failed_now, failed_now == 1 ? "" : "s",
                       policy.max_fails));
@@ -69,7 +71,7 @@ std::string Engine::unplaceable() const {
 
 void Engine::Impl::check_stuck() {
   const Counts& mine = tasks.selected();
-  const bool others_go_on = mine.handed_over + mine.running + mine.waiting > 0;
+  const bool others_go_on = mine.staging + mine.handed_over + mine.running + mine.waiting > 0;
   if (ready.empty() || ready.placeable() > 0 || others_go_on) return;
   std::vector<Host> all;
   for (const auto& [id, state] : hosts) all.push_back(state.host);
@@ -83,46 +85,91 @@ void Engine::Impl::wake_retries(TimePoint now) {
 
 void Engine::Impl::refill() {
   // With many hosts more, so that filling them all takes a few plans and not hundreds.
-  const std::size_t window = std::max(kWindow, hosts.size());
+  const std::size_t window = std::max(appetite.ready, hosts.size());
   while (ready.placeable() < window && cursor < tasks.size()) {
     const TaskId task(++cursor);
     const TaskRecord& record = tasks[task];
     if (record.state == TaskState::pending && record.selected)
-      ready.push(task, workload.resources_of(task), false);
+      ready.push(task, needs_of(task), false);
   }
 }
 
 std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions) {
   if (ready.placeable() == 0) return 0;
-  std::vector<schedule::HostLoad> loads;
-  loads.reserve(hosts.size());
-  for (const auto& [id, state] : hosts) loads.push_back({&state.host, state.load});
+  const auto loads = host_loads();
   const auto classes = ready.view();
-  const auto intents = strategy->plan({now, classes, loads, run_times});
+  const auto sites = files.view();
+  const auto plan =
+      strategy->plan({now, classes, loads, run_times, workload.file_bytes, sites, refused});
+  ask_again = plan.ask_again;
+  refused = 0;
   std::size_t started = 0;
-  for (const auto& intent : intents)
-    if (start(intent, actions)) ++started;
+  for (const auto& intent : plan.starts) start(intent, now, actions) ? ++started : ++refused;
+  for (const auto& wanted : plan.moves)
+    if (!move(wanted, now, actions)) ++refused;
   return started;
 }
 
-bool Engine::Impl::start(const schedule::Intent& intent, std::vector<Action>& actions) {
+std::vector<schedule::HostLoad> Engine::Impl::host_loads() const {
+  std::vector<schedule::HostLoad> loads;
+  loads.reserve(hosts.size());
+  std::map<HostId, std::size_t> places;
+  for (const auto& [id, state] : hosts) {
+    if (appetite.ongoing) places.emplace(id, loads.size());
+    loads.push_back({&state.host, state.load});
+  }
+  if (!appetite.ongoing) return loads;
+  const auto add = [&](HostId host, double cost, TimePoint started) {
+    const auto place = places.find(host);
+    if (place != places.end()) loads[place->second].ongoing.push_back({cost, started});
+  };
+  for (const auto& [task, attempt] : outstanding) add(attempt.host, attempt.cost, attempt.started);
+  for (const auto& [task, place] : staged)
+    add(place.host, forecast::usable_cost(workload.cost_of(task)), kNever);
+  for (auto& load : loads)  // the map's order must not reach a decision
+    std::ranges::sort(load.ongoing, {}, [](const schedule::Ongoing& ongoing) {
+      return std::pair(ongoing.started, ongoing.cost);
+    });
+  return loads;
+}
+
+bool Engine::Impl::start(const schedule::Intent& intent, TimePoint now,
+                         std::vector<Action>& actions) {
   // A plan is intents: the world may have moved on, and a strategy may be wrong.
   const auto host = hosts.find(intent.host);
-  const Resources* wanted = ready.resources(intent.task_class);
+  const TaskNeeds* wanted = ready.needs(intent.task_class);
   if (host == hosts.end() || wanted == nullptr) return false;
-  const Resources resources = *wanted;
+  const TaskNeeds needs = *wanted;
+  const SiteId site = host->second.host.site;
   // Who counts failures wants to stop soon after the last one that is allowed: little is handed
   // over ahead.
   const auto pace = policy.max_fails > 0 ? std::nullopt : run_times.mean();
-  if (!schedule::admits(host->second.host, host->second.load, resources, pace)) return false;
+  if (!schedule::admits(host->second.host, host->second.load, needs.resources, pace)) return false;
+  if (!can_stage(needs, site, now)) return false;
   const TaskId task = *ready.take(intent.task_class);
+  if (files.all_there(needs.files, site))
+    launch(task, intent.host, needs.resources, actions);
+  else
+    stage(task, host->second.host, needs, now, actions);
+  return true;
+}
+
+void Engine::Impl::launch(TaskId task, HostId host, const Resources& resources,
+                          std::vector<Action>& actions) {
   TaskRecord& record = tasks.edit(task);
   ++record.attempt;
   record.presumed_lost = false;
   typical = resources;
-  hand_over(task, intent.host, resources);
-  actions.emplace_back(StartAttempt{task, AttemptId(record.attempt), intent.host});
-  return true;
+  hand_over(task, host, resources);
+  actions.emplace_back(StartAttempt{task, AttemptId(record.attempt), host});
+}
+
+TimePoint Engine::Impl::next_wakeup() const {
+  if (!draining.empty()) return kNever;
+  TimePoint first = kNever;
+  for (const TimePoint time : {retries.next(), files.next_try(last_decide), ask_again})
+    if (time != kNever && (first == kNever || time < first)) first = time;
+  return first;
 }
 
 bool Engine::Impl::fits_somewhere(const Resources& resources) const {
@@ -133,7 +180,7 @@ bool Engine::Impl::fits_somewhere(const Resources& resources) const {
 bool Engine::Impl::finished() const {
   const Counts& mine = tasks.selected();
   if (mine.handed_over + mine.running > 0) return false;
-  return !draining.empty() || mine.pending + mine.waiting == 0;
+  return !draining.empty() || mine.pending + mine.staging + mine.waiting == 0;
 }
 
 std::uint64_t Engine::Impl::slots_in_all() const {
@@ -146,7 +193,7 @@ Duration Engine::Impl::eta(TimePoint now) const {
   const auto unit = run_times.expected(1);
   if (!unit || finished()) return Duration{0};
   const Counts& mine = tasks.selected();
-  const std::uint32_t to_start = draining.empty() ? mine.pending + mine.waiting : 0;
+  const std::uint32_t to_start = draining.empty() ? mine.pending + mine.staging + mine.waiting : 0;
   // What runs has used part of its time already. What runs over its forecast is expected to take as
   // long again as it is over: "any moment now" would be wrong for as long as it is shown.
   const double used = underway.running * seconds(now.time_since_epoch()) - underway.started;

@@ -32,6 +32,7 @@ void Engine::Impl::on(const HostDown& event) {
     tasks.edit(task).presumed_lost = true;
     settle_lost(task, was_running);
   }
+  release_staged_on(event.host);
   hosts.erase(event.host);
   ready.judge_again();
 }
@@ -44,7 +45,7 @@ bool Engine::Impl::is_news(const TaskKey& key) const {
   const TaskRecord& record = tasks[key.task];
   if (key.attempt.value() > record.attempt) return true;
   return key.attempt.value() == record.attempt && record.presumed_lost &&
-         record.state == TaskState::pending;
+         (record.state == TaskState::pending || record.state == TaskState::staging);
 }
 
 void Engine::Impl::on(const AttemptStarted& event) {
@@ -148,14 +149,15 @@ void Engine::Impl::leave_queue(TaskId task) {
   const TaskRecord& record = tasks[task];
   if (record.state == TaskState::waiting)
     retries.remove(task);
+  else if (record.state == TaskState::staging)
+    leave_stage(task);
   else if (record.state == TaskState::pending && record.selected && task.value() <= cursor)
-    ready.remove(task, workload.resources_of(task));
+    ready.remove(task, needs_of(task));
 }
 
 void Engine::Impl::make_pending(TaskId task, bool first) {
   tasks.set_state(task, TaskState::pending);
-  if (tasks[task].selected && task.value() <= cursor)
-    ready.push(task, workload.resources_of(task), first);
+  if (tasks[task].selected && task.value() <= cursor) ready.push(task, needs_of(task), first);
 }
 
 void Engine::Impl::renew(TaskId task) {
@@ -291,6 +293,7 @@ void Engine::Impl::cancel(TaskId task) {
   TaskRecord& record = tasks.edit(task);
   switch (record.state) {
     case TaskState::pending:
+    case TaskState::staging:
     case TaskState::waiting:
       leave_queue(task);
       record.cancel = true;

@@ -1,8 +1,9 @@
 #pragma once
 /// The engine's insides, for its own sources only: engine_events.cpp changes state,
-/// engine_decide.cpp acts on it.
+/// engine_decide.cpp acts on it; engine_files.cpp does both for shared files.
 ///
-/// Where a task is: handed_over and running ones are in `outstanding`; waiting ones in `retries`;
+/// Where a task is: staging ones are in `staged`; handed_over and running ones in `outstanding`;
+/// waiting ones in `retries`;
 /// pending ones that are selected are in `ready` if the cursor has passed them, otherwise the
 /// cursor still comes to them.
 
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
+#include "engine/file_table.hpp"
 #include "engine/ready_queue.hpp"
 #include "engine/retry_queue.hpp"
 #include "engine/task_table.hpp"
@@ -28,6 +30,13 @@ struct Outstanding {
   schedule::Load load = 0;
   double cost = 1;
   TimePoint started = kNever;
+};
+
+/// A task that holds its place on a host until its files are there.
+struct Staged {
+  HostId host;
+  SiteId site;
+  schedule::Load load = 0;
 };
 
 struct HostState {
@@ -60,13 +69,17 @@ struct Engine::Impl {
   void on(const TaskReused& event);
   void on(const TaskInvalidated& event);
   void on(const CancelRequested& event);
+  void on(const FileArrived& event);
+  void on(const MoveFailed& event);
+  void on(const FileGone& event);
   void on(const DrainRequested& event);
   void end_replay();
 
   [[nodiscard]] bool valid(const TaskKey& key) const;
   /// An attempt that is not outstanding: is this news of it, rather than of one that is long over?
   [[nodiscard]] bool is_news(const TaskKey& key) const;
-  /// Takes a pending or waiting task out of the queues; the caller gives it its new state.
+  /// Takes a pending, staging or waiting task out of where it is; the caller gives it its new
+  /// state.
   void leave_queue(TaskId task);
   void make_pending(TaskId task, bool first = false);
   /// As if the task had never been tried, but for the attempt numbers.
@@ -93,8 +106,32 @@ struct Engine::Impl {
   void refill();
   /// Asks the strategy once; how many tasks were started.
   std::size_t start_some(TimePoint now, std::vector<Action>& actions);
-  bool start(const schedule::Intent& intent, std::vector<Action>& actions);
+  bool start(const schedule::Intent& intent, TimePoint now, std::vector<Action>& actions);
+  /// Hands a task over whose files are there.
+  void launch(TaskId task, HostId host, const Resources& resources, std::vector<Action>& actions);
+  [[nodiscard]] TaskNeeds needs_of(TaskId task) const {
+    return workload.needs_of(task, appetite.by_cost);
+  }
+  [[nodiscard]] std::vector<schedule::HostLoad> host_loads() const;
+
+  // engine_files.cpp: shared files.
+  // -------------------------------------------------------------------------
+  /// What is not at the site is on its way or may be sent.
+  [[nodiscard]] bool can_stage(const TaskNeeds& needs, SiteId site, TimePoint now) const;
+  void stage(TaskId task, const Host& host, const TaskNeeds& needs, TimePoint now,
+             std::vector<Action>& actions);
+  /// The caller gives the task its new state.
+  void leave_stage(TaskId task);
+  /// Those that fulfil the condition become pending.
+  template <class Condition>
+  void unstage_if(const Condition& condition);
+  void release_waiting_for(FileId file, SiteId site);
+  void release_staged_on(HostId host);
+  void release_all_staged();
+  void launch_staged(std::vector<Action>& actions);
+  bool move(const MoveFile& move, TimePoint now, std::vector<Action>& actions);
   [[nodiscard]] bool fits_somewhere(const Resources& resources) const;
+  [[nodiscard]] TimePoint next_wakeup() const;
   [[nodiscard]] bool finished() const;
   [[nodiscard]] Duration eta(TimePoint now) const;
   /// How many tasks like the last one run at once.
@@ -103,6 +140,10 @@ struct Engine::Impl {
   Workload workload;
   Policy policy;
   std::unique_ptr<schedule::Scheduler> strategy;
+  schedule::Appetite appetite;
+  TimePoint last_decide = kNever;
+  TimePoint ask_again = kNever;  ///< the strategy
+  std::uint32_t refused = 0;     ///< of what it wanted
 
   TaskTable tasks;
   ReadyQueue ready;
@@ -110,6 +151,9 @@ struct Engine::Impl {
   std::uint32_t cursor = 0;                             ///< tasks 1 .. cursor have been looked at
   std::map<HostId, HostState> hosts;                    ///< those that are up
   std::unordered_map<TaskId, Outstanding> outstanding;  ///< never iterated where the order matters
+  FileTable files;
+  std::map<TaskId, Staged> staged;
+  bool files_arrived = false;   ///< since the last decide()
   std::vector<TaskId> cancels;  ///< outstanding ones to cancel at the next decide()
 
   forecast::RunTimeForecast run_times;

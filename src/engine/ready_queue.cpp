@@ -17,20 +17,26 @@ TaskId task_at(std::uint64_t place) {
 
 }  // namespace
 
-bool ReadyQueue::Less::operator()(const Resources& a, const Resources& b) const {
-  return std::tie(a.cores, a.memory, a.walltime) < std::tie(b.cores, b.memory, b.walltime);
+bool ReadyQueue::Less::operator()(const TaskNeeds& a, const TaskNeeds& b) const {
+  const auto key = [](const TaskNeeds& needs) {
+    const Resources& r = needs.resources;
+    return std::tie(r.cores, r.memory, r.walltime, needs.cost, needs.private_bytes,
+                    needs.output_bytes, needs.files);
+  };
+  return key(a) < key(b);
 }
 
-ReadyQueue::Classes::iterator ReadyQueue::class_for(const Resources& resources) {
-  const auto [known, inserted] = by_resources_.try_emplace(resources);
+ReadyQueue::Classes::iterator ReadyQueue::class_for(TaskNeeds needs) {
+  const auto [known, inserted] = by_needs_.try_emplace(needs);
   if (!inserted) return classes_.find(known->second);
   known->second = schedule::ClassId(++last_id_);
+  const bool placeable = placeable_(needs.resources);
   return classes_.emplace_hint(classes_.end(), known->second,
-                               Class{resources, placeable_(resources), {}});
+                               Class{std::move(needs), placeable, {}});
 }
 
-void ReadyQueue::push(TaskId task, const Resources& resources, bool first) {
-  Class& c = class_for(resources)->second;
+void ReadyQueue::push(TaskId task, TaskNeeds needs, bool first) {
+  Class& c = class_for(std::move(needs))->second;
   const auto place = place_of(task, first);
   // New tasks come in order and go to the end; those that come back belong near the front, where
   // inserting into a deque is cheap.
@@ -46,13 +52,13 @@ void ReadyQueue::erase_place(Classes::iterator it, std::deque<std::uint64_t>::it
   c.places.erase(place);
   if (c.placeable) --placeable_count_;
   if (!c.places.empty()) return;
-  by_resources_.erase(c.resources);
+  by_needs_.erase(c.needs);
   classes_.erase(it);
 }
 
-void ReadyQueue::remove(TaskId task, const Resources& resources) {
-  const auto known = by_resources_.find(resources);
-  if (known == by_resources_.end()) return;
+void ReadyQueue::remove(TaskId task, const TaskNeeds& needs) {
+  const auto known = by_needs_.find(needs);
+  if (known == by_needs_.end()) return;
   const auto it = classes_.find(known->second);
   auto& places = it->second.places;
   for (const bool first : {false, true}) {
@@ -73,26 +79,26 @@ std::optional<TaskId> ReadyQueue::take(schedule::ClassId id) {
 void ReadyQueue::judge_again() {
   placeable_count_ = 0;
   for (auto& [id, c] : classes_) {
-    c.placeable = placeable_(c.resources);
+    c.placeable = placeable_(c.needs.resources);
     if (c.placeable) placeable_count_ += c.places.size();
   }
 }
 
-const Resources* ReadyQueue::resources(schedule::ClassId id) const {
+const TaskNeeds* ReadyQueue::needs(schedule::ClassId id) const {
   const auto it = classes_.find(id);
-  return it == classes_.end() ? nullptr : &it->second.resources;
+  return it == classes_.end() ? nullptr : &it->second.needs;
 }
 
 std::pair<TaskId, Resources> ReadyQueue::front() const {
   const auto it = std::ranges::min_element(
       classes_, {}, [](const auto& entry) { return entry.second.places.front(); });
-  return {task_at(it->second.places.front()), it->second.resources};
+  return {task_at(it->second.places.front()), it->second.needs.resources};
 }
 
 std::vector<schedule::ReadyClass> ReadyQueue::view() const {
   std::vector<schedule::ReadyClass> classes;
   classes.reserve(classes_.size());
-  for (const auto& [id, c] : classes_) classes.push_back({id, c.resources, &c.places});
+  for (const auto& [id, c] : classes_) classes.push_back({id, &c.needs, &c.places});
   return classes;
 }
 

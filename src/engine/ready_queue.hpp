@@ -1,5 +1,5 @@
 #pragma once
-/// The tasks that could be started now, by class (equal resources) and in order. Holds a window of
+/// The tasks that could be started now, by class (equal needs) and in order. Holds a window of
 /// the sweep, not all of it: the engine moves tasks in as it hands others out. Owned by the engine.
 
 #include <cstdint>
@@ -22,9 +22,9 @@ class ReadyQueue {
 
   /// Tasks are handed out by number, those pushed with `first` before all others. REQUIRES: not in
   /// the queue.
-  void push(TaskId task, const Resources& resources, bool first);
+  void push(TaskId task, TaskNeeds needs, bool first);
   /// Nothing happens when it is not in the queue.
-  void remove(TaskId task, const Resources& resources);
+  void remove(TaskId task, const TaskNeeds& needs);
   /// The next task of the class, and what it needs; nothing when there is no such class (any more).
   std::optional<TaskId> take(schedule::ClassId id);
   /// The hosts have changed.
@@ -33,7 +33,8 @@ class ReadyQueue {
   [[nodiscard]] bool empty() const { return classes_.empty(); }
   /// How many tasks some host can run.
   [[nodiscard]] std::size_t placeable() const { return placeable_count_; }
-  [[nodiscard]] const Resources* resources(schedule::ClassId id) const;
+  /// nullptr when there is no such class (any more).
+  [[nodiscard]] const TaskNeeds* needs(schedule::ClassId id) const;
   /// The first of all tasks. REQUIRES: !empty().
   [[nodiscard]] std::pair<TaskId, Resources> front() const;
   /// For a strategy; valid until the queue changes.
@@ -41,21 +42,21 @@ class ReadyQueue {
 
  private:
   struct Class {
-    Resources resources;
+    TaskNeeds needs;
     bool placeable = false;
     std::deque<std::uint64_t> places;  ///< sorted; each holds the task's number in its low half
   };
   struct Less {
-    bool operator()(const Resources& a, const Resources& b) const;
+    bool operator()(const TaskNeeds& a, const TaskNeeds& b) const;
   };
   using Classes = std::map<schedule::ClassId, Class>;
 
-  Classes::iterator class_for(const Resources& resources);
+  Classes::iterator class_for(TaskNeeds needs);
   void erase_place(Classes::iterator it, std::deque<std::uint64_t>::iterator place);
 
   Placeable placeable_;
   Classes classes_;  ///< none is empty
-  std::map<Resources, schedule::ClassId, Less> by_resources_;
+  std::map<TaskNeeds, schedule::ClassId, Less> by_needs_;
   std::size_t placeable_count_ = 0;
   std::uint32_t last_id_ = 0;
 };

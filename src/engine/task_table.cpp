@@ -8,6 +8,8 @@ std::uint32_t& counter(Counts& counts, TaskState state) {
   switch (state) {
     case TaskState::pending:
       return counts.pending;
+    case TaskState::staging:
+      return counts.staging;
     case TaskState::handed_over:
       return counts.handed_over;
     case TaskState::running:

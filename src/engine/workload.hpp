@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "model/host.hpp"
 #include "model/ids.hpp"
@@ -20,11 +21,22 @@ struct Workload {
   std::function<Resources(TaskId)> resources = {};  ///< empty = one core each
   std::function<double(TaskId)> cost = {};          ///< relative; empty = all the same
   RetryPolicy retry = {};
+  std::vector<double> file_bytes = {};  ///< of the shared files, by id
+  std::function<std::vector<FileId>(TaskId)> files =
+      {};                                            ///< shared inputs, ascending; empty = none
+  std::function<double(TaskId)> private_bytes = {};  ///< empty = none
+  std::function<double(TaskId)> output_bytes = {};   ///< empty = none
 
   [[nodiscard]] Resources resources_of(TaskId task) const {
     return resources ? resources(task) : Resources{};
   }
   [[nodiscard]] double cost_of(TaskId task) const { return cost ? cost(task) : 1.0; }
+  /// `by_cost`: else all cost the same.
+  [[nodiscard]] TaskNeeds needs_of(TaskId task, bool by_cost) const {
+    return {resources_of(task), files ? files(task) : std::vector<FileId>{},
+            by_cost ? cost_of(task) : 1.0, private_bytes ? private_bytes(task) : 0,
+            output_bytes ? output_bytes(task) : 0};
+  }
 };
 
 /// `sweep` must outlive the workload.

@@ -22,7 +22,14 @@ struct CancelAttempt {
 struct RecallQueued {
   HostId host;
 };
+/// Copy a shared file from one site to another; FileArrived or MoveFailed answers.
+struct MoveFile {
+  FileId file;
+  SiteId from;
+  SiteId to;
+  friend bool operator==(const MoveFile&, const MoveFile&) = default;
+};
 
-using Action = std::variant<StartAttempt, CancelAttempt, RecallQueued>;
+using Action = std::variant<StartAttempt, CancelAttempt, RecallQueued, MoveFile>;
 
 }  // namespace gantry

@@ -66,12 +66,31 @@ struct CancelRequested {
   std::vector<TaskId> tasks;
   TimePoint at;
 };
+/// A shared file is at a site: it was moved, or found there. Not journalled: depots report anew.
+struct FileArrived {
+  FileId file;
+  SiteId site;
+  TimePoint at;
+};
+/// It did not get there. Not journalled.
+struct MoveFailed {
+  FileId file;
+  SiteId site;
+  std::string reason;
+  TimePoint at;
+};
+/// It is not there any more. Not journalled.
+struct FileGone {
+  FileId file;
+  SiteId site;
+};
 /// Start nothing more; let what runs finish (Ctrl-C, too many failures). Not journalled.
 struct DrainRequested {
   std::string reason;
 };
 
 using Event = std::variant<HostUp, HostDown, AttemptStarted, AttemptReturned, AttemptEnded,
-                           TaskReused, TaskInvalidated, CancelRequested, DrainRequested>;
+                           TaskReused, TaskInvalidated, CancelRequested, FileArrived, MoveFailed,
+                           FileGone, DrainRequested>;
 
 }  // namespace gantry

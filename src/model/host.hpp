@@ -13,6 +13,8 @@ struct Host {
   std::string name;
   std::uint32_t cores = 1;   ///< slots that may be used at once (-j)
   std::uint64_t memory = 0;  ///< bytes that declared memory is packed into
+  SiteId site = kHome;
+  double speed = 1;  ///< relative: work is divided by it
 };
 
 }  // namespace gantry

@@ -12,6 +12,11 @@ using RunId = StrongId<struct RunTag, std::uint32_t>;
 /// A task within its run: its place in the sweep, from 1.
 using TaskId = StrongId<struct TaskTag, std::uint32_t>;
 using HostId = StrongId<struct HostTag, std::uint32_t>;
+/// A place with one storage that its hosts share; 0 is home, where the person's files are.
+using SiteId = StrongId<struct SiteTag, std::uint32_t>;
+inline constexpr SiteId kHome{0};
+/// A file that several tasks read, within its run, from 0.
+using FileId = StrongId<struct FileTag, std::uint32_t>;
 /// One try at a task, from 1. A number whose try has started, as far as anybody can know, is never
 /// given again, also not after a crash; one that came back unstarted is.
 using AttemptId = StrongId<struct AttemptTag, std::uint32_t>;

@@ -20,6 +20,17 @@ struct Resources {
   friend bool operator==(const Resources&, const Resources&) = default;
 };
 
+/// What tells one task from another for whoever decides where it runs. Tasks that need the same are
+/// one class.
+struct TaskNeeds {
+  Resources resources{};
+  std::vector<FileId> files{};  ///< shared inputs, ascending
+  double cost = 1;              ///< relative
+  double private_bytes = 0;     ///< inputs of its own, which travel with it
+  double output_bytes = 0;      ///< which come home when it has ended
+  friend bool operator==(const TaskNeeds&, const TaskNeeds&) = default;
+};
+
 /// How failed attempts are tried again: the n-th retry waits backoff * factor^(n-1), at most
 /// max_backoff.
 struct RetryPolicy {

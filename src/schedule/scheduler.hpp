@@ -11,6 +11,7 @@
 
 #include "base/time.hpp"
 #include "forecast/run_time.hpp"
+#include "model/action.hpp"
 #include "model/event.hpp"
 #include "model/host.hpp"
 #include "model/task.hpp"
@@ -18,21 +19,41 @@
 
 namespace gantry::schedule {
 
-/// Tasks that need the same resources. A class exists while tasks of it are ready; its id is never
-/// used again.
+/// Tasks that need the same. A class exists while tasks of it are ready; its id is never used
+/// again.
 using ClassId = StrongId<struct ClassTag, std::uint32_t>;
 
 struct ReadyClass {
   ClassId id;
-  Resources resources;
+  const TaskNeeds* needs = nullptr;
   /// One entry for each ready task, in the order in which the class hands them out: its place in
   /// the work queue of all classes (lower is earlier). Never empty.
   const std::deque<std::uint64_t>* places = nullptr;
 };
 
+/// A task that a host was given and that has not ended.
+struct Ongoing {
+  double cost = 1;
+  TimePoint started = gantry::kNever;  ///< or never: it waits, for its files or for its turn
+};
+
 struct HostLoad {
   const Host* host = nullptr;
-  Load load = 0;  ///< of all that was handed over and has not ended
+  Load load = 0;                   ///< of all that it was given and that has not ended
+  std::vector<Ongoing> ongoing{};  ///< for those who ask for it
+};
+
+struct MovingFile {
+  FileId file;
+  SiteId from;
+  TimePoint since;
+};
+
+/// What is stored at a site other than home, where everything is.
+struct SiteFiles {
+  SiteId site;
+  std::vector<FileId> there{};       ///< ascending
+  std::vector<MovingFile> moving{};  ///< to it, by file
 };
 
 /// What a strategy sees. Ordered by id; valid during the call only.
@@ -41,6 +62,10 @@ struct World {
   std::span<const ReadyClass> classes;
   std::span<const HostLoad> hosts;
   const forecast::RunTimeForecast& run_times;
+  std::span<const double> file_bytes{};  ///< of the shared files, by id
+  std::span<const SiteFiles> sites{};    ///< those where something is or is going
+  /// Of what this strategy wanted since it was asked before, so much could not be done.
+  std::uint32_t refused = 0;
 };
 
 /// Hand the next task of this class to this host.
@@ -50,16 +75,35 @@ struct Intent {
   friend bool operator==(const Intent&, const Intent&) = default;
 };
 
+struct Plan {
+  /// In the order in which to carry them out. A task whose shared files are not all at its host's
+  /// site holds its place there, gets those that are not on their way from home, and starts when
+  /// they have arrived.
+  std::vector<Intent> starts{};
+  std::vector<MoveFile> moves{};         ///< begin now
+  TimePoint ask_again = gantry::kNever;  ///< at the latest, even if nothing happens
+  friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+/// How much of the world a strategy wants to see. More takes more time to show.
+struct Appetite {
+  std::size_t ready = 256;  ///< tasks, at least, if there are so many
+  bool by_cost = false;     ///< classes differ by cost too
+  bool ongoing = false;     ///< HostLoad::ongoing
+};
+
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
+
+  [[nodiscard]] virtual Appetite appetite() const { return {}; }
 
   /// Every event of the run, after the engine applied it. A strategy that plans from the World
   /// alone ignores it.
   virtual void observe(const Event& event) = 0;
 
-  /// In the order in which to carry them out. Same events, same world: same plan.
-  [[nodiscard]] virtual std::vector<Intent> plan(const World& world) = 0;
+  /// Same events, same world: same plan.
+  [[nodiscard]] virtual Plan plan(const World& world) = 0;
 };
 
 }  // namespace gantry::schedule

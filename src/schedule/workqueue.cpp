@@ -18,7 +18,7 @@ class Rest {
     std::uint64_t best_place = 0;
     for (std::size_t i = 0; i < classes_.size(); ++i) {
       const auto& places = *classes_[i].places;
-      if (taken_[i] == places.size() || slots(host, classes_[i].resources) == 0) continue;
+      if (taken_[i] == places.size() || slots(host, classes_[i].needs->resources) == 0) continue;
       if (best != nullptr && places[taken_[i]] >= best_place) continue;
       best = &classes_[i];
       best_place = places[taken_[i]];
@@ -39,13 +39,13 @@ class Rest {
 
 void Workqueue::observe(const Event&) {}
 
-std::vector<Intent> Workqueue::plan(const World& world) {
+Plan Workqueue::plan(const World& world) {
   const auto mean = world.run_times.mean();
   Rest rest(world.classes);
   /// The next task's class if the host has room for it: nothing smaller overtakes it there.
   const auto choose = [&](const Host& host, Load load) -> const ReadyClass* {
     const ReadyClass* next = rest.next_for(host);
-    return next != nullptr && admits(host, load, next->resources, mean) ? next : nullptr;
+    return next != nullptr && admits(host, load, next->needs->resources, mean) ? next : nullptr;
   };
 
   // By load, then by place in `hosts`: the least loaded first. Most hosts are full most of the time
@@ -56,7 +56,7 @@ std::vector<Intent> Workqueue::plan(const World& world) {
     if (choose(*world.hosts[i].host, world.hosts[i].load) != nullptr)
       by_load.emplace(world.hosts[i].load, i);
 
-  std::vector<Intent> intents;
+  Plan plan;
   while (!by_load.empty()) {
     const auto [load, index] = by_load.top();
     by_load.pop();
@@ -64,10 +64,10 @@ std::vector<Intent> Workqueue::plan(const World& world) {
     const ReadyClass* next = choose(host, load);
     if (next == nullptr) continue;
     rest.take(next);
-    intents.push_back({next->id, host.id});
-    by_load.emplace(load + share(host, next->resources), index);
+    plan.starts.push_back({next->id, host.id});
+    by_load.emplace(load + share(host, next->needs->resources), index);
   }
-  return intents;
+  return plan;
 }
 
 }  // namespace gantry::schedule

@@ -10,7 +10,7 @@ namespace gantry::schedule {
 class Workqueue final : public Scheduler {
  public:
   void observe(const Event& event) override;
-  [[nodiscard]] std::vector<Intent> plan(const World& world) override;
+  [[nodiscard]] Plan plan(const World& world) override;
 };
 
 }  // namespace gantry::schedule

@@ -55,13 +55,15 @@ struct Case {
   forecast::RunTimeForecast run_times;
 
   std::vector<Intent> plan() {
+    std::vector<TaskNeeds> needs;
+    for (const Resources& each : resources) needs.push_back({.resources = each});
     std::vector<ReadyClass> classes;
     for (std::size_t i = 0; i < resources.size(); ++i)
-      classes.push_back({ClassId(static_cast<std::uint32_t>(i)), resources[i], &places[i]});
+      classes.push_back({ClassId(static_cast<std::uint32_t>(i)), &needs[i], &places[i]});
     std::vector<HostLoad> loads;
     for (const auto& [at, load] : hosts) loads.push_back({&at, load});
     Workqueue workqueue;
-    return workqueue.plan({TimePoint{}, classes, loads, run_times});
+    return workqueue.plan({TimePoint{}, classes, loads, run_times}).starts;
   }
 };
 

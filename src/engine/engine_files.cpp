@@ -1,0 +1,92 @@
+#include <algorithm>
+
+#include "engine/engine_impl.hpp"
+
+namespace gantry::engine {
+
+template <class Condition>
+void Engine::Impl::unstage_if(const Condition& condition) {
+  std::vector<TaskId> leaving;
+  for (const auto& [task, place] : staged)
+    if (condition(task, place)) leaving.push_back(task);
+  for (const TaskId task : leaving) {
+    leave_stage(task);
+    make_pending(task);
+  }
+}
+
+void Engine::Impl::on(const FileArrived& event) {
+  if (!files.known(event.file)) return;
+  files.arrived(event.file, event.site);
+  files_arrived = true;
+}
+
+void Engine::Impl::on(const MoveFailed& event) {
+  if (!files.known(event.file)) return;
+  files.failed(event.file, event.site, event.at);
+  release_waiting_for(event.file, event.site);
+}
+
+void Engine::Impl::on(const FileGone& event) {
+  if (!files.known(event.file)) return;
+  files.gone(event.file, event.site);
+  release_waiting_for(event.file, event.site);
+}
+
+void Engine::Impl::release_waiting_for(FileId file, SiteId site) {
+  unstage_if([&](TaskId task, const Staged& place) {
+    return place.site == site && std::ranges::binary_search(needs_of(task).files, file);
+  });
+}
+
+void Engine::Impl::release_staged_on(HostId host) {
+  unstage_if([&](TaskId, const Staged& place) { return place.host == host; });
+}
+
+void Engine::Impl::release_all_staged() {
+  unstage_if([](TaskId, const Staged&) { return true; });
+}
+
+bool Engine::Impl::can_stage(const TaskNeeds& needs, SiteId site, TimePoint now) const {
+  return std::ranges::all_of(needs.files, [&](FileId file) {
+    return files.there(file, site) || files.moving(file, site) || files.may_move(file, site, now);
+  });
+}
+
+void Engine::Impl::stage(TaskId task, const Host& host, const TaskNeeds& needs, TimePoint now,
+                         std::vector<Action>& actions) {
+  const schedule::Load load = schedule::share(host, needs.resources);
+  hosts.at(host.id).load += load;
+  staged.emplace(task, Staged{host.id, host.site, load});
+  tasks.set_state(task, TaskState::staging);
+  for (const FileId file : needs.files) move({file, kHome, host.site}, now, actions);
+}
+
+void Engine::Impl::leave_stage(TaskId task) {
+  const auto place = staged.extract(task).mapped();
+  if (const auto host = hosts.find(place.host); host != hosts.end())
+    host->second.load -= std::min(host->second.load, place.load);
+}
+
+void Engine::Impl::launch_staged(std::vector<Action>& actions) {
+  if (!files_arrived) return;
+  files_arrived = false;
+  std::vector<TaskId> complete;
+  for (const auto& [task, place] : staged)
+    if (files.all_there(needs_of(task).files, place.site)) complete.push_back(task);
+  for (const TaskId task : complete) {
+    const HostId host = staged.at(task).host;
+    leave_stage(task);
+    launch(task, host, workload.resources_of(task), actions);
+  }
+}
+
+bool Engine::Impl::move(const MoveFile& wanted, TimePoint now, std::vector<Action>& actions) {
+  if (!files.may_move(wanted.file, wanted.to, now) || !files.there(wanted.file, wanted.from))
+    return false;
+  files.move(wanted.file, wanted.from, wanted.to, now);
+  actions.emplace_back(wanted);
+  return true;
+}
+
+}  // namespace gantry::engine

@@ -1,0 +1,175 @@
+// Shared files: a task starts where its files are, and only there.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/engine.hpp"
+
+namespace gantry::engine {
+namespace {
+
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr SiteId kLab(1);
+constexpr SiteId kCluster(2);
+
+TimePoint at(int s) {
+  return TimePoint{} + std::chrono::hours(1) + seconds(s);
+}
+
+/// Answers with what it was told to.
+class Scripted final : public schedule::Scheduler {
+ public:
+  explicit Scripted(schedule::Plan* next) : next_(next) {}
+  void observe(const Event&) override {}
+  schedule::Plan plan(const schedule::World& world) override {
+    refused = world.refused;
+    return std::exchange(*next_, {});
+  }
+  std::uint32_t refused = 0;
+
+ private:
+  schedule::Plan* next_;
+};
+
+Workload reading(std::vector<std::vector<FileId>> files) {
+  Workload workload{.count = static_cast<std::uint32_t>(files.size())};
+  workload.file_bytes = {1e6, 2e6, 3e6};
+  workload.files = [files](TaskId task) { return files[task.value() - 1]; };
+  return workload;
+}
+
+Host host_at(std::uint32_t id, SiteId site) {
+  return {.id = HostId(id), .name = "h", .cores = 1, .memory = 0, .site = site};
+}
+
+/// What decide() wants, in words.
+std::vector<std::string> words(const std::vector<Action>& actions) {
+  std::vector<std::string> text;
+  for (const Action& action : actions) {
+    if (const auto* start = std::get_if<StartAttempt>(&action))
+      text.push_back("start " + std::to_string(start->task.value()) + " on " +
+                     std::to_string(start->host.value()));
+    if (const auto* move = std::get_if<MoveFile>(&action))
+      text.push_back("move " + std::to_string(move->file.value()) + " from " +
+                     std::to_string(move->from.value()) + " to " +
+                     std::to_string(move->to.value()));
+  }
+  return text;
+}
+
+struct Site {
+  Engine engine;
+  explicit Site(std::vector<std::vector<FileId>> files) : engine(reading(std::move(files)), {}) {
+    engine.apply(HostUp{host_at(1, kLab)});
+  }
+  std::vector<std::string> decide(int s) { return words(engine.decide(at(s))); }
+};
+
+TEST(EngineFiles, ATaskHoldsItsPlaceUntilItsFilesAreThere) {
+  Site lab({{FileId(0), FileId(2)}, {FileId(2)}});
+  EXPECT_THAT(lab.decide(0),
+              ElementsAre("move 0 from 0 to 1", "move 2 from 0 to 1"));  // task 2 waits for it too
+  EXPECT_EQ(lab.engine.counts().staging, 2U);
+  EXPECT_FALSE(lab.engine.finished());
+  lab.engine.apply(FileArrived{FileId(2), kLab, at(5)});
+  EXPECT_THAT(lab.decide(5), ElementsAre("start 2 on 1"));
+  lab.engine.apply(FileArrived{FileId(0), kLab, at(9)});
+  EXPECT_THAT(lab.decide(9), ElementsAre("start 1 on 1"));
+}
+
+TEST(EngineFiles, NothingMovesWhenTheFilesAreThereOrTheHostIsAtHome) {
+  Site lab({{FileId(1)}});
+  lab.engine.apply(FileArrived{FileId(1), kLab, at(0)});
+  EXPECT_THAT(lab.decide(0), ElementsAre("start 1 on 1"));
+
+  Engine home(reading({{FileId(1)}}), {});
+  home.apply(HostUp{host_at(1, kHome)});
+  EXPECT_THAT(words(home.decide(at(0))), ElementsAre("start 1 on 1"));
+}
+
+TEST(EngineFiles, AFailedMoveGivesThePlaceBackAndIsTriedAgainLater) {
+  Site lab({{FileId(1)}});
+  EXPECT_THAT(lab.decide(0), ElementsAre("move 1 from 0 to 1"));
+  lab.engine.apply(MoveFailed{FileId(1), kLab, "no route", at(10)});
+  EXPECT_EQ(lab.engine.state(TaskId(1)), TaskState::pending);
+  EXPECT_THAT(lab.decide(10), IsEmpty());
+  EXPECT_EQ(lab.engine.next_wakeup(), at(11));
+  EXPECT_THAT(lab.decide(11), ElementsAre("move 1 from 0 to 1"));
+  lab.engine.apply(MoveFailed{FileId(1), kLab, "no route", at(12)});
+  EXPECT_THAT(lab.decide(13), IsEmpty());
+  EXPECT_EQ(lab.engine.next_wakeup(), at(14));
+}
+
+TEST(EngineFiles, AFileThatIsGoneIsSentAgain) {
+  Site lab({{FileId(0), FileId(1)}});
+  EXPECT_THAT(lab.decide(0), ElementsAre("move 0 from 0 to 1", "move 1 from 0 to 1"));
+  lab.engine.apply(FileArrived{FileId(0), kLab, at(1)});
+  lab.engine.apply(FileGone{FileId(0), kLab});
+  lab.engine.apply(FileArrived{FileId(1), kLab, at(2)});
+  EXPECT_THAT(lab.decide(2), ElementsAre("move 0 from 0 to 1"));
+}
+
+TEST(EngineFiles, AHostThatGoesTakesNoStagedTaskWithIt) {
+  Site lab({{FileId(0)}});
+  EXPECT_THAT(lab.decide(0), ElementsAre("move 0 from 0 to 1"));
+  lab.engine.apply(HostDown{HostId(1)});
+  EXPECT_EQ(lab.engine.state(TaskId(1)), TaskState::pending);
+  lab.engine.apply(HostUp{host_at(2, kCluster)});
+  EXPECT_THAT(lab.decide(1), ElementsAre("move 0 from 0 to 2"));
+  lab.engine.apply(FileArrived{FileId(0), kLab, at(2)});
+  EXPECT_THAT(lab.decide(2), IsEmpty());
+  lab.engine.apply(FileArrived{FileId(0), kCluster, at(3)});
+  EXPECT_THAT(lab.decide(3), ElementsAre("start 1 on 2"));
+}
+
+TEST(EngineFiles, CancellingAndDrainingEndTheWait) {
+  Site lab({{FileId(0)}, {FileId(0)}});
+  EXPECT_THAT(lab.decide(0), ElementsAre("move 0 from 0 to 1"));
+  lab.engine.apply(CancelRequested{false, {TaskId(1)}, at(1)});
+  EXPECT_EQ(lab.engine.state(TaskId(1)), TaskState::cancelled);
+  lab.engine.apply(DrainRequested{});
+  EXPECT_THAT(lab.decide(1), IsEmpty());
+  EXPECT_EQ(lab.engine.state(TaskId(2)), TaskState::pending);
+  EXPECT_TRUE(lab.engine.finished());
+  lab.engine.apply(FileArrived{FileId(0), kLab, at(3)});
+  EXPECT_THAT(lab.decide(3), IsEmpty());
+}
+
+TEST(EngineFiles, AnAttemptFoundRunningIsAdoptedOutOfTheStage) {
+  Site lab({{FileId(0)}});
+  EXPECT_THAT(lab.decide(0), ElementsAre("move 0 from 0 to 1"));
+  lab.engine.apply(AttemptStarted{{RunId(1), TaskId(1), AttemptId(4)}, HostId(1), at(1)});
+  EXPECT_EQ(lab.engine.state(TaskId(1)), TaskState::running);
+  lab.engine.apply(FileArrived{FileId(0), kLab, at(2)});
+  EXPECT_THAT(lab.decide(2), IsEmpty());
+}
+
+TEST(EngineFiles, WhatAStrategyWantsIsCheckedAgainstTheWorld) {
+  schedule::Plan next;
+  auto strategy = std::make_unique<Scripted>(&next);
+  Scripted& scripted = *strategy;
+  Engine engine(reading({{FileId(0)}}), {}, std::move(strategy));
+  engine.apply(HostUp{host_at(1, kLab)});
+  next.moves = {{FileId(0), kCluster, kLab},  // is not there
+                {FileId(7), kHome, kLab},     // does not exist
+                {FileId(0), kHome, kHome},    // is there
+                {FileId(0), kHome, kLab},
+                {FileId(0), kHome, kLab}};  // is on its way
+  next.starts = {{schedule::ClassId(9), HostId(1)}, {schedule::ClassId(1), HostId(5)}};
+  next.ask_again = at(60);
+  EXPECT_THAT(words(engine.decide(at(0))), ElementsAre("move 0 from 0 to 1"));
+  EXPECT_EQ(engine.next_wakeup(), at(60));
+  EXPECT_THAT(words(engine.decide(at(1))), IsEmpty());
+  EXPECT_EQ(scripted.refused, 6U);
+  next.moves = {{FileId(0), kLab, kCluster}};
+  EXPECT_THAT(words(engine.decide(at(2))), IsEmpty());
+  engine.apply(FileArrived{FileId(0), kLab, at(3)});
+  next.moves = {{FileId(0), kLab, kCluster}};
+  EXPECT_THAT(words(engine.decide(at(3))), ElementsAre("move 0 from 1 to 2"));
+}
+
+}  // namespace
+}  // namespace gantry::engine
