@@ -129,7 +129,7 @@ struct Engine::Impl {
   void release_staged_on(HostId host);
   void release_all_staged();
   void launch_staged(std::vector<Action>& actions);
-  bool move(const MoveFile& move, TimePoint now, std::vector<Action>& actions);
+  bool move(const MoveFile& wanted, TimePoint now, std::vector<Action>& actions);
   [[nodiscard]] bool fits_somewhere(const Resources& resources) const;
   [[nodiscard]] TimePoint next_wakeup() const;
   [[nodiscard]] bool finished() const;

@@ -67,7 +67,7 @@ class PackingTest(gantry_test.TestCase):
                                   ("memory: 900 TB", "task 1 needs 818.5 TiB of memory, the largest host has ")):
             self.write("sweep.yaml", f"command: touch ran\nresources: {{{resources}}}\n")
             result = self.gantry("run", "-j2", "sweep.yaml")
-            self.assertEqual(result.code, 1, result)
+            self.assertEqual(result.code, 2, result)
             self.assertIn(reason, " ".join(result.stderr.split()))
             self.assertFalse((self.dir / "ran").exists())
 
