@@ -34,9 +34,9 @@ if(CCACHE)
 endif()
 
 # Sources are every *.cpp of the folder (and its subfolders); *_test.cpp make the folder's test program, which may
-# start TEST_PROGRAMS of ours. With GANTRY_TOGETHER eight sources of a library are compiled as one: reading the same
-# headers and making the same templates is most of the work, so that it takes a quarter of the time. Private names
-# must then be unique in their folder; tests are free.
+# start TEST_PROGRAMS of ours. With GANTRY_TOGETHER eight sources are compiled as one: reading the same headers and
+# making the same templates is most of the work, so that it takes a third of the time. Private names must then be
+# unique in their folder.
 function(gantry_library name)
   cmake_parse_arguments(ARG "" "" "USES;LINKS;TEST_LINKS;TEST_PROGRAMS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
@@ -58,6 +58,7 @@ function(gantry_library name)
     add_executable(test_${name} ${tests})
     target_link_libraries(test_${name} PRIVATE gantry_${name} gantry_options ${ARG_TEST_LINKS} GTest::gmock
                                                GTest::gtest_main)
+    set_target_properties(test_${name} PROPERTIES UNITY_BUILD ${GANTRY_TOGETHER})
     if(ARG_TEST_PROGRAMS)
       add_dependencies(test_${name} ${ARG_TEST_PROGRAMS})
     endif()

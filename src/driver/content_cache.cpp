@@ -92,10 +92,8 @@ const std::string* ContentCache::first_changed(const std::vector<Used>& used, co
     if (std::exchange(look.round, round_) != round_) {
       const auto now = digest(*path, stop);
       look.digest = now ? std::optional(*now) : std::nullopt;
-      std::error_code why;
-      look.gone = !now && !std::filesystem::exists(*path, why) && !why;
     }
-    if (!look.gone && look.digest != before) return path;
+    if (look.digest != before) return path;
   }
   return nullptr;
 }

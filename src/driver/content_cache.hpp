@@ -45,8 +45,7 @@ class ContentCache {
   Result<Fingerprint> fingerprint(const Task& task, const Stop& stop = {},
                                   std::vector<Used>* used = nullptr);
 
-  /// The first that is not what it was; null when all are. One that is gone counts as unchanged: a
-  /// task may use its input up, and nobody has seen another content. Looks at an input once a
+  /// The first that is not what it was; null when all are. Looks at an input once a
   /// round, however many tasks have used it.
   const std::string* first_changed(const std::vector<Used>& used, const Stop& stop = {});
   void begin_round() { ++round_; }
@@ -64,7 +63,6 @@ class ContentCache {
   struct Look {
     std::uint64_t round = 0;
     std::optional<Digest> digest{};  ///< nothing when it cannot be read
-    bool gone = false;
   };
   /// Takes an input of a task into its fingerprint.
   void use(const std::string& path, const Digest& content, std::vector<Used>* used);

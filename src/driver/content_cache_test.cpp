@@ -86,7 +86,8 @@ TEST_F(ContentCacheTest, TellsWhatChangedSinceATaskUsedItOnceARound) {
   EXPECT_EQ(cache.first_changed(used), nullptr);
   std::filesystem::remove(dir_ / "a");
   cache.begin_round();
-  EXPECT_EQ(cache.first_changed(used), nullptr) << "a task may use its input up";
+  ASSERT_NE(cache.first_changed(used), nullptr);
+  EXPECT_EQ(*cache.first_changed(used), task.inputs[0]);
 }
 
 TEST_F(ContentCacheTest, APipeIsNoInput) {

@@ -20,11 +20,19 @@ namespace {
 
 constexpr int kLookMs = 100;
 
-/// Tasks with the same one would be twins, whatever else differs.
-Digest twin_key(const Task& task) {
+/// Tasks that have one in common must not run at once: the same command in the same folder would be
+/// twins, whatever else differs, and who writes the same file spoils it.
+std::vector<Digest> claims(const Task& task) {
   Hasher hasher;
   for (const auto& word : task.argv) hasher.add(word);
-  return hasher.add(task.workdir).digest();
+  std::vector<Digest> claims{hasher.add(task.workdir).digest()};
+  for (const auto* files : {&task.outputs, &task.collect}) {
+    for (const auto& path : *files) {
+      hasher.reset();
+      claims.push_back(hasher.add(path).digest());
+    }
+  }
+  return claims;
 }
 
 class TakeOver {
@@ -102,12 +110,15 @@ class TakeOver {
       if (wanted.empty()) {
         for (std::uint32_t i = 1; i <= sweep_.size(); ++i) {
           sweep_.fill_task(TaskId(i), task);
-          wanted.insert(twin_key(task));
+          for (const Digest& claim : claims(task)) wanted.insert(claim);
         }
       }
       TRY_ASSIGN(const Sweep* study, others_.study(key.run));
       const bool known = study != nullptr && key.task.value() <= study->size();
-      if (!known || wanted.contains(twin_key(study->task(key.task)))) awaited_.insert(key);
+      if (!known || std::ranges::any_of(claims(study->task(key.task)), [&](const Digest& claim) {
+            return wanted.contains(claim);
+          }))
+        awaited_.insert(key);
     }
     return {};
   }

@@ -123,7 +123,8 @@ std::vector<schedule::HostLoad> Engine::Impl::host_loads() const {
     const auto place = places.find(host);
     if (place != places.end()) loads[place->second].ongoing.push_back({cost, started});
   };
-  for (const auto& [task, attempt] : outstanding) add(attempt.host, attempt.cost, attempt.started);
+  for (const auto& [task, attempt] : outstanding)
+    if (!attempt.computed) add(attempt.host, attempt.cost, attempt.started);
   for (const auto& [task, place] : staged)
     add(place.host, forecast::usable_cost(workload.cost_of(task)), kNever);
   for (auto& load : loads)  // the map's order must not reach a decision

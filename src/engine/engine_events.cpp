@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "engine/engine_impl.hpp"
 
@@ -65,6 +66,17 @@ void Engine::Impl::on(const AttemptStarted& event) {
   hand_over(task, event.host, workload.resources_of(task));
   mark_running(task, event.at);
   if (record.cancel) cancels.push_back(task);
+}
+
+void Engine::Impl::on(const AttemptComputed& event) {
+  if (!valid(event.key)) return;
+  const auto attempt = outstanding.find(event.key.task);
+  if (attempt == outstanding.end() || tasks[event.key.task].attempt != event.key.attempt.value())
+    return;
+  attempt->second.computed = true;
+  const schedule::Load load = std::exchange(attempt->second.load, 0);
+  if (const auto host = hosts.find(attempt->second.host); host != hosts.end())
+    host->second.load -= std::min(host->second.load, load);
 }
 
 void Engine::Impl::on(const AttemptReturned& event) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/engine.hpp"
+#include "engine/engine_fixture.hpp"
 
 namespace gantry::engine {
 namespace {
@@ -11,13 +12,10 @@ namespace {
 using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 constexpr SiteId kLab(1);
 constexpr SiteId kCluster(2);
-
-TimePoint at(int s) {
-  return TimePoint{} + std::chrono::hours(1) + seconds(s);
-}
 
 /// Answers with what it was told to.
 class Scripted final : public schedule::Scheduler {
@@ -123,6 +121,19 @@ TEST(EngineFiles, AHostThatGoesTakesNoStagedTaskWithIt) {
   EXPECT_THAT(lab.decide(2), IsEmpty());
   lab.engine.apply(FileArrived{FileId(0), kCluster, at(3)});
   EXPECT_THAT(lab.decide(3), ElementsAre("start 1 on 2"));
+}
+
+TEST(EngineFiles, OutputsOnTheirWayHomeDoNotKeepTheHost) {
+  Engine engine(Workload{.count = 9}, {});
+  engine.apply(HostUp{host_at(1, kHome)});
+  EXPECT_THAT(words(engine.decide(at(0))), SizeIs(2));  // one runs, one lies ahead
+  const TaskKey first{RunId(1), TaskId(1), AttemptId(1)};
+  engine.apply(AttemptStarted{first, HostId(1), at(0)});
+  engine.apply(AttemptComputed{first});
+  EXPECT_THAT(words(engine.decide(at(5))), ElementsAre("start 3 on 1"));
+  EXPECT_EQ(engine.state(TaskId(1)), TaskState::running);
+  engine.apply(AttemptComputed{first});  // told twice
+  EXPECT_THAT(words(engine.decide(at(6))), IsEmpty());
 }
 
 TEST(EngineFiles, CancellingAndDrainingEndTheWait) {

@@ -30,6 +30,7 @@ struct Outstanding {
   schedule::Load load = 0;
   double cost = 1;
   TimePoint started = kNever;
+  bool computed = false;  ///< it has left its host
 };
 
 /// A task that holds its place on a host until its files are there.
@@ -64,6 +65,7 @@ struct Engine::Impl {
   void on(const HostUp& event);
   void on(const HostDown& event);
   void on(const AttemptStarted& event);
+  void on(const AttemptComputed& event);
   void on(const AttemptReturned& event);
   void on(const AttemptEnded& event);
   void on(const TaskReused& event);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/engine.hpp"
+#include "engine/engine_fixture.hpp"
 
 namespace gantry::engine {
 namespace {
@@ -10,10 +11,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 constexpr HostId kHost(1);
-TimePoint at(int s) {
-  return TimePoint{} + std::chrono::hours(1) + std::chrono::seconds(s);
-}
-
 TaskKey key(std::uint32_t task, std::uint32_t attempt) {
   return {RunId(1), TaskId(task), AttemptId(attempt)};
 }

@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "engine/engine_fixture.hpp"
+
 namespace gantry::engine {
 namespace {
 
@@ -13,10 +15,6 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-TimePoint at(int s) {
-  return TimePoint{} + std::chrono::hours(1) + seconds(s);
-}
 
 /// An engine, and short ways to tell it things.
 struct Bench {

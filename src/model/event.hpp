@@ -29,6 +29,11 @@ struct AttemptStarted {
   HostId host;
   TimePoint at;
 };
+/// An attempt has left its host to the next one; its outputs are still on their way home. Not
+/// journalled: its end will be.
+struct AttemptComputed {
+  TaskKey key;
+};
 /// Handed to a host but given back unstarted (drain, cancel, lost connection). Not journalled.
 struct AttemptReturned {
   TaskKey key;
@@ -89,8 +94,8 @@ struct DrainRequested {
   std::string reason;
 };
 
-using Event = std::variant<HostUp, HostDown, AttemptStarted, AttemptReturned, AttemptEnded,
-                           TaskReused, TaskInvalidated, CancelRequested, FileArrived, MoveFailed,
-                           FileGone, DrainRequested>;
+using Event = std::variant<HostUp, HostDown, AttemptStarted, AttemptComputed, AttemptReturned,
+                           AttemptEnded, TaskReused, TaskInvalidated, CancelRequested, FileArrived,
+                           MoveFailed, FileGone, DrainRequested>;
 
 }  // namespace gantry

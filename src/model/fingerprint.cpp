@@ -35,10 +35,18 @@ bool is_interpreter(std::string_view program) {
                      [&](std::string_view name) { return is_named(program, name); });
 }
 
-/// The program text is among the arguments themselves (-c of shells and Python, -e of Perl, Ruby,
-/// node …).
-bool is_inline_program(std::string_view option) {
+/// Options whose value is program text.
+bool takes_text(std::string_view option) {
   return option == "-c" || option == "-e" || option == "--eval";
+}
+
+/// -c of Python, -e of Perl, Ruby, node …: there is no script then. With gnuplot and Octave a
+/// script may follow; to a shell -e means something else, and its -c has been looked at before.
+bool text_is_all(std::string_view interpreter) {
+  constexpr std::array<std::string_view, 10> kOthers{
+      "gnuplot", "octave", "octave-cli", "bash", "sh", "dash", "ksh", "zsh", "source", "."};
+  return std::none_of(kOthers.begin(), kOthers.end(),
+                      [&](std::string_view name) { return is_named(interpreter, name); });
 }
 
 /// Collects the files that a command runs.
@@ -90,7 +98,11 @@ class ProgramFinder {
 
   void script(std::span<const std::string> words) {
     for (std::size_t i = 1; i < words.size(); ++i) {
-      if (is_inline_program(words[i])) return;
+      if (takes_text(words[i])) {
+        if (text_is_all(words[0])) return;
+        continue;
+      }
+      if (words[i].starts_with("--file=") && add(words[i].substr(7))) return;
       if (words[i] == "-m" && i + 1 < words.size() && is_named(words[0], "python"))
         return module(words[i + 1]);
       if (!words[i].starts_with('-') && add(words[i])) return;

@@ -64,6 +64,11 @@ TEST_F(FingerprintTest, SoIsWhatStandsBehindWrappers) {
   EXPECT_THAT(implied({"srun", "-n", "4", "--mem=1G", "./sim"}), ElementsAre("sim"));
   EXPECT_THAT(implied({"taskset", "-c", "0", "stdbuf", "-oL", "bash", "sim"}), ElementsAre("sim"));
   EXPECT_THAT(implied({"nice", "-n"}), IsEmpty());
+  EXPECT_THAT(implied({"bash", "-e", "sim"}), ElementsAre("sim"));
+  EXPECT_THAT(implied({"gnuplot", "-e", "a=1", "sim"}), ElementsAre("sim"));
+  EXPECT_THAT(implied({"gnuplot", "-c", "sim", "1"}), ElementsAre("sim"));
+  EXPECT_THAT(implied({"R", "--file=sim"}), ElementsAre("sim"));
+  EXPECT_THAT(implied({"perl", "-e", "print", "sim"}), IsEmpty());
   EXPECT_THAT(implied({"echo", "./sim"}), IsEmpty());
 }
 

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "base/characters.hpp"
+
 namespace gantry {
 
 namespace {
@@ -33,6 +35,7 @@ void ShellContext::feed(char c) {
 
 void ShellContext::feed_value() {
   previous_ = 'v';
+  in_name_ = false;
 }
 
 void ShellContext::feed_normal(char c) {
@@ -79,6 +82,7 @@ void ShellContext::feed_double(char c) {
     escaped_ = false;
     return;
   }
+  in_name_ = c == '$' || (in_name_ && (is_letter(c) || is_digit(c)));
   if (c == '\\') escaped_ = true;
   if (c == '"') state_ = State::normal;
   if (c == '`' || (c == '(' && previous_ == '$'))
@@ -99,7 +103,8 @@ Result<ValueQuoting> ShellContext::quoting() const {
   if (braces_ > 0) return unsafe("inside ${…}");
   if (state_ == State::single_quotes) return ValueQuoting::inside_single;
   if (previous_ == '$') return unsafe("after a $");
-  return state_ == State::double_quotes ? ValueQuoting::inside_double : ValueQuoting::shell_word;
+  if (state_ != State::double_quotes) return ValueQuoting::shell_word;
+  return in_name_ ? ValueQuoting::after_name : ValueQuoting::inside_double;
 }
 
 }  // namespace gantry

@@ -26,6 +26,7 @@ class ShellContext {
 
   State state_ = State::normal;
   bool escaped_ = false;  ///< the last character was an unquoted backslash
+  bool in_name_ = false;  ///< of a $NAME in double quotes
   bool in_backticks_ = false;
   bool in_dollar_quotes_ = false;  ///< $'…': not POSIX, quotes differently
   int braces_ = 0;                 ///< open ${

@@ -220,6 +220,9 @@ void TextTemplate::append_to(std::string& out, std::span<const std::string_view>
       case ValueQuoting::inside_single:
         append_inside_single_quotes(out, value);
         break;
+      case ValueQuoting::after_name:
+        out.append("\"\"");  // ends the name
+        [[fallthrough]];
       case ValueQuoting::inside_double:
         append_inside_double_quotes(out, value);
         break;

@@ -26,7 +26,13 @@ enum class ValuePart : std::uint8_t {
 };
 
 /// How a value is written where it stands.
-enum class ValueQuoting : std::uint8_t { none, shell_word, inside_single, inside_double };
+enum class ValueQuoting : std::uint8_t {
+  none,
+  shell_word,
+  inside_single,
+  inside_double,
+  after_name,  ///< inside double quotes, right after $NAME
+};
 
 /// The names that may stand in braces, each for a slot; several may stand for one.
 class SlotNames {

@@ -17,7 +17,7 @@ MATCHER_P3(Is, start, end, returned, "") {
 
 /// One site behind a link of 10 bytes a second with two hosts, of speed 1 and 2. File 0 takes 10 s,
 /// file 1 takes 20 s, private inputs 1 s, an output 2 s.
-struct World {
+struct ChartWorld {
   Situation situation{
       .files = {{100}, {200}},
       .classes = {{.waiting = 9, .work = 60, .files = {0}, .private_bytes = 10, .output_bytes = 20},
@@ -33,7 +33,7 @@ struct World {
 };
 
 TEST(GanttChart, FilesThenComputationThenOutput) {
-  const World world;
+  const ChartWorld world;
   GanttChart chart = world.chart({.private_inputs = PrivateInputs::queued});
   // 10 s for file 0 and 1 s for the private inputs, 60 or 30 s of work, 2 s for the output.
   EXPECT_THAT(chart.fit(0, 0), Is(11, 71, 73));
@@ -60,7 +60,7 @@ TEST(GanttChart, FilesThenComputationThenOutput) {
 }
 
 TEST(GanttChart, WhatIsUnderWayIsKept) {
-  World world;
+  ChartWorld world;
   world.situation.sites[0].inbound.free_from = 4;  // file 0 arrives then
   world.situation.sites[0].file_from = {4, 0};
   world.situation.hosts[1].free_from = 25;
@@ -70,7 +70,7 @@ TEST(GanttChart, WhatIsUnderWayIsKept) {
 }
 
 TEST(GanttChart, AnOutputTakesTheFirstGap) {
-  World world;
+  ChartWorld world;
   world.situation.sites[0].file_from = {0, kNever};
   GanttChart chart = world.chart({.private_inputs = PrivateInputs::queued});
   EXPECT_THAT(chart.assign(0, 1), Is(1, 31, 33));
@@ -91,7 +91,7 @@ TEST(GanttChart, AnOutputTakesTheFirstGap) {
 }
 
 TEST(GanttChart, AnOutputMayLeaveTheLinkToInputs) {
-  World world;
+  ChartWorld world;
   world.situation.sites[0].file_from = {0, 0};
   GanttChart not_charted =
       world.chart({.outputs_in_chart = false, .private_inputs = PrivateInputs::queued});
@@ -108,7 +108,7 @@ TEST(GanttChart, AnOutputMayLeaveTheLinkToInputs) {
 }
 
 TEST(GanttChart, QueuedPrivateInputsWaitBehindALongFile) {
-  World world;
+  ChartWorld world;
   world.situation.sites[0].file_from = {0, kNever};
   GanttChart chart = world.chart({.private_inputs = PrivateInputs::queued});
   EXPECT_THAT(chart.assign(1, 1), Is(21, 51, 51));  // file 1: 0-20, private inputs: 20-21
@@ -116,7 +116,7 @@ TEST(GanttChart, QueuedPrivateInputsWaitBehindALongFile) {
 }
 
 TEST(GanttChart, PrivateInputsInTheirOwnStreamWaitForEachOtherOnly) {
-  World world;
+  ChartWorld world;
   world.situation.sites[0].file_from = {0, kNever};
   GanttChart chart = world.chart({.private_inputs = PrivateInputs::own_stream});
   EXPECT_THAT(chart.assign(1, 1), Is(20, 50, 50));  // private inputs 0-1
@@ -125,7 +125,7 @@ TEST(GanttChart, PrivateInputsInTheirOwnStreamWaitForEachOtherOnly) {
 }
 
 TEST(GanttChart, PrivateInputsArePrefetchedBeforeALongFile) {
-  World world;
+  ChartWorld world;
   world.situation.sites[0].file_from = {0, kNever};
   GanttChart chart = world.chart({.private_inputs = PrivateInputs::prefetched, .prefetch = 2});
   // Two tasks on each of two hosts, 10 bytes each: 4 s of room. File 1: 4-24; its private inputs
@@ -140,7 +140,7 @@ TEST(GanttChart, PrivateInputsArePrefetchedBeforeALongFile) {
 }
 
 TEST(GanttChart, WhatNeverEndsIsNotFit) {
-  World world;
+  ChartWorld world;
   world.estimates.speeds[0] = 0;
   EXPECT_EQ(world.chart().fit(2, 0).returned, kNever);
   world.estimates.links[0].bandwidth = 0;

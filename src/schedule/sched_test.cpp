@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using What = PlannedTransfer::What;
 
-struct World {
+struct SchedWorld {
   Situation situation;
   SteadyEstimates estimates;
 
@@ -25,14 +25,14 @@ struct World {
 };
 
 /// A site at home: no links. Tasks without files.
-World at_home(std::vector<double> speeds, std::vector<TaskClass> classes) {
+SchedWorld world_at_home(std::vector<double> speeds, std::vector<TaskClass> classes) {
   std::vector<PlanHost> hosts(speeds.size());
   return {{.files = {}, .classes = std::move(classes), .sites = {{}}, .hosts = std::move(hosts)},
           {std::move(speeds), {{}}}};
 }
 
 TEST(Sched, MinMinIsCheapestFirstAndMaxMinDearestFirst) {
-  const World world = at_home(
+  const SchedWorld world = world_at_home(
       {1}, {{.waiting = 1, .work = 3}, {.waiting = 2, .work = 1}, {.waiting = 1, .work = 2}});
   EXPECT_THAT(world.tasks({.heuristic = Heuristic::min_min}),
               ElementsAre(PlannedTask{1, 0, 0, 1, 1}, PlannedTask{1, 0, 1, 2, 2},
@@ -43,7 +43,8 @@ TEST(Sched, MinMinIsCheapestFirstAndMaxMinDearestFirst) {
 }
 
 TEST(Sched, SufferageGivesTheFastHostToWhomItMattersMost) {
-  const World world = at_home({2, 1}, {{.waiting = 1, .work = 10}, {.waiting = 1, .work = 4}});
+  const SchedWorld world =
+      world_at_home({2, 1}, {{.waiting = 1, .work = 10}, {.waiting = 1, .work = 4}});
   // Class 0: 5 or 10 s, it would lose 5. Class 1: 2 or 4 s, it would lose 2. So class 0 gets the
   // fast host; then class 1 ends at 5 + 2 there, or at 4 on the other.
   EXPECT_THAT(world.tasks({.heuristic = Heuristic::sufferage}),
@@ -54,7 +55,7 @@ TEST(Sched, SufferageGivesTheFastHostToWhomItMattersMost) {
 }
 
 /// A file of 100 s that one site has; its hosts are of nearly the same speed.
-World file_at_one_site() {
+SchedWorld file_at_one_site() {
   return {{.files = {{1000}},
            .classes = {{.waiting = 1, .work = 10, .files = {0}}, {.waiting = 2, .work = 20}},
            .sites = {{.file_from = {0}}, {.file_from = {kNever}}},
@@ -80,7 +81,7 @@ TEST(Sched, XSufferageDoes) {
 }
 
 TEST(Sched, EnoughIsAMatterOfAllHostsOrOfEach) {
-  const World world = at_home({4, 0.9}, {{.waiting = 100, .work = 4}});
+  const SchedWorld world = world_at_home({4, 0.9}, {{.waiting = 100, .work = 4}});
   const Seconds slow = 4 / 0.9;  // 4.44, against 1 on the fast host
   const auto plan = [&](Seconds horizon, Seconds margin, Enough enough) {
     return world.tasks(
@@ -99,7 +100,7 @@ TEST(Sched, EnoughIsAMatterOfAllHostsOrOfEach) {
 }
 
 TEST(Sched, AHostThatCanCompleteNothingIsNotWaitedFor) {
-  World world = at_home({4, 0}, {{.waiting = 100, .work = 4}});
+  SchedWorld world = world_at_home({4, 0}, {{.waiting = 100, .work = 4}});
   EXPECT_EQ(world.tasks({.horizon = 3, .enough = Enough::all_covered}).size(), 3U);
   EXPECT_EQ(world.tasks({.horizon = 3, .enough = Enough::each_covered}).size(), 3U);
   world.situation.hosts[0].free_from = kNever;
@@ -107,14 +108,15 @@ TEST(Sched, AHostThatCanCompleteNothingIsNotWaitedFor) {
 }
 
 TEST(Sched, NothingToDoOrNowhereToDoIt) {
-  EXPECT_THAT(at_home({1}, {}).tasks({}), IsEmpty());
-  EXPECT_THAT(at_home({1}, {{.waiting = 0}}).tasks({}), IsEmpty());
-  EXPECT_THAT(at_home({}, {{.waiting = 3}}).tasks({}), IsEmpty());
+  EXPECT_THAT(world_at_home({1}, {}).tasks({}), IsEmpty());
+  EXPECT_THAT(world_at_home({1}, {{.waiting = 0}}).tasks({}), IsEmpty());
+  EXPECT_THAT(world_at_home({}, {{.waiting = 3}}).tasks({}), IsEmpty());
   EXPECT_THAT(sched({}, SteadyEstimates(), {}).tasks, IsEmpty());
 }
 
 TEST(Sched, TheSeedDecidesTies) {
-  const World world = at_home({1, 1, 1}, {{.waiting = 1, .work = 1}, {.waiting = 1, .work = 1}});
+  const SchedWorld world =
+      world_at_home({1, 1, 1}, {{.waiting = 1, .work = 1}, {.waiting = 1, .work = 1}});
   std::set<std::pair<std::uint32_t, std::uint32_t>> firsts;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const PlannedTask first = world.tasks({.heuristic = Heuristic::min_min, .seed = seed}).front();
@@ -138,7 +140,7 @@ std::string text(const GanttPlan& plan) {
 }
 
 /// Two sites, two files, three hosts.
-World small_grid() {
+SchedWorld small_grid() {
   const auto task = [](std::uint32_t waiting, double work, std::uint32_t file) {
     return TaskClass{
         .waiting = waiting, .work = work, .files = {file}, .private_bytes = 10, .output_bytes = 20};
@@ -155,7 +157,7 @@ TEST(Sched, GoldenPlan) {
   // ends at 25 + 15 on host 1 / 11.5 + 30, home at 42 / 44. Class 1: file at 40 / 21.5, ends at
   // 40 + 10 / 41.5, home at 52 / 44. Class 2: 40 + 25 + 2 = 67 / 21.5 + 50 + 2.5 = 74. They would
   // lose 2, 8 and 7: class 1 goes to host 2.
-  const World world = small_grid();
+  const SchedWorld world = small_grid();
   EXPECT_EQ(text(sched(world.situation, world.estimates, {.heuristic = Heuristic::xsufferage})),
             R"(class 1 on host 2: 21.5-41.5, home at 44
 class 0 on host 1: 25-40, home at 42

@@ -10,14 +10,14 @@ namespace {
 
 using schedule::kNever;
 
-Trace steps(std::vector<TraceStep> list, std::optional<double> period = {}) {
+Trace made_of(std::vector<TraceStep> list, std::optional<double> period = {}) {
   return Trace::make(std::move(list), period).value();
 }
 
 /// A host at home, and one behind a link with two streams.
 TraceGrid two_sites(double now) {
-  const LinkSpec link{.bandwidth = steps({{0, 10}, {20, 5}}), .latency = 1, .streams = 2};
-  return {.slots = {{.speed = 2, .availability = steps({{0, 1}, {10, 0.5}})}, {}},
+  const LinkSpec link{.bandwidth = made_of({{0, 10}, {20, 5}}), .latency = 1, .streams = 2};
+  return {.slots = {{.speed = 2, .availability = made_of({{0, 1}, {10, 0.5}})}, {}},
           .sites = {{}, {link, link}},
           .now = now};
 }
@@ -51,7 +51,7 @@ double any(int low, int high) {
 Trace any_trace(int low, int high) {
   std::vector<TraceStep> list;
   for (int i = 0; i < 4; ++i) list.push_back({i * 5.0 + any(0, 4), any(low, high)});
-  return steps(std::move(list), 25).shifted(any(0, 24));
+  return made_of(std::move(list), 25).shifted(any(0, 24));
 }
 
 TEST(TraceOracle, FastestIsNeverExceeded) {

@@ -4,6 +4,7 @@
 
 #include "base/fd.hpp"
 #include "base/scratch_dir.hpp"
+#include "spec/mistake_fixture.hpp"
 
 namespace gantry::spec {
 namespace {
@@ -75,16 +76,6 @@ TEST(GridFile, FindsTracesBesideTheFile) {
   const auto grid = load_grid(dir / "g.yaml");
   ASSERT_TRUE(grid) << grid.error().message;
   EXPECT_EQ(grid->sites[0].hosts.at(0).availability, (dir / "cpu.csv").string());
-}
-
-struct Mistake {
-  std::string text;
-  std::string message;
-  std::string hint = {};
-};
-
-void PrintTo(const Mistake& mistake, std::ostream* out) {
-  *out << mistake.text;
 }
 
 class GridErrors : public ::testing::TestWithParam<Mistake> {};

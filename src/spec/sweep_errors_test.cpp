@@ -2,20 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "spec/mistake_fixture.hpp"
 #include "spec/spec.hpp"
 
 namespace gantry::spec {
 namespace {
-
-struct Mistake {
-  std::string text;
-  std::string message;
-  std::string hint = {};
-};
-
-void PrintTo(const Mistake& mistake, std::ostream* out) {
-  *out << mistake.text;
-}
 
 class SweepErrors : public ::testing::TestWithParam<Mistake> {};
 

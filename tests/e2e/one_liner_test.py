@@ -143,6 +143,10 @@ class OneLinerTest(gantry_test.TestCase):
         result = self.gantry("run", "-q", "--shell", "echo", "{1}-{2}", "|", "rev", ":::", "ab", ":::", "cd")
         self.assertEqual((result.code, result.stdout), (0, "dc-ba\n"), result)
 
+    def test_a_value_is_no_part_of_a_variables_name(self):
+        result = self.gantry("run", "-q", "-k", "--shell", "--", 'X=1; echo "$X{}" "$X-{}"', ":::", "abc", "_1", "5")
+        self.assertEqual((result.code, result.stdout), (0, "1abc 1-abc\n1_1 1-_1\n15 1-5\n"), result)
+
     def test_output_in_the_order_of_tasks(self):
         self.write("first.sh", "[ $1 = 1 ] && while [ ! -e last ]; do sleep 0.02; done; [ $1 = 6 ] && touch last; echo $1")
         result = self.gantry("run", "-q", "-k", "-j2", "--", "sh", "first.sh", "{}", ":::", "1..6")

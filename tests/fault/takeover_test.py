@@ -60,6 +60,25 @@ class TakeOverTest(FaultCase):
         self.assert_each_ran_once(self.finish(child))
         self.assertEqual(self.gantry("status", "1", "--json").json()["state"], "finished")
 
+    def test_who_writes_the_same_file_is_waited_for(self):
+        """Another command, another study: but both would write the file at once."""
+        self.write("go", "")
+        self.finish(self.start_gantry("run", "-j4", "sweep.yaml"))
+        (self.dir / "go").unlink()
+        self.write("writer", '#!/bin/sh\n./task "$1"; touch "out_$1"\n', executable=True)
+        study = "command: [./writer, '{i}', %s]\nparameters: {i: 7..8}\noutputs: 'out_{i}'\n"
+        self.write("sweep.yaml", study % "old")
+        self.write("began", "")
+        child = self.start_gantry("run", "-j4", "sweep.yaml")
+        self.wait_until(lambda: self.line_count("began") == 2, "two tasks to begin")
+        child.kill()
+        child.communicate()
+        self.write("sweep.yaml", study % "new")
+        child = self.start_gantry("run", "-j4", "sweep.yaml")
+        self.assertIn("waiting for 2 tasks", self.wait_waiting(child))
+        self.write("go", "")
+        self.assertEqual(self.finish(child).code, 0)
+
     def test_what_ended_meanwhile_is_reused(self):
         self.write("go", "")
         self.wait_until(lambda: self.line_count("ended") == 2, "both tasks to end")

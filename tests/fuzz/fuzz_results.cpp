@@ -33,6 +33,11 @@ void check_json(const std::string& text, const std::vector<std::string>& keys) {
     if (!document.is_discarded() && text.find('\0') == std::string::npos) std::abort();
     return;
   }
+  if (document.is_discarded()) {  // to the library these are no JSON
+    if (text.find("NaN") == std::string::npos && text.find("Infinity") == std::string::npos)
+      std::abort();
+    return;
+  }
   auto at = view;
   const json* node = &document;
   for (const auto& key : keys) {

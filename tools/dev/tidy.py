@@ -81,7 +81,7 @@ def main() -> int:
     todo = {}
     for command in json.loads((BUILD / "compile_commands.json").read_text()):
         unit = pathlib.Path(command["file"])
-        if unit.stem.endswith("_test") or not unit.is_relative_to(ROOT):
+        if unit.stem.endswith("_test") or "/CMakeFiles/test_" in str(unit) or not unit.is_relative_to(ROOT):
             continue
         files = included(unit)
         clean = CLEAN / content_key(files)
