@@ -35,7 +35,7 @@ endif()
 
 # Sources are every *.cpp of the folder (and its subfolders); *_test.cpp make the folder's test program, which may
 # start TEST_PROGRAMS of ours. With GANTRY_TOGETHER eight sources are compiled as one: reading the same headers and
-# making the same templates is most of the work, so that it takes a third of the time. Private names must then be
+# making the same templates is most of the work, so that it takes less than half of the time. Private names must then be
 # unique in their folder.
 function(gantry_library name)
   cmake_parse_arguments(ARG "" "" "USES;LINKS;TEST_LINKS;TEST_PROGRAMS" ${ARGN})

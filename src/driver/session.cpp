@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 
 #include "driver/attempt_results.hpp"
@@ -51,7 +52,8 @@ Result<Summary> Session::run(Opened opened) {
   TRY(take_in(std::move(opened)));
   if (auto why = run_.engine.unplaceable(); !why.empty()) {
     launcher_.close();
-    return fail(ErrorCode::usage, std::move(why), "ask for less in 'resources:', or raise -j");
+    return fail(ErrorCode::usage, std::move(why),
+                "ask for less in 'resources:'; for cores, -j may allow more");
   }
   TRY_ASSIGN(auto signals, StopSignals::watch());
   signals_.emplace(std::move(signals));
@@ -127,8 +129,9 @@ void Session::carry_out(const std::vector<Action>& actions) {
                             launcher_.cancel({run_.id, a.task, a.attempt}, a.host);
                           },
                           [&](const RecallQueued& a) { launcher_.recall(a.host); },
-                          // There is one site so far: home, where all files are.
-                          [](const MoveFile&) {}},
+                          [](const MoveFile&) {
+                            assert(false && "there is one site, home, where all files are");
+                          }},
                action);
   }
 }

@@ -87,7 +87,11 @@ class TidyTest(gantry_test.TestCase):
         self.write("src/base/user.cpp", '#include "base/middle.hpp"\n')
         self.write("src/base/other.cpp", "")
         self.write("src/base/other_test.cpp", "")
-        units = [{"file": f"{self.dir}/src/base/{name}.cpp"} for name in ("user", "other", "other_test")]
+        self.write("build/asan/src/CMakeFiles/test_base.dir/Unity/unity_0_cxx.cxx",
+                   f'#include "{self.dir}/src/base/other_test.cpp"\n')
+        names = ["src/base/user.cpp", "src/base/other.cpp", "src/base/other_test.cpp",
+                 "build/asan/src/CMakeFiles/test_base.dir/Unity/unity_0_cxx.cxx"]
+        units = [{"file": f"{self.dir}/{name}"} for name in names]
         self.write("build/asan/compile_commands.json", json.dumps(units))
         self.git("init", "--initial-branch=main")
         self.commit()
