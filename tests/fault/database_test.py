@@ -1,5 +1,6 @@
 """Databases that are newer, cut, overwritten, foreign or in use: refused with what to do, and left as they are."""
 import os
+import re
 import sqlite3
 import subprocess
 import unittest
@@ -81,7 +82,9 @@ class DatabaseTest(FaultCase):
         good = self.database.read_bytes()
         pages = len(good) // 4096
         self.assertGreater(pages, 100)
-        wholesome = {command: self.gantry(*command).stdout for command in self.READ}
+        # A run that finds all done, because only pages were hit that hold nothing, is news too.
+        told = lambda result: re.sub("last news .*", "", result.stdout)
+        wholesome = {command: told(self.gantry(*command)) for command in self.READ}
         refused = 0
         for _ in range(10):
             bad = bytearray(good)
@@ -99,7 +102,7 @@ class DatabaseTest(FaultCase):
             for command in self.READ:  # what they need may be whole, but they never tell anything else than the truth
                 result = self.gantry(*command)
                 if result.code == 0:
-                    self.assertEqual(result.stdout, wholesome[command])
+                    self.assertEqual(told(result), wholesome[command])
                 else:
                     self.assertTrue(is_damaged, result)
                     self.assertEqual(result.code, 3, result)
