@@ -15,6 +15,7 @@ struct Trace::Steps {
   std::vector<double> value;
   std::vector<double> done;
   double period = kForever;
+  double largest = 0;
 
   [[nodiscard]] bool periodic() const { return period < kForever; }
   [[nodiscard]] Place place(double at) const;
@@ -85,6 +86,7 @@ Result<Trace> Trace::make(std::vector<TraceStep> steps, std::optional<double> pe
   for (std::size_t i = 0; i < steps.size(); ++i) {
     made->time.push_back(steps[i].time);
     made->value.push_back(steps[i].value);
+    made->largest = std::max(made->largest, steps[i].value);
     made->done.push_back(done);
     const double end = i + 1 < steps.size() ? steps[i + 1].time : made->period;
     if (steps[i].value > 0) done += (end - steps[i].time) * steps[i].value;
@@ -160,6 +162,10 @@ Trace Trace::shifted_at_random(Random& random) const {
   const double span = steps_->periodic() ? steps_->period : steps_->time[steps_->value.size() - 1];
   // The top 53 bits as a number in [0,1); std::uniform_real_distribution differs between libraries.
   return shifted(static_cast<double>(random() >> 11U) * 0x1.0p-53 * span);
+}
+
+double Trace::largest() const {
+  return steps_ ? steps_->largest : constant_;
 }
 
 std::vector<TraceStep> Trace::steps() const {

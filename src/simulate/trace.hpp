@@ -56,6 +56,8 @@ class Trace {
   /// Shifted to any moment of its period (of its steps, if it has no period) with equal chance.
   [[nodiscard]] Trace shifted_at_random(Random& random) const;
 
+  /// No value is larger. At once.
+  [[nodiscard]] double largest() const;
   /// As given, before any shift.
   [[nodiscard]] std::vector<TraceStep> steps() const;
   [[nodiscard]] std::optional<double> period() const;

@@ -16,16 +16,11 @@ const std::optional<LinkSpec>& link(const TraceGrid& grid, std::uint32_t site, b
   return outbound ? its.outbound : its.inbound;
 }
 
-double largest_value(const Trace& trace) {
-  const auto steps = trace.steps();
-  return std::ranges::max_element(steps, {}, &TraceStep::value)->value;
-}
-
 }  // namespace
 
 TraceEstimates::TraceEstimates(TraceGrid grid) : grid_(std::move(grid)) {
   for (const HostSpec& slot : grid_.slots)
-    fastest_.push_back(slot.speed * largest_value(slot.availability) * kRounding);
+    fastest_.push_back(slot.speed * slot.availability.largest() * kRounding);
 }
 
 Seconds TraceEstimates::computed(std::uint32_t host, Seconds from, double work) const {

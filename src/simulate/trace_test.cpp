@@ -30,6 +30,12 @@ TEST(Trace, HoldsEachValueUntilTheNext) {
   EXPECT_EQ(trace.integral(15, 15), 0);
 }
 
+TEST(Trace, KnowsItsLargestValue) {
+  EXPECT_EQ(trace_of({{0, 2}, {10, 5}, {15, 4}}).largest(), 5);
+  EXPECT_EQ(trace_of({{0, 2}, {10, 5}, {15, 4}}, 20).shifted(16).largest(), 5);
+  EXPECT_EQ(Trace(3).largest(), 3);
+}
+
 TEST(Trace, TellsWhenWorkIsDone) {
   const Trace trace = trace_of({{0, 2}, {10, 0}, {15, 4}});
   EXPECT_EQ(trace.when_done(3, 0), 3);
