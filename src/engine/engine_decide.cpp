@@ -15,6 +15,8 @@ constexpr std::uint32_t kHopeless = 20;
 
 std::vector<Action> Engine::Impl::decide(TimePoint now) {
   end_replay();
+  const TimePoint wakeup = next_wakeup();
+  const bool due = wakeup != kNever && wakeup <= now;
   last_decide = now;
   std::vector<Action> actions;
   for (const TaskId task : cancels)
@@ -27,8 +29,7 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
     wake_retries(now);
     launch_staged(actions);
     if (!hosts.empty()) {
-      do refill();
-      while (start_some(now, actions) > 0 && ready.placeable() == 0 && cursor < tasks.size());
+      if (due || changed) ask_strategy(now, actions);
       check_stuck();
     }
   }
@@ -40,6 +41,13 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
     actions.emplace_back(RecallQueued{id});
   }
   return actions;
+}
+
+void Engine::Impl::ask_strategy(TimePoint now, std::vector<Action>& actions) {
+  changed = false;
+  ask_again = kNever;
+  do refill();
+  while (start_some(now, actions) > 0 && ready.placeable() == 0 && cursor < tasks.size());
 }
 
 void Engine::Impl::check_stop_rules() {
@@ -99,38 +107,22 @@ std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions
   const auto loads = host_loads();
   const auto classes = ready.view();
   const auto sites = files.view();
-  const auto plan =
-      strategy->plan({now, classes, loads, run_times, workload.file_bytes, sites, refused});
+  const auto plan = strategy->plan(
+      {now, classes, loads, run_times, ready.placeable(), workload.file_bytes, sites, refused});
   ask_again = plan.ask_again;
   refused = 0;
   std::size_t started = 0;
   for (const auto& intent : plan.starts) start(intent, now, actions) ? ++started : ++refused;
   for (const auto& wanted : plan.moves)
     if (!move(wanted, now, actions)) ++refused;
+  changed = changed || refused > 0;
   return started;
 }
 
 std::vector<schedule::HostLoad> Engine::Impl::host_loads() const {
   std::vector<schedule::HostLoad> loads;
   loads.reserve(hosts.size());
-  std::map<HostId, std::size_t> places;
-  for (const auto& [id, state] : hosts) {
-    if (appetite.ongoing) places.emplace(id, loads.size());
-    loads.push_back({&state.host, state.load});
-  }
-  if (!appetite.ongoing) return loads;
-  const auto add = [&](HostId host, double cost, TimePoint started) {
-    const auto place = places.find(host);
-    if (place != places.end()) loads[place->second].ongoing.push_back({cost, started});
-  };
-  for (const auto& [task, attempt] : outstanding)
-    if (!attempt.computed) add(attempt.host, attempt.cost, attempt.started);
-  for (const auto& [task, place] : staged)
-    add(place.host, forecast::usable_cost(workload.cost_of(task)), kNever);
-  for (auto& load : loads)  // the map's order must not reach a decision
-    std::ranges::sort(load.ongoing, {}, [](const schedule::Ongoing& ongoing) {
-      return std::pair(ongoing.started, ongoing.cost);
-    });
+  for (const auto& [id, state] : hosts) loads.push_back({&state.host, state.load, state.ongoing});
   return loads;
 }
 

@@ -21,6 +21,7 @@ constexpr Duration kCrowdedWait = std::chrono::seconds(1);
 void Engine::Impl::on(const HostUp& event) {
   hosts[event.host.id].host = event.host;
   ready.judge_again();
+  changed = true;
 }
 
 void Engine::Impl::on(const HostDown& event) {
@@ -36,6 +37,7 @@ void Engine::Impl::on(const HostDown& event) {
   release_staged_on(event.host);
   hosts.erase(event.host);
   ready.judge_again();
+  changed = true;
 }
 
 bool Engine::Impl::valid(const TaskKey& key) const {
@@ -74,9 +76,7 @@ void Engine::Impl::on(const AttemptComputed& event) {
   if (attempt == outstanding.end() || tasks[event.key.task].attempt != event.key.attempt.value())
     return;
   attempt->second.computed = true;
-  const schedule::Load load = std::exchange(attempt->second.load, 0);
-  if (const auto host = hosts.find(attempt->second.host); host != hosts.end())
-    host->second.load -= std::min(host->second.load, load);
+  vacate(attempt->second.host, event.key.task, std::exchange(attempt->second.load, 0));
 }
 
 void Engine::Impl::on(const AttemptReturned& event) {
@@ -168,6 +168,7 @@ void Engine::Impl::leave_queue(TaskId task) {
 }
 
 void Engine::Impl::make_pending(TaskId task, bool first) {
+  changed = true;
   tasks.set_state(task, TaskState::pending);
   if (tasks[task].selected && task.value() <= cursor) ready.push(task, needs_of(task), first);
 }
@@ -186,7 +187,7 @@ void Engine::Impl::hand_over(TaskId task, HostId host, const Resources& resource
     // An adopted attempt may run on a host that has become too small for it.
     if (schedule::slots(it->second.host, resources) > 0)
       attempt.load = schedule::share(it->second.host, resources);
-    it->second.load += attempt.load;
+    occupy(host, task, attempt.load);
     ++it->second.handed_over;
   }
   underway.cost += attempt.cost;
@@ -194,11 +195,29 @@ void Engine::Impl::hand_over(TaskId task, HostId host, const Resources& resource
   tasks.set_state(task, TaskState::handed_over);
 }
 
+void Engine::Impl::occupy(HostId host, TaskId task, schedule::Load load) {
+  HostState& state = hosts.at(host);
+  state.load += load;
+  state.ongoing.push_back({task, forecast::usable_cost(workload.cost_of(task))});
+}
+
+void Engine::Impl::vacate(HostId host, TaskId task, schedule::Load load) {
+  const auto it = hosts.find(host);
+  if (it == hosts.end()) return;
+  it->second.load -= std::min(it->second.load, load);
+  std::erase_if(it->second.ongoing,
+                [&](const schedule::Ongoing& ongoing) { return ongoing.task == task; });
+  changed = true;
+}
+
 void Engine::Impl::mark_running(TaskId task, TimePoint at) {
   Outstanding& attempt = outstanding.at(task);
   attempt.started = at;
-  if (const auto it = hosts.find(attempt.host); it != hosts.end() && it->second.handed_over > 0)
-    --it->second.handed_over;
+  if (const auto it = hosts.find(attempt.host); it != hosts.end()) {
+    if (it->second.handed_over > 0) --it->second.handed_over;
+    const auto ongoing = std::ranges::find(it->second.ongoing, task, &schedule::Ongoing::task);
+    if (ongoing != it->second.ongoing.end()) ongoing->started = at;
+  }
   underway.started += seconds(at.time_since_epoch());
   ++underway.running;
   tasks.set_state(task, TaskState::running);
@@ -208,8 +227,8 @@ bool Engine::Impl::release(TaskId task) {
   const auto node = outstanding.extract(task);
   const Outstanding& attempt = node.mapped();
   const bool was_running = tasks[task].state == TaskState::running;
+  if (!attempt.computed) vacate(attempt.host, task, attempt.load);
   if (const auto it = hosts.find(attempt.host); it != hosts.end()) {
-    it->second.load -= std::min(it->second.load, attempt.load);
     if (!was_running && it->second.handed_over > 0) --it->second.handed_over;
   }
   underway.cost -= attempt.cost;

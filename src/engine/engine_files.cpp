@@ -19,17 +19,20 @@ void Engine::Impl::on(const FileArrived& event) {
   if (!files.known(event.file)) return;
   files.arrived(event.file, event.site);
   files_arrived = true;
+  changed = true;
 }
 
 void Engine::Impl::on(const MoveFailed& event) {
   if (!files.known(event.file)) return;
   files.failed(event.file, event.site, event.at);
+  changed = true;
   release_waiting_for(event.file, event.site);
 }
 
 void Engine::Impl::on(const FileGone& event) {
   if (!files.known(event.file)) return;
   files.gone(event.file, event.site);
+  changed = true;
   release_waiting_for(event.file, event.site);
 }
 
@@ -56,7 +59,7 @@ bool Engine::Impl::can_stage(const TaskNeeds& needs, SiteId site, TimePoint now)
 void Engine::Impl::stage(TaskId task, const Host& host, const TaskNeeds& needs, TimePoint now,
                          std::vector<Action>& actions) {
   const schedule::Load load = schedule::share(host, needs.resources);
-  hosts.at(host.id).load += load;
+  occupy(host.id, task, load);
   staged.emplace(task, Staged{host.id, host.site, load});
   tasks.set_state(task, TaskState::staging);
   for (const FileId file : needs.files) move({file, kHome, host.site}, now, actions);
@@ -64,8 +67,7 @@ void Engine::Impl::stage(TaskId task, const Host& host, const TaskNeeds& needs, 
 
 void Engine::Impl::leave_stage(TaskId task) {
   const auto place = staged.extract(task).mapped();
-  if (const auto host = hosts.find(place.host); host != hosts.end())
-    host->second.load -= std::min(host->second.load, place.load);
+  vacate(place.host, task, place.load);
 }
 
 void Engine::Impl::launch_staged(std::vector<Action>& actions) {

@@ -129,10 +129,10 @@ TEST(EngineFiles, OutputsOnTheirWayHomeDoNotKeepTheHost) {
   EXPECT_THAT(words(engine.decide(at(0))), SizeIs(2));  // one runs, one lies ahead
   const TaskKey first{RunId(1), TaskId(1), AttemptId(1)};
   engine.apply(AttemptStarted{first, HostId(1), at(0)});
-  engine.apply(AttemptComputed{first});
+  engine.apply(AttemptComputed{first, HostId(1)});
   EXPECT_THAT(words(engine.decide(at(5))), ElementsAre("start 3 on 1"));
   EXPECT_EQ(engine.state(TaskId(1)), TaskState::running);
-  engine.apply(AttemptComputed{first});  // told twice
+  engine.apply(AttemptComputed{first, HostId(1)});  // told twice
   EXPECT_THAT(words(engine.decide(at(6))), IsEmpty());
 }
 

@@ -43,6 +43,7 @@ struct Staged {
 struct HostState {
   Host host;
   schedule::Load load = 0;
+  std::vector<schedule::Ongoing> ongoing{};  ///< what was given to it and is not computed yet
   std::uint32_t handed_over = 0;
   bool recalled = false;
 };
@@ -106,6 +107,7 @@ struct Engine::Impl {
   void check_stuck();
   void wake_retries(TimePoint now);
   void refill();
+  void ask_strategy(TimePoint now, std::vector<Action>& actions);
   /// Asks the strategy once; how many tasks were started.
   std::size_t start_some(TimePoint now, std::vector<Action>& actions);
   bool start(const schedule::Intent& intent, TimePoint now, std::vector<Action>& actions);
@@ -115,6 +117,9 @@ struct Engine::Impl {
     return workload.needs_of(task, appetite.by_cost);
   }
   [[nodiscard]] std::vector<schedule::HostLoad> host_loads() const;
+  /// A host is given a task, or has it no more.
+  void occupy(HostId host, TaskId task, schedule::Load load);
+  void vacate(HostId host, TaskId task, schedule::Load load);
 
   // engine_files.cpp: shared files.
   // -------------------------------------------------------------------------
@@ -144,6 +149,7 @@ struct Engine::Impl {
   std::unique_ptr<schedule::Scheduler> strategy;
   schedule::Appetite appetite;
   TimePoint last_decide = kNever;
+  bool changed = true;           ///< what a strategy decides by, since it was asked
   TimePoint ask_again = kNever;  ///< the strategy
   std::uint32_t refused = 0;     ///< of what it wanted
 

@@ -31,8 +31,10 @@ ReadyQueue::Classes::iterator ReadyQueue::class_for(TaskNeeds needs) {
   if (!inserted) return classes_.find(known->second);
   known->second = schedule::ClassId(++last_id_);
   const bool placeable = placeable_(needs.resources);
-  return classes_.emplace_hint(classes_.end(), known->second,
-                               Class{std::move(needs), placeable, {}});
+  const auto it =
+      classes_.emplace_hint(classes_.end(), known->second, Class{std::move(needs), placeable, {}});
+  view_.push_back({it->first, &it->second.needs, &it->second.places});
+  return it;
 }
 
 void ReadyQueue::push(TaskId task, TaskNeeds needs, bool first) {
@@ -53,6 +55,7 @@ void ReadyQueue::erase_place(Classes::iterator it, std::deque<std::uint64_t>::it
   if (c.placeable) --placeable_count_;
   if (!c.places.empty()) return;
   by_needs_.erase(c.needs);
+  view_.erase(std::ranges::lower_bound(view_, it->first, {}, &schedule::ReadyClass::id));
   classes_.erase(it);
 }
 
@@ -93,13 +96,6 @@ std::pair<TaskId, Resources> ReadyQueue::front() const {
   const auto it = std::ranges::min_element(
       classes_, {}, [](const auto& entry) { return entry.second.places.front(); });
   return {task_at(it->second.places.front()), it->second.needs.resources};
-}
-
-std::vector<schedule::ReadyClass> ReadyQueue::view() const {
-  std::vector<schedule::ReadyClass> classes;
-  classes.reserve(classes_.size());
-  for (const auto& [id, c] : classes_) classes.push_back({id, &c.needs, &c.places});
-  return classes;
 }
 
 }  // namespace gantry::engine

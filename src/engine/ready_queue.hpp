@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "schedule/scheduler.hpp"
@@ -38,7 +39,7 @@ class ReadyQueue {
   /// The first of all tasks. REQUIRES: !empty().
   [[nodiscard]] std::pair<TaskId, Resources> front() const;
   /// For a strategy; valid until the queue changes.
-  [[nodiscard]] std::vector<schedule::ReadyClass> view() const;
+  [[nodiscard]] std::span<const schedule::ReadyClass> view() const { return view_; }
 
  private:
   struct Class {
@@ -55,7 +56,8 @@ class ReadyQueue {
   void erase_place(Classes::iterator it, std::deque<std::uint64_t>::iterator place);
 
   Placeable placeable_;
-  Classes classes_;  ///< none is empty
+  Classes classes_;                         ///< none is empty
+  std::vector<schedule::ReadyClass> view_;  ///< of classes_, in their order
   std::map<TaskNeeds, schedule::ClassId, Less> by_needs_;
   std::size_t placeable_count_ = 0;
   std::uint32_t last_id_ = 0;

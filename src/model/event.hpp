@@ -33,6 +33,7 @@ struct AttemptStarted {
 /// journalled: its end will be.
 struct AttemptComputed {
   TaskKey key;
+  HostId host;
 };
 /// Handed to a host but given back unstarted (drain, cancel, lost connection). Not journalled.
 struct AttemptReturned {

@@ -7,6 +7,9 @@ namespace gantry::schedule {
 namespace {
 constexpr std::uint32_t kMaxAhead = 2000;
 constexpr Duration kAheadTime = std::chrono::milliseconds(100);
+/// Tasks that take so long lose nothing by being handed over one at a time, and are better kept for
+/// whichever host is free first.
+constexpr Duration kLong = std::chrono::seconds(10);
 }  // namespace
 
 std::uint32_t slots(const Host& host, const Resources& resources) {
@@ -22,6 +25,7 @@ Load share(const Host& host, const Resources& resources) {
 
 std::uint32_t queue_ahead(std::uint32_t slots, std::optional<Duration> mean_run_time) {
   if (!mean_run_time) return slots;
+  if (*mean_run_time >= kLong) return 0;
   const std::uint32_t least = std::max(slots, 2U);
   const auto ns = std::max<std::int64_t>(mean_run_time->count(), 1);
   const auto wanted = static_cast<std::uint64_t>(slots * kAheadTime.count() / ns);

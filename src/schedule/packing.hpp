@@ -25,7 +25,7 @@ inline constexpr Load kFull = Load{1} << 32;
 
 /// How many tasks a host with so many slots may hold beyond what runs: what it works off in a tenth
 /// of a second, so that gantry may sleep and batch meanwhile, but at least one a slot (and two),
-/// and never thousands.
+/// and never thousands. Of long tasks none.
 [[nodiscard]] std::uint32_t queue_ahead(std::uint32_t slots, std::optional<Duration> mean_run_time);
 
 /// May the host, loaded like this, be handed one more such task?

@@ -3,6 +3,9 @@
 #include <array>
 #include <string>
 
+#include "schedule/best.hpp"
+#include "schedule/declared_estimates.hpp"
+#include "schedule/gantt_strategy.hpp"
 #include "schedule/workqueue.hpp"
 
 namespace gantry::schedule {
@@ -11,24 +14,46 @@ namespace {
 
 struct Entry {
   std::string_view name;
-  std::unique_ptr<Scheduler> (*make)();
+  std::unique_ptr<Scheduler> (*make)(const SchedulerSetup& setup);
 };
 
 template <class Strategy>
-std::unique_ptr<Scheduler> make() {
+std::unique_ptr<Scheduler> make(const SchedulerSetup& /*setup*/) {
   return std::make_unique<Strategy>();
+}
+
+std::shared_ptr<const EstimateSource> estimates(const SchedulerSetup& setup) {
+  return setup.estimates ? setup.estimates : std::make_shared<DeclaredEstimates>();
+}
+
+template <Heuristic kHeuristic>
+std::unique_ptr<Scheduler> make_gantt(const SchedulerSetup& setup) {
+  const GanttOptions options{
+      .heuristic = kHeuristic, .interval = setup.interval, .seed = setup.seed};
+  return std::make_unique<GanttStrategy>(options, estimates(setup));
+}
+
+std::unique_ptr<Scheduler> make_best(const SchedulerSetup& setup) {
+  return std::make_unique<Best>(BestOptions{.interval = setup.interval, .seed = setup.seed},
+                                estimates(setup));
 }
 
 constexpr std::array kStrategies{
     Entry{"workqueue", make<Workqueue>},
+    Entry{"min-min", make_gantt<Heuristic::min_min>},
+    Entry{"max-min", make_gantt<Heuristic::max_min>},
+    Entry{"sufferage", make_gantt<Heuristic::sufferage>},
+    Entry{"xsufferage", make_gantt<Heuristic::xsufferage>},
+    Entry{"best", make_best},
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Scheduler>> make_scheduler(std::string_view name) {
+Result<std::unique_ptr<Scheduler>> make_scheduler(std::string_view name,
+                                                  const SchedulerSetup& setup) {
   std::string known;
   for (const Entry& entry : kStrategies) {
-    if (entry.name == name) return entry.make();
+    if (entry.name == name) return entry.make(setup);
     if (!known.empty()) known += ", ";
     known += entry.name;
   }

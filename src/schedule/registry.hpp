@@ -6,14 +6,23 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "schedule/estimate_source.hpp"
 #include "schedule/scheduler.hpp"
 
 namespace gantry::schedule {
 
 inline constexpr std::string_view kDefaultStrategy = "workqueue";
 
+/// For strategies that plan ahead.
+struct SchedulerSetup {
+  std::shared_ptr<const EstimateSource> estimates{};  ///< none: what is declared of the hosts
+  Seconds interval = kNever;                          ///< between two plans
+  std::uint64_t seed = 0;                             ///< decides ties
+};
+
 /// Error usage, listing the names there are, when there is no such strategy.
-[[nodiscard]] Result<std::unique_ptr<Scheduler>> make_scheduler(std::string_view name);
+[[nodiscard]] Result<std::unique_ptr<Scheduler>> make_scheduler(std::string_view name,
+                                                                const SchedulerSetup& setup = {});
 
 [[nodiscard]] std::vector<std::string_view> strategy_names();
 

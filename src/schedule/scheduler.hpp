@@ -33,14 +33,15 @@ struct ReadyClass {
 
 /// A task that a host was given and that has not ended.
 struct Ongoing {
+  TaskId task;
   double cost = 1;
   TimePoint started = gantry::kNever;  ///< or never: it waits, for its files or for its turn
 };
 
 struct HostLoad {
   const Host* host = nullptr;
-  Load load = 0;                   ///< of all that it was given and that has not ended
-  std::vector<Ongoing> ongoing{};  ///< for those who ask for it
+  Load load = 0;                       ///< of all that it was given and that has not ended
+  std::span<const Ongoing> ongoing{};  ///< in the order in which it was given
 };
 
 struct MovingFile {
@@ -62,6 +63,7 @@ struct World {
   std::span<const ReadyClass> classes;
   std::span<const HostLoad> hosts;
   const forecast::RunTimeForecast& run_times;
+  std::size_t ready = 0;                 ///< tasks in all classes
   std::span<const double> file_bytes{};  ///< of the shared files, by id
   std::span<const SiteFiles> sites{};    ///< those where something is or is going
   /// Of what this strategy wanted since it was asked before, so much could not be done.
@@ -89,7 +91,6 @@ struct Plan {
 struct Appetite {
   std::size_t ready = 256;  ///< tasks, at least, if there are so many
   bool by_cost = false;     ///< classes differ by cost too
-  bool ongoing = false;     ///< HostLoad::ongoing
 };
 
 class Scheduler {

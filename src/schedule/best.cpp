@@ -1,0 +1,72 @@
+#include "schedule/best.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "schedule/gantt_strategy.hpp"
+#include "schedule/sched.hpp"
+
+namespace gantry::schedule {
+
+Best::Best(const BestOptions& options, std::shared_ptr<const EstimateSource> estimates)
+    : options_(options), estimates_(std::move(estimates)) {}
+
+Appetite Best::appetite() const {
+  return {.ready = std::numeric_limits<std::size_t>::max(), .by_cost = true};
+}
+
+void Best::observe(const Event& event) {
+  follower_.observe(event);
+  outdated_ = outdated_ || upsets_plans(event);
+}
+
+Plan Best::plan(const World& world) {
+  const bool due = next_event_ != gantry::kNever && world.now >= next_event_;
+  if (outdated_ || due || world.refused > 0) make_plan(world, true);
+  Plan plan;
+  const auto outcome = follower_.hand_out(world, plan);
+  const bool for_idle = outcome.idle && planned_at_ < world.now && world.ready > plan.starts.size();
+  if (!outcome.fits || for_idle) {
+    make_plan(world, false);
+    plan = {};
+    follower_.hand_out(world, plan);
+  }
+  plan.ask_again = next_event_;
+  return plan;
+}
+
+std::vector<FetchLists> Best::starts(const NumberedWorld& numbers, bool search) const {
+  std::vector<FetchLists> starts;
+  FetchLists last(numbers.sites.size());
+  for (std::size_t s = 0; s < numbers.sites.size(); ++s)
+    if (const auto known = fetches_.find(numbers.sites[s]); known != fetches_.end())
+      for (const FileId file : known->second) last[s].push_back(file.value());
+  if (!fetches_.empty()) starts.push_back(std::move(last));
+  if (!search && !starts.empty()) return starts;
+  for (const auto heuristic : {Heuristic::min_min, Heuristic::xsufferage}) {
+    const GanttPlan plan = sched(numbers.situation, *numbers.estimates,
+                                 {.heuristic = heuristic, .seed = options_.seed});
+    starts.push_back(fetches_of(plan, numbers.sites.size()));
+  }
+  return starts;
+}
+
+void Best::make_plan(const World& world, bool search) {
+  outdated_ = false;
+  planned_at_ = world.now;
+  if (search)
+    next_event_ = options_.interval < schedule::kNever ? world.now + from_seconds(options_.interval)
+                                                       : gantry::kNever;
+  const NumberedWorld numbers = numbered(world, *estimates_);
+  FetchPlan found =
+      search_fetches(numbers.situation, *numbers.estimates, starts(numbers, search),
+                     {.decodings = search ? options_.decodings : 0, .seed = options_.seed});
+  fetches_.clear();
+  for (std::size_t s = 0; s < numbers.sites.size() && s < found.lists.size(); ++s)
+    for (const std::uint32_t file : found.lists[s])
+      fetches_[numbers.sites[s]].push_back(FileId(file));
+  follower_.follow(std::move(found.plan), numbers, world.now);
+}
+
+}  // namespace gantry::schedule

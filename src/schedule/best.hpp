@@ -1,0 +1,45 @@
+#pragma once
+/// The strategy that people get who do not choose one: plans the whole of what is left at each
+/// scheduling event by a search over what each site fetches, starting from what it fetched in the
+/// last plan and from what Min-min and XSufferage would. Between events hosts share work that is
+/// overdue, so that wrong estimates cost little.
+
+#include <cstdint>
+#include <memory>
+
+#include "schedule/estimate_source.hpp"
+#include "schedule/fetch_search.hpp"
+#include "schedule/plan_follower.hpp"
+#include "schedule/scheduler.hpp"
+
+namespace gantry::schedule {
+
+struct BestOptions {
+  Seconds interval = kNever;  ///< between two events
+  std::uint32_t decodings = 300;
+  std::uint64_t seed = 0;
+};
+
+class Best final : public Scheduler {
+ public:
+  Best(const BestOptions& options, std::shared_ptr<const EstimateSource> estimates);
+
+  [[nodiscard]] Appetite appetite() const override;
+  void observe(const Event& event) override;
+  [[nodiscard]] Plan plan(const World& world) override;
+
+ private:
+  /// `search`: look for better lists; else those of the last plan.
+  void make_plan(const World& world, bool search);
+  [[nodiscard]] std::vector<FetchLists> starts(const NumberedWorld& numbers, bool search) const;
+
+  BestOptions options_;
+  std::shared_ptr<const EstimateSource> estimates_;
+  PlanFollower follower_{true};
+  bool outdated_ = true;
+  TimePoint planned_at_ = gantry::kNever;
+  TimePoint next_event_ = gantry::kNever;
+  std::map<SiteId, std::vector<FileId>> fetches_;  ///< of the last plan
+};
+
+}  // namespace gantry::schedule

@@ -1,0 +1,61 @@
+#include "schedule/gantt_strategy.hpp"
+
+#include <limits>
+#include <utility>
+#include <variant>
+
+namespace gantry::schedule {
+
+GanttStrategy::GanttStrategy(const GanttOptions& options,
+                             std::shared_ptr<const EstimateSource> estimates)
+    : options_(options), estimates_(std::move(estimates)) {}
+
+Appetite GanttStrategy::appetite() const {
+  return {.ready = std::numeric_limits<std::size_t>::max(), .by_cost = true};
+}
+
+bool upsets_plans(const Event& event) {
+  return std::holds_alternative<HostUp>(event) || std::holds_alternative<HostDown>(event) ||
+         std::holds_alternative<MoveFailed>(event) || std::holds_alternative<FileGone>(event);
+}
+
+void GanttStrategy::observe(const Event& event) {
+  follower_.observe(event);
+  outdated_ = outdated_ || upsets_plans(event);
+}
+
+Plan GanttStrategy::plan(const World& world) {
+  const bool due = next_event_ != gantry::kNever && world.now >= next_event_;
+  if (outdated_ || due || world.refused > 0) make_plan(world);
+  Plan plan;
+  const auto outcome = follower_.hand_out(world, plan);
+  // Planning twice at one moment would give the same plan.
+  const bool unplanned = world.ready > follower_.queued() + plan.starts.size();
+  const bool for_idle =
+      outcome.idle && options_.plan_when_idle && unplanned && planned_at_ < world.now;
+  if (!outcome.fits || for_idle) {
+    make_plan(world);
+    plan = {};
+    follower_.hand_out(world, plan);
+  }
+  plan.ask_again = next_event_;
+  return plan;
+}
+
+void GanttStrategy::make_plan(const World& world) {
+  outdated_ = false;
+  planned_at_ = world.now;
+  next_event_ = options_.interval < schedule::kNever ? world.now + from_seconds(options_.interval)
+                                                     : gantry::kNever;
+  const NumberedWorld numbers = numbered(world, *estimates_);
+  follower_.follow(sched(numbers.situation, *numbers.estimates,
+                         {.heuristic = options_.heuristic,
+                          .horizon = options_.interval,
+                          .margin = options_.margin,
+                          .enough = options_.enough,
+                          .chart = options_.chart,
+                          .seed = options_.seed}),
+                   numbers, world.now);
+}
+
+}  // namespace gantry::schedule

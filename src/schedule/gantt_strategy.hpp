@@ -1,0 +1,48 @@
+#pragma once
+/// sched() as a strategy: plans at scheduling events, and follows the plan between them. What has
+/// not begun is planned anew at the next event.
+
+#include <cstdint>
+#include <memory>
+
+#include "schedule/estimate_source.hpp"
+#include "schedule/plan_follower.hpp"
+#include "schedule/sched.hpp"
+#include "schedule/scheduler.hpp"
+
+namespace gantry::schedule {
+
+struct GanttOptions {
+  Heuristic heuristic = Heuristic::xsufferage;
+  Seconds interval = kNever;  ///< between two events; never: plans once, and when that went wrong
+  Seconds margin = 0;         ///< of "enough", beyond the next event
+  Enough enough = Enough::all_covered;
+  ChartOptions chart{};
+  /// A host that has room while there are tasks that were not planned yet is an event.
+  bool plan_when_idle = true;
+  std::uint64_t seed = 0;
+};
+
+class GanttStrategy final : public Scheduler {
+ public:
+  GanttStrategy(const GanttOptions& options, std::shared_ptr<const EstimateSource> estimates);
+
+  [[nodiscard]] Appetite appetite() const override;
+  void observe(const Event& event) override;
+  [[nodiscard]] Plan plan(const World& world) override;
+
+ private:
+  void make_plan(const World& world);
+
+  GanttOptions options_;
+  std::shared_ptr<const EstimateSource> estimates_;
+  PlanFollower follower_{false};
+  bool outdated_ = true;
+  TimePoint planned_at_ = gantry::kNever;
+  TimePoint next_event_ = gantry::kNever;
+};
+
+/// Does this event make every plan for hosts and files doubtful?
+[[nodiscard]] bool upsets_plans(const Event& event);
+
+}  // namespace gantry::schedule

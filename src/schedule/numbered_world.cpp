@@ -1,0 +1,133 @@
+#include "schedule/numbered_world.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace gantry::schedule {
+
+namespace {
+
+class Numbering {
+ public:
+  Numbering(const World& world, const EstimateSource& source) : world_(world) {
+    for (const double bytes : world.file_bytes) result_.situation.files.push_back({bytes});
+    rows_.assign(world.hosts.size(), 0);
+    for (const ReadyClass& ready : world.classes) add_class(ready);
+    for (std::size_t host = 0; host < world.hosts.size(); ++host) add_slots(host);
+    result_.estimates = source.at(world, result_.slots, result_.sites);
+    for (std::uint32_t site = 0; site < result_.sites.size(); ++site) describe_site(site);
+    std::size_t first = 0;
+    for (std::size_t host = 0; host < world.hosts.size(); first += rows_[host++])
+      occupy_slots(world.hosts[host], first, rows_[host]);
+  }
+
+  [[nodiscard]] NumberedWorld result() && { return std::move(result_); }
+
+ private:
+  void add_class(const ReadyClass& ready) {
+    if (ready.needs->resources != judged_) judge(ready.needs->resources);
+    if (!judged_fits_) return result_.choosy.push_back(ready.id);
+    result_.classes.push_back(ready.id);
+    TaskClass task_class{.waiting = static_cast<std::uint32_t>(ready.places->size()),
+                         .work = ready.needs->cost,
+                         .private_bytes = ready.needs->private_bytes,
+                         .output_bytes = ready.needs->output_bytes};
+    for (const FileId file : ready.needs->files) task_class.files.push_back(file.value());
+    result_.situation.classes.push_back(std::move(task_class));
+  }
+
+  /// Mostly all tasks need the same.
+  void judge(const Resources& resources) {
+    judged_ = resources;
+    judged_fits_ = std::ranges::all_of(
+        world_.hosts, [&](const HostLoad& load) { return slots(*load.host, resources) > 0; });
+    if (!judged_fits_) return;
+    for (std::size_t host = 0; host < world_.hosts.size(); ++host) {
+      const std::uint32_t fit = slots(*world_.hosts[host].host, resources);
+      rows_[host] = rows_[host] == 0 ? fit : std::min(rows_[host], fit);
+    }
+  }
+
+  void add_slots(std::size_t index) {
+    const Host* host = world_.hosts[index].host;
+    const auto site = site_index_.try_emplace(host->site, result_.sites.size());
+    if (site.second) result_.sites.push_back(host->site);
+    for (std::uint32_t i = 0; i < rows_[index]; ++i) {
+      result_.slots.push_back(host);
+      result_.situation.hosts.push_back({.site = static_cast<std::uint32_t>(site.first->second)});
+    }
+  }
+
+  void describe_site(std::uint32_t index) {
+    const SiteId id = result_.sites[index];
+    PlanSite site;
+    site.file_from.assign(world_.file_bytes.size(), id == kHome ? 0 : schedule::kNever);
+    if (const SiteFiles* known = find_site(world_, id); known != nullptr && id != kHome) {
+      for (const FileId file : known->there) site.file_from[file.value()] = 0;
+      for (const MovingFile& moving : known->moving) {
+        const double bytes = world_.file_bytes[moving.file.value()];
+        const Seconds since = seconds(moving.since - world_.now);
+        const Seconds arrives = std::max(result_.estimates->moved(index, since, bytes, false), 0.0);
+        site.file_from[moving.file.value()] = arrives;
+        if (moving.from == kHome)
+          site.inbound.free_from = std::max(site.inbound.free_from, arrives);
+      }
+    }
+    result_.situation.sites.push_back(std::move(site));
+  }
+
+  /// What runs there first, each on a slot of its own; then what waits, wherever a slot is free
+  /// first.
+  void occupy_slots(const HostLoad& load, std::size_t first, std::uint32_t count) {
+    const std::span<PlanHost> slots(result_.situation.hosts.data() + first, count);
+    if (slots.empty()) return;
+    for (const bool running : {true, false}) {
+      for (const Ongoing& ongoing : load.ongoing) {
+        if ((ongoing.started != gantry::kNever) != running) continue;
+        const auto slot = std::ranges::min_element(slots, {}, &PlanHost::free_from);
+        const Seconds from = running ? seconds(ongoing.started - world_.now) : slot->free_from;
+        const auto index = static_cast<std::uint32_t>(first + (slot - slots.begin()));
+        slot->free_from = std::max(result_.estimates->computed(index, from, ongoing.cost), 0.0);
+      }
+    }
+  }
+
+  const World& world_;
+  NumberedWorld result_;
+  Resources judged_{.cores = 0};
+  bool judged_fits_ = false;
+  std::vector<std::uint32_t> rows_;  ///< slots of each host
+  std::map<SiteId, std::size_t> site_index_;
+};
+
+/// In what is ordered by id.
+template <class Entry, class Id, class IdOf>
+const Entry* find_by_id(std::span<const Entry> entries, Id id, IdOf id_of) {
+  const auto entry = std::ranges::lower_bound(entries, id, {}, id_of);
+  return entry == entries.end() || std::invoke(id_of, *entry) != id ? nullptr : &*entry;
+}
+
+}  // namespace
+
+NumberedWorld numbered(const World& world, const EstimateSource& source) {
+  return Numbering(world, source).result();
+}
+
+const ReadyClass* find_class(const World& world, ClassId id) {
+  return find_by_id(world.classes, id, &ReadyClass::id);
+}
+const HostLoad* find_host(const World& world, HostId id) {
+  return find_by_id(world.hosts, id, [](const HostLoad& load) { return load.host->id; });
+}
+const SiteFiles* find_site(const World& world, SiteId id) {
+  return find_by_id(world.sites, id, &SiteFiles::site);
+}
+
+bool are_there(const World& world, SiteId site, const std::vector<FileId>& files) {
+  if (site == kHome || files.empty()) return true;
+  const SiteFiles* known = find_site(world, site);
+  return known != nullptr && std::ranges::includes(known->there, files);
+}
+
+}  // namespace gantry::schedule

@@ -1,0 +1,146 @@
+#include "schedule/plan_follower.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace gantry::schedule {
+
+namespace {
+/// What begins so much later than planned is on time: estimates and clocks round.
+constexpr Duration kOnTime = std::chrono::milliseconds(1);
+}  // namespace
+
+void PlanFollower::follow(GanttPlan chart, const NumberedWorld& numbers, TimePoint now) {
+  all_woken_ = true;
+  hosts_.clear();
+  by_site_.clear();
+  moves_.clear();
+  choosy_ = numbers.choosy;
+  queued_ = chart.tasks.size();
+  std::ranges::stable_sort(chart.tasks, {}, &PlannedTask::start);
+  for (const PlannedTask& task : chart.tasks) {
+    const Host& host = *numbers.slots[task.host];
+    HostQueue& queue = hosts_[host.id];
+    queue.site = host.site;
+    if (task.end > task.start)
+      queue.speed = numbers.situation.classes[task.task_class].work / (task.end - task.start);
+    queue.entries.push_back({numbers.classes[task.task_class], now + from_seconds(task.start),
+                             from_seconds(task.end - task.start)});
+  }
+  for (auto& [id, queue] : hosts_) by_site_[queue.site].push_back(&queue);
+  for (const PlannedTransfer& transfer : chart.transfers)
+    if (transfer.what == PlannedTransfer::What::shared_file)
+      moves_[numbers.sites[transfer.site]].push_back(FileId(transfer.index));
+}
+
+void PlanFollower::observe(const Event& event) {
+  if (std::holds_alternative<AttemptStarted>(event)) return;
+  if (const auto* computed = std::get_if<AttemptComputed>(&event))
+    woken_.insert(computed->host);
+  else if (const auto* ended = std::get_if<AttemptEnded>(&event))
+    woken_.insert(ended->host);
+  else
+    all_woken_ = true;
+}
+
+PlanFollower::Outcome PlanFollower::hand_out(const World& world, Plan& plan) {
+  taken_.clear();
+  if (world.ready > ready_) all_woken_ = true;  // tasks came (back)
+  if (std::exchange(all_woken_, false))
+    for (const HostLoad& load : world.hosts) woken_.insert(load.host->id);
+  Outcome outcome;
+  for (const HostId id : std::exchange(woken_, {}))
+    if (const HostLoad* load = find_host(world, id); load != nullptr)
+      hand_out_tasks(world, *load, plan, outcome);
+  ready_ = world.ready - plan.starts.size();
+  hand_out_moves(world, plan);
+  return outcome;
+}
+
+bool PlanFollower::start_first(const World& world, const HostLoad& load, HostQueue& queue,
+                               Load& used, Plan& plan, Outcome& outcome) {
+  const ReadyClass* known = find_class(world, queue.entries.front().task_class);
+  if (known == nullptr || taken_[known->id] == known->places->size()) {
+    outcome.fits = false;
+    return false;
+  }
+  const Load more = share(*load.host, known->needs->resources);
+  if (used + more > kFull || !are_there(world, load.host->site, known->needs->files)) return false;
+  ++taken_[known->id];
+  used += more;
+  plan.starts.push_back({known->id, load.host->id});
+  queue.entries.pop_front();
+  --queued_;
+  return true;
+}
+
+/// The queue at the same site whose next task should have begun long ago, if this host would end it
+/// before the host that is busy can.
+PlanFollower::HostQueue* PlanFollower::most_overdue(const World& world, const HostQueue& mine) {
+  HostQueue* most = nullptr;
+  const Entry* own = mine.entries.empty() ? nullptr : &mine.entries.front();
+  for (HostQueue* other : by_site_[mine.site]) {
+    if (other == &mine || other->entries.empty()) continue;
+    const Entry& entry = other->entries.front();
+    const Duration late = world.now - entry.start;
+    if (late <= kOnTime || (own != nullptr && own->start <= entry.start)) continue;
+    // How long it would take here: the busy host is late by `late` already, and nobody knows how
+    // much later it will be.
+    const double length = seconds(entry.length) * other->speed / mine.speed;
+    if (mine.speed <= 0 || length > seconds(entry.length + late)) continue;
+    if (most == nullptr || entry.start < most->entries.front().start) most = other;
+  }
+  return most;
+}
+
+void PlanFollower::hand_out_tasks(const World& world, const HostLoad& load, Plan& plan,
+                                  Outcome& outcome) {
+  HostQueue& queue = hosts_[load.host->id];
+  queue.site = load.host->site;
+  Load used = load.load;
+  const auto has_room = [&] { return used + share(*load.host, {}) <= kFull; };
+  while (has_room()) {
+    HostQueue* from = share_late_ ? most_overdue(world, queue) : nullptr;
+    if (from == nullptr) from = &queue;
+    if (from->entries.empty() || !start_first(world, load, *from, used, plan, outcome)) break;
+  }
+  if (!has_room() || !outcome.fits) return;
+  if (queue.entries.empty()) {
+    hand_out_choosy(world, load, used, plan);
+    outcome.idle = true;
+  }
+}
+
+void PlanFollower::hand_out_choosy(const World& world, const HostLoad& load, Load used,
+                                   Plan& plan) {
+  for (const ClassId id : choosy_) {
+    const ReadyClass* ready = find_class(world, id);
+    if (ready == nullptr || slots(*load.host, ready->needs->resources) == 0) continue;
+    const Load more = share(*load.host, ready->needs->resources);
+    for (; used + more <= kFull && taken_[id] < ready->places->size(); used += more) {
+      ++taken_[id];
+      plan.starts.push_back({id, load.host->id});
+    }
+  }
+}
+
+void PlanFollower::hand_out_moves(const World& world, Plan& plan) {
+  for (auto& [site, queue] : moves_) {
+    const SiteFiles* known = find_site(world, site);
+    const auto has = [&](FileId file) {
+      return known != nullptr &&
+             (std::ranges::binary_search(known->there, file) ||
+              std::ranges::find(known->moving, file, &MovingFile::file) != known->moving.end());
+    };
+    while (!queue.empty() && has(queue.front())) queue.pop_front();
+    const bool busy =
+        known != nullptr &&
+        std::ranges::find(known->moving, kHome, &MovingFile::from) != known->moving.end();
+    if (queue.empty() || busy) continue;
+    plan.moves.push_back({queue.front(), kHome, site});
+    queue.pop_front();
+  }
+}
+
+}  // namespace gantry::schedule

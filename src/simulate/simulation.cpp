@@ -1,0 +1,290 @@
+#include "simulate/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "engine/engine.hpp"
+#include "simulate/kernel.hpp"
+#include "simulate/virtual_time.hpp"
+
+namespace gantry::simulate {
+
+namespace {
+
+/// How long after a transfer of a task's own files failed it is tried again.
+constexpr double kTransferRetry = 1;
+
+/// The actuator, and the loop around it.
+class Simulation {
+ public:
+  Simulation(const engine::Workload& workload, const VirtualGrid& grid,
+             std::unique_ptr<schedule::Scheduler> strategy)
+      : workload_(workload), grid_(grid), engine_(workload, {}, std::move(strategy)) {
+    for (const auto& link : grid.links) {
+      shared_links_.push_back(link ? std::optional(kernel_.add_link(*link)) : std::nullopt);
+      own_links_.push_back(link ? std::optional(kernel_.add_link(*link)) : std::nullopt);
+    }
+    for (const VirtualHost& host : grid.hosts) {
+      const HostIndex index = kernel_.add_host(host.spec);
+      hosts_.push_back({.free = host.spec.slots});
+      if (kernel_.is_up(index)) host_up(index);
+    }
+    for (const auto& [file, site] : grid.staged)
+      engine_.apply(FileArrived{file, site, time_at(kernel_.now())});
+  }
+
+  Result<Simulated> run() {
+    for (;;) {
+      carry_out(engine_.decide(time_at(kernel_.now())));
+      if (engine_.finished()) break;
+      set_alarm();
+      const auto event = kernel_.next();
+      if (!event) {
+        const auto& counts = engine_.counts();
+        return fail(
+            ErrorCode::usage,
+            fmt::format("after {:.0f} s nothing happens any more, and {} tasks are not done",
+                        kernel_.now(), counts.total - counts.done));
+      }
+      take(*event);
+    }
+    if (const auto& counts = engine_.counts(); counts.done < counts.total)
+      return fail(ErrorCode::usage, engine_.draining());
+    result_.events = kernel_.events();
+    for (const VirtualTask& task : result_.tasks)
+      result_.makespan = std::max(result_.makespan, task.returned);
+    return std::move(result_);
+  }
+
+ private:
+  /// What a token stands for.
+  struct Errand {
+    enum class Kind : std::uint8_t { alarm, shared_file, own_inputs, computation, output, retry };
+    Kind kind = Kind::alarm;
+    std::uint32_t index = 0;  ///< of the attempt, or of the move
+  };
+  struct Attempt {
+    TaskKey key;
+    VirtualTask task;
+    Errand::Kind next = Errand::Kind::own_inputs;  ///< to do, or being done
+    bool over = false;                             ///< its host went down
+  };
+  struct HostQueue {
+    std::uint32_t free = 0;
+    std::deque<std::uint32_t> waiting{};  ///< attempts whose inputs are there
+  };
+
+  Token token(Errand errand) {
+    errands_.push_back(errand);
+    return Token(errands_.size() - 1);
+  }
+
+  void host_up(HostIndex index) {
+    const VirtualHost& host = grid_.hosts[index.value()];
+    hosts_[index.value()] = {.free = host.spec.slots};
+    engine_.apply(HostUp{{.id = HostId(index.value() + 1),
+                          .name = fmt::format("host-{}", index.value() + 1),
+                          .cores = host.spec.slots,
+                          .site = host.site,
+                          .speed = host.spec.speed}});
+  }
+
+  void host_down(HostIndex index) {
+    for (Attempt& attempt : attempts_)
+      if (attempt.task.host == index.value() && attempt.next != Errand::Kind::output)
+        attempt.over = true;
+    hosts_[index.value()] = {};
+    engine_.apply(HostDown{HostId(index.value() + 1)});
+  }
+
+  void set_alarm() {
+    const TimePoint wanted = engine_.next_wakeup();
+    if (wanted == alarm_at_) return;
+    if (alarm_) kernel_.cancel(*alarm_);
+    alarm_.reset();
+    alarm_at_ = wanted;
+    if (wanted == gantry::kNever) return;
+    const double at = std::max(seconds_at(wanted), kernel_.now());
+    alarm_ = kernel_.start_timer(at, token({Errand::Kind::alarm}));
+  }
+
+  // Actions.
+  // ------------------------------------------------------------------------------------------
+
+  void carry_out(const std::vector<Action>& actions) {
+    for (const Action& action : actions) {
+      if (const auto* start = std::get_if<StartAttempt>(&action)) begin(*start);
+      if (const auto* move = std::get_if<MoveFile>(&action)) send(*move);
+    }
+  }
+
+  void begin(const StartAttempt& start) {
+    const auto index = static_cast<std::uint32_t>(attempts_.size());
+    attempts_.push_back({{RunId(1), start.task, start.attempt},
+                         {.task = start.task, .host = start.host.value() - 1}});
+    go_on(index);
+  }
+
+  void send(const MoveFile& move) {
+    const auto index = static_cast<std::uint32_t>(moves_.size());
+    moves_.push_back({move.file, move.to, kernel_.now(), kernel_.now()});
+    const double bytes = workload_.file_bytes[move.file.value()];
+    const auto& link = shared_links_[move.to.value()];
+    if (!link || move.from != kHome) return arrived(index);
+    kernel_.start_transfer(*link, bytes, token({Errand::Kind::shared_file, index}));
+  }
+
+  /// The next thing that an attempt has to do.
+  void go_on(std::uint32_t index) {
+    Attempt& attempt = attempts_[index];
+    const SiteId site = grid_.hosts[attempt.task.host].site;
+    if (attempt.next == Errand::Kind::own_inputs) {
+      const double bytes = own_bytes(workload_.private_bytes, attempt.key.task);
+      if (const auto& link = own_links_[site.value()]; link && bytes > 0) {
+        kernel_.start_transfer(*link, bytes, token({attempt.next, index}));
+        return;
+      }
+      attempt.next = Errand::Kind::computation;
+    }
+    if (attempt.next == Errand::Kind::computation) {
+      hosts_[attempt.task.host].waiting.push_back(index);
+      return start_waiting(attempt.task.host);
+    }
+    const double bytes = own_bytes(workload_.output_bytes, attempt.key.task);
+    if (const auto& link = shared_links_[site.value()]; link && bytes > 0) {
+      kernel_.start_transfer(*link, bytes, token({attempt.next, index}));
+      return;
+    }
+    end(index);
+  }
+
+  static double own_bytes(const std::function<double(TaskId)>& bytes, TaskId task) {
+    return bytes ? bytes(task) : 0;
+  }
+
+  void start_waiting(std::uint32_t host) {
+    HostQueue& queue = hosts_[host];
+    while (queue.free > 0 && !queue.waiting.empty()) {
+      const std::uint32_t index = queue.waiting.front();
+      queue.waiting.pop_front();
+      --queue.free;
+      Attempt& attempt = attempts_[index];
+      attempt.task.started = kernel_.now();
+      kernel_.start_computation(HostIndex(host), workload_.cost_of(attempt.key.task),
+                                token({Errand::Kind::computation, index}));
+      engine_.apply(AttemptStarted{attempt.key, HostId(host + 1), time_at(kernel_.now())});
+    }
+  }
+
+  void end(std::uint32_t index) {
+    Attempt& attempt = attempts_[index];
+    attempt.task.returned = kernel_.now();
+    attempt.over = true;
+    result_.tasks.push_back(attempt.task);
+    AttemptEnded ended;
+    ended.report.key = attempt.key;
+    ended.report.started = time_at(attempt.task.started);
+    ended.report.ended = time_at(attempt.task.computed);
+    ended.host = HostId(attempt.task.host + 1);
+    engine_.apply(ended);
+  }
+
+  void arrived(std::uint32_t index) {
+    VirtualMove& move = moves_[index];
+    move.arrived = kernel_.now();
+    result_.moves.push_back(move);
+    result_.bytes_moved += workload_.file_bytes[move.file.value()];
+    engine_.apply(FileArrived{move.file, move.site, time_at(kernel_.now())});
+  }
+
+  // Events.
+  // -------------------------------------------------------------------------------------------
+
+  void take(const KernelEvent& event) {
+    using Kind = KernelEvent::Kind;
+    switch (event.kind) {
+      case Kind::host_down:
+      case Kind::host_vanished:
+        return host_down(event.host);
+      case Kind::host_up:
+      case Kind::host_appeared:
+        return host_up(event.host);
+      case Kind::link_down:
+      case Kind::link_up:
+        return;
+      case Kind::timer:
+      case Kind::done:
+      case Kind::failed:
+        break;
+    }
+    const Errand errand = errands_[event.token.value()];
+    if (errand.kind == Errand::Kind::alarm) {
+      alarm_.reset();
+      alarm_at_ = gantry::kNever;
+      return;
+    }
+    const bool failed = event.kind == Kind::failed;
+    if (errand.kind == Errand::Kind::shared_file) {
+      const VirtualMove& move = moves_[errand.index];
+      if (!failed) return arrived(errand.index);
+      return engine_.apply(
+          MoveFailed{move.file, move.site, "the link went down", time_at(kernel_.now())});
+    }
+    Attempt& attempt = attempts_[errand.index];
+    if (attempt.over) return;
+    if (errand.kind == Errand::Kind::retry) return go_on(errand.index);
+    if (failed) {
+      kernel_.start_timer(kernel_.now() + kTransferRetry,
+                          token({Errand::Kind::retry, errand.index}));
+      return;
+    }
+    advance(errand);
+  }
+
+  void advance(const Errand& errand) {
+    Attempt& attempt = attempts_[errand.index];
+    const double bytes = errand.kind == Errand::Kind::own_inputs
+                             ? own_bytes(workload_.private_bytes, attempt.key.task)
+                         : errand.kind == Errand::Kind::output
+                             ? own_bytes(workload_.output_bytes, attempt.key.task)
+                             : 0;
+    result_.bytes_moved += bytes;
+    if (errand.kind == Errand::Kind::output) return end(errand.index);
+    if (errand.kind == Errand::Kind::own_inputs) {
+      attempt.next = Errand::Kind::computation;
+      return go_on(errand.index);
+    }
+    attempt.task.computed = kernel_.now();
+    attempt.next = Errand::Kind::output;
+    ++hosts_[attempt.task.host].free;
+    engine_.apply(AttemptComputed{attempt.key, HostId(attempt.task.host + 1)});
+    start_waiting(attempt.task.host);
+    go_on(errand.index);
+  }
+
+  const engine::Workload& workload_;
+  const VirtualGrid& grid_;
+  engine::Engine engine_;
+  Kernel kernel_;
+  std::vector<std::optional<LinkIndex>> shared_links_;  ///< by site
+  std::vector<std::optional<LinkIndex>> own_links_;
+  std::vector<HostQueue> hosts_;
+  std::vector<Attempt> attempts_;
+  std::vector<VirtualMove> moves_;
+  std::vector<Errand> errands_;
+  std::optional<ActivityId> alarm_;
+  TimePoint alarm_at_ = gantry::kNever;
+  Simulated result_;
+};
+
+}  // namespace
+
+Result<Simulated> simulate(const engine::Workload& workload, const VirtualGrid& grid,
+                           std::unique_ptr<schedule::Scheduler> strategy) {
+  return Simulation(workload, grid, std::move(strategy)).run();
+}
+
+}  // namespace gantry::simulate

@@ -1,0 +1,66 @@
+#pragma once
+/// One run in virtual time: the engine and the strategy of real runs, with the event kernel for a
+/// clock and an actuator. Same arguments, same result.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "engine/workload.hpp"
+#include "schedule/estimate_source.hpp"
+#include "schedule/scheduler.hpp"
+#include "simulate/kernel_world.hpp"
+
+namespace gantry::simulate {
+
+struct VirtualHost {
+  HostSpec spec;
+  SiteId site = kHome;
+};
+
+/// Sites are 0 .. links.size() - 1; 0 is home.
+struct VirtualGrid {
+  std::vector<VirtualHost> hosts;
+  /// Between home and each site, for shared files and outputs; none: files are there at once.
+  /// Tasks' own inputs have a stream of their own, as fast as this one.
+  std::vector<std::optional<LinkSpec>> links{std::nullopt};
+  std::vector<std::pair<FileId, SiteId>> staged{};  ///< shared files that are at sites already
+};
+
+struct VirtualTask {
+  TaskId task;
+  std::uint32_t host = 0;  ///< index in the grid
+  double started = 0;
+  double computed = 0;
+  double returned = 0;  ///< its output is home
+};
+
+struct VirtualMove {
+  FileId file;
+  SiteId site;
+  double sent = 0;
+  double arrived = 0;
+};
+
+struct Simulated {
+  double makespan = 0;  ///< until the last output is home
+  double bytes_moved = 0;
+  std::vector<VirtualTask> tasks;  ///< by the end of their attempts
+  std::vector<VirtualMove> moves;  ///< shared files, by arrival
+  std::uint64_t events = 0;        ///< of the kernel
+};
+
+/// Costs of the workload are seconds on an unloaded host of speed 1. Fails when tasks are left that
+/// nothing will ever start, or one fails for good.
+Result<Simulated> simulate(const engine::Workload& workload, const VirtualGrid& grid,
+                           std::unique_ptr<schedule::Scheduler> strategy);
+
+/// What the grid's traces say: exact, but for what else uses a link meanwhile.
+[[nodiscard]] std::shared_ptr<const schedule::EstimateSource> exact_estimates(
+    const VirtualGrid& grid);
+
+}  // namespace gantry::simulate

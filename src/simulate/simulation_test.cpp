@@ -1,0 +1,219 @@
+#include "simulate/simulation.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "schedule/gantt_strategy.hpp"
+#include "schedule/workqueue.hpp"
+#include "simulate/trace_oracle.hpp"
+
+namespace gantry::simulate {
+namespace {
+
+using schedule::GanttOptions;
+using schedule::GanttStrategy;
+using schedule::Heuristic;
+using testing::DoubleNear;
+using testing::SizeIs;
+
+constexpr SiteId kLab(1);
+constexpr SiteId kCluster(2);
+
+VirtualHost host(SiteId site, double speed = 1, std::vector<Outage> outages = {}) {
+  return {{.speed = speed, .outages = std::move(outages)}, site};
+}
+
+LinkSpec link(double bandwidth) {
+  return {.bandwidth = Trace(bandwidth)};
+}
+
+/// `count` tasks of 10 s that all read one file of 100 bytes.
+engine::Workload alike(std::uint32_t count) {
+  engine::Workload workload{.count = count};
+  workload.cost = [](TaskId) { return 10.0; };
+  workload.file_bytes = {100};
+  workload.files = [](TaskId) { return std::vector{FileId(0)}; };
+  return workload;
+}
+
+std::unique_ptr<schedule::Scheduler> workqueue() {
+  return std::make_unique<schedule::Workqueue>();
+}
+std::unique_ptr<schedule::Scheduler> gantt(const VirtualGrid& grid, GanttOptions options = {}) {
+  return std::make_unique<GanttStrategy>(options, exact_estimates(grid));
+}
+
+TEST(Simulation, TasksGoToHostsOneAfterTheOther) {
+  const VirtualGrid grid{{host(kHome), host(kHome)}};
+  const auto result = simulate(alike(6), grid, workqueue());
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_DOUBLE_EQ(result->makespan, 30);
+  EXPECT_THAT(result->tasks, SizeIs(6));
+  EXPECT_THAT(result->moves, SizeIs(0));
+}
+
+TEST(Simulation, AFileIsSentOnceToASite) {
+  const VirtualGrid grid{{host(kLab), host(kLab)}, {std::nullopt, link(10)}};
+  for (const bool planned : {false, true}) {
+    const auto result = simulate(alike(4), grid, planned ? gantt(grid) : workqueue());
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_DOUBLE_EQ(result->makespan, 10 + 2 * 10);
+    EXPECT_THAT(result->moves, SizeIs(1));
+    EXPECT_DOUBLE_EQ(result->bytes_moved, 100);
+  }
+}
+
+TEST(Simulation, AFileThatIsThereIsNotSent) {
+  const VirtualGrid grid{{host(kLab)}, {std::nullopt, link(10)}, {{FileId(0), kLab}}};
+  for (const bool planned : {false, true}) {
+    const auto result = simulate(alike(2), grid, planned ? gantt(grid) : workqueue());
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_DOUBLE_EQ(result->makespan, 20);
+    EXPECT_DOUBLE_EQ(result->bytes_moved, 0);
+  }
+}
+
+TEST(Simulation, OwnInputsAndOutputsTravelToo) {
+  const VirtualGrid grid{{host(kLab)}, {std::nullopt, link(10)}};
+  auto workload = alike(1);
+  workload.private_bytes = [](TaskId) { return 20.0; };
+  workload.output_bytes = [](TaskId) { return 50.0; };
+  const auto result = simulate(workload, grid, workqueue());
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_DOUBLE_EQ(result->makespan, 10 + 2 + 10 + 5);
+  EXPECT_DOUBLE_EQ(result->bytes_moved, 100 + 20 + 50);
+}
+
+TEST(Simulation, OutputsOnTheirWayDoNotKeepAHost) {
+  const VirtualGrid grid{{host(kLab)}, {std::nullopt, link(10)}};
+  auto workload = alike(3);
+  workload.files = {};
+  workload.output_bytes = [](TaskId) { return 50.0; };
+  for (const bool planned : {false, true}) {
+    const auto result = simulate(workload, grid, planned ? gantt(grid) : workqueue());
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_DOUBLE_EQ(result->makespan, 3 * 10 + 5);
+  }
+}
+
+TEST(Simulation, AHostThatFailsLosesOnlyWhatRanThere) {
+  const VirtualGrid grid{{host(kHome), host(kHome, 1, {{15, 100}})}};
+  const auto result = simulate(alike(6), grid, workqueue());
+  ASSERT_TRUE(result) << result.error().message;
+  // One task each at 10 and 20 ..., the second host's second one is lost at 15.
+  EXPECT_DOUBLE_EQ(result->makespan, 50);
+  EXPECT_THAT(result->tasks, SizeIs(6));
+}
+
+TEST(Simulation, AFailedMoveIsTriedAgain) {
+  LinkSpec broken = link(10);
+  broken.outages = {{5, 20}};
+  const VirtualGrid grid{{host(kLab)}, {std::nullopt, broken}};
+  for (const bool planned : {false, true}) {
+    const auto result = simulate(alike(1), grid, planned ? gantt(grid) : workqueue());
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_GE(result->makespan, 20 + 10 + 10);
+    EXPECT_LE(result->makespan, 40 + 10 + 10);
+  }
+}
+
+TEST(Simulation, SaysWhenNothingWillEverHappen) {
+  const VirtualGrid grid{{host(kHome, 1, {{15, kForever}})}};
+  const auto result = simulate(alike(2), grid, workqueue());
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().message,
+            "after 15 s nothing happens any more, and 1 tasks are not done");
+}
+
+TEST(Simulation, PlansAnewAtEachEvent) {
+  const VirtualGrid grid{{host(kLab), host(kCluster, 0.5)}, {std::nullopt, link(100), link(1000)}};
+  for (const double interval : {5.0, 25.0, 1000.0}) {
+    const auto result = simulate(alike(20), grid, gantt(grid, {.interval = interval}));
+    ASSERT_TRUE(result) << result.error().message;
+    // 1 s and 0.1 s for the file, then 13 or 14 tasks of 10 s and 6 or 7 of 20 s.
+    EXPECT_THAT(result->makespan, DoubleNear(140.5, 1)) << interval;
+  }
+}
+
+struct RandomCase {
+  VirtualGrid grid;
+  engine::Workload workload;
+};
+
+RandomCase random_case() {
+  RandomCase made;
+  const auto sites = *rc::gen::inRange<std::uint32_t>(1, 4);
+  made.grid.links.clear();
+  made.grid.links.emplace_back();
+  for (std::uint32_t i = 1; i <= sites; ++i)
+    made.grid.links.emplace_back(link(*rc::gen::inRange(1, 50)));
+  const auto hosts = *rc::gen::inRange<std::uint32_t>(1, 6);
+  for (std::uint32_t i = 0; i < hosts; ++i)
+    made.grid.hosts.push_back(host(SiteId(*rc::gen::inRange<std::uint32_t>(0, sites + 1)),
+                                   0.25 * *rc::gen::inRange(1, 12)));
+  const auto kinds = *rc::gen::inRange<std::uint32_t>(1, 4);
+  made.workload.count = *rc::gen::inRange<std::uint32_t>(1, 30);
+  std::vector<double> costs;
+  for (std::uint32_t i = 0; i < kinds; ++i) {
+    made.workload.file_bytes.push_back(*rc::gen::inRange(0, 500));
+    costs.push_back(*rc::gen::inRange(1, 60));
+  }
+  made.workload.files = [kinds](TaskId task) { return std::vector{FileId(task.value() % kinds)}; };
+  made.workload.cost = [costs, kinds](TaskId task) { return costs[task.value() / 3 % kinds]; };
+  return made;
+}
+
+/// When sched(), asked once at the start, thinks that all is done.
+double promised(const RandomCase& made, Heuristic heuristic, std::uint64_t seed) {
+  schedule::Situation situation;
+  for (const double bytes : made.workload.file_bytes) situation.files.push_back({bytes});
+  std::vector<TaskNeeds> classes;  // in the order of their first tasks
+  for (std::uint32_t i = 1; i <= made.workload.count; ++i) {
+    const TaskNeeds needs = made.workload.needs_of(TaskId(i), true);
+    const auto known = std::ranges::find(classes, needs);
+    if (known == classes.end()) {
+      classes.push_back(needs);
+      situation.classes.push_back(
+          {.waiting = 1, .work = needs.cost, .files = {needs.files[0].value()}});
+    } else {
+      ++situation.classes[static_cast<std::size_t>(known - classes.begin())].waiting;
+    }
+  }
+  TraceGrid traces;
+  std::vector<SiteId> sites;  // in the order of their first hosts
+  for (const VirtualHost& each : made.grid.hosts) {
+    traces.slots.push_back(each.spec);
+    const auto known = std::ranges::find(sites, each.site);
+    situation.hosts.push_back({.site = static_cast<std::uint32_t>(known - sites.begin())});
+    if (known != sites.end()) continue;
+    sites.push_back(each.site);
+    const auto& its_link = made.grid.links[each.site.value()];
+    traces.sites.push_back({its_link, its_link});
+    const double from = its_link ? schedule::kNever : 0;
+    situation.sites.push_back(
+        {.file_from = std::vector<double>(made.workload.file_bytes.size(), from)});
+  }
+  const auto plan =
+      schedule::sched(situation, TraceEstimates(traces), {.heuristic = heuristic, .seed = seed});
+  return std::ranges::max_element(plan.tasks, {}, &schedule::PlannedTask::returned)->returned;
+}
+
+RC_GTEST_PROP(SimulationProperty, WithExactEstimatesThePlanComesTrue, ()) {
+  const RandomCase made = random_case();
+  for (const auto heuristic :
+       {Heuristic::min_min, Heuristic::max_min, Heuristic::sufferage, Heuristic::xsufferage}) {
+    const auto result =
+        simulate(made.workload, made.grid, gantt(made.grid, {.heuristic = heuristic, .seed = 3}));
+    RC_ASSERT(result.has_value());
+    RC_ASSERT(result->tasks.size() == made.workload.count);
+    const double wanted = promised(made, heuristic, 3);
+    RC_ASSERT(std::abs(result->makespan - wanted) < 1e-6 * (1 + wanted));
+  }
+}
+
+}  // namespace
+}  // namespace gantry::simulate
