@@ -1,0 +1,35 @@
+#include "simulate/loaded_machines.hpp"
+
+#include <cmath>
+
+#include "simulate/chance.hpp"
+#include "simulate/trace_generator.hpp"
+
+namespace gantry::simulate {
+
+namespace {
+
+constexpr double kFourDays = 4 * 86400;
+constexpr double kStep = 60;
+constexpr auto kSteps = static_cast<std::uint32_t>(kFourDays / kStep);
+
+}  // namespace
+
+Trace loaded_cpu(Random& random) {
+  TraceShape shape{.step = kStep, .steps = kSteps};
+  shape.mean = between(random, 0.7, 0.95);
+  // As a part of what an availability that is either 0 or 1 would have.
+  shape.deviation = between(random, 0.15, 0.35) * std::sqrt(shape.mean * (1 - shape.mean));
+  shape.correlation_time = log_between(random, 300, 7200);
+  return AvailabilityModel::fit(shape).value().generate(random);
+}
+
+LinkSpec wide_area_link(Random& random, double mean_bandwidth) {
+  TraceShape shape{.mean = mean_bandwidth, .step = kStep, .steps = kSteps};
+  shape.deviation = between(random, 0.2, 0.5) * mean_bandwidth;
+  shape.correlation_time = log_between(random, 300, 7200);
+  const double latency = between(random, 0.02, 0.2);
+  return {.bandwidth = BandwidthModel::fit(shape).value().generate(random), .latency = latency};
+}
+
+}  // namespace gantry::simulate
