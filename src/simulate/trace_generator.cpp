@@ -55,6 +55,7 @@ Trace generate_steps(const TraceShape& shape, const Autoregression& process, Ran
 struct Moments {
   double mean = 0;
   double deviation = 0;
+  double slope = 0;  ///< by which the mean rises with that of X
 };
 
 /// Of logistic(X), X normal: the trapezoidal rule over ±8 deviations, which for such a smooth
@@ -82,6 +83,7 @@ Moments logistic_moments(double mean, double deviation) {
   double variance = 0;
   for (std::size_t i = 0; i <= kNodes; ++i) {
     variance += kWeights[i] * (values[i] - moments.mean) * (values[i] - moments.mean);
+    moments.slope += kWeights[i] * values[i] * (1 - values[i]);
   }
   moments.deviation = std::sqrt(variance);
   return moments;
@@ -96,6 +98,25 @@ double bisect(double low, double high, double target, const std::function<double
   return (low + high) / 2;
 }
 
+/// The mean that X must have for logistic(X) to have this one, if X deviates by s. Newton's steps,
+/// and halves of what is left where one would leave it.
+double logit_mean(double target, double centre, double s) {
+  // The answer moves away from the centre by less than about s²/2 + s.
+  const double reach = s * s / 2 + s + 1;
+  double low = centre - reach;
+  double high = centre + reach;
+  double mean = centre;
+  for (int i = 0; i < 60; ++i) {
+    const Moments moments = logistic_moments(mean, s);
+    const double step = (target - moments.mean) / moments.slope;
+    if (std::abs(step) <= 1e-14 * (1 + std::abs(mean))) break;
+    (step > 0 ? low : high) = mean;
+    mean += step;
+    if (!(mean > low && mean < high)) mean = (low + high) / 2;
+  }
+  return mean;
+}
+
 }  // namespace
 
 Result<AvailabilityModel> AvailabilityModel::fit(const TraceShape& shape) {
@@ -105,13 +126,7 @@ Result<AvailabilityModel> AvailabilityModel::fit(const TraceShape& shape) {
                 fmt::format("a mean availability of {} is not between 0 and 1", shape.mean));
   }
   const double centre = std::log(shape.mean / (1 - shape.mean));
-  // With a deviation of s on the logit scale the centre moves away from 0 by less than about s²/2 +
-  // s.
-  const auto mean_for = [&](double s) {
-    const double reach = s * s / 2 + s + 1;
-    return bisect(centre - reach, centre + reach, shape.mean,
-                  [s](double m) { return logistic_moments(m, s).mean; });
-  };
+  const auto mean_for = [&](double s) { return logit_mean(shape.mean, centre, s); };
   const auto deviation_for = [&](double s) { return logistic_moments(mean_for(s), s).deviation; };
   if (const double most = deviation_for(kWidestLogit); shape.deviation > most) {
     return fail(ErrorCode::usage,
