@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -28,6 +29,7 @@ constexpr double kRight = kWidth - 28;
 constexpr double kSiteGap = 14;
 constexpr double kLeastSite = 30;  ///< two lines of text
 constexpr double kSeam = 3;        ///< pixels that a task needs for a seam behind it
+constexpr double kReachable = 3;   ///< pixels that a row needs for a mouse to rest on a task
 constexpr std::size_t kLegendFiles = 18;
 
 std::string name_of(const std::vector<std::string>& names, std::size_t index, std::string_view what,
@@ -80,7 +82,8 @@ class GanttPicture {
 
   [[nodiscard]] std::string summary() const {
     return fmt::format("{} · {} tasks on {} hosts · {} moved", duration_text(run_.makespan),
-                       run_.tasks.size(), hosts_, bytes_text(run_.bytes_moved));
+                       count_text(run_.tasks.size()), count_text(hosts_),
+                       bytes_text(run_.bytes_moved));
   }
 
  private:
@@ -211,15 +214,35 @@ class GanttPicture {
         svg_number(y_), kLeft, kRight - kLeft, link ? "1" : svg_number(inner));
     const double pixel = until_ / (kRight - kLeft);
     const double seams = height >= 4 && !link ? kSeam * pixel : kForever;
-    for (const GanttBar& bar : merged_bars(row.bars, pixel, link ? pixel : seams)) {
-      const double from = x(bar.from);
-      double width = x(bar.until) - from;
-      if (width >= kSeam) width -= 0.6;
-      put(R"(<rect class="{}" x="{}" width="{}" height="{}"><title>{}</title></rect>)",
-          colour(bar.file), svg_number(from), svg_number(std::max(width, 0.5)), svg_number(inner),
-          svg_text(caption(row, bar, link)));
-    }
+    const auto bars = merged_bars(row.bars, pixel, link ? pixel : seams);
+    if (height < kReachable)
+      draw_together(row, bars, inner);
+    else
+      for (const GanttBar& bar : bars)
+        put(R"(<rect class="{}" x="{}" width="{}" height="{}"><title>{}</title></rect>)",
+            colour(bar.file), svg_number(x(bar.from)), svg_number(width(bar)), svg_number(inner),
+            svg_text(caption(row, bar, link)));
     text_ += "</g>\n";
+  }
+
+  [[nodiscard]] double width(const GanttBar& bar) const {
+    const double whole = x(bar.until) - x(bar.from);
+    return std::max(whole >= kSeam ? whole - 0.6 : whole, 0.5);
+  }
+
+  /// A fifth of the text: one shape for each colour, and only the host is named.
+  void draw_together(const GanttRow& row, const std::vector<GanttBar>& bars, double height) {
+    std::map<std::string, std::string> shapes;
+    for (const GanttBar& bar : bars)
+      fmt::format_to(std::back_inserter(shapes[colour(bar.file)]), "M{} 0h{}v{}h-{}z",
+                     svg_number(x(bar.from)), svg_number(width(bar)), svg_number(height),
+                     svg_number(width(bar)));
+    put("<title>{}</title>", svg_text(host_name(row)));
+    for (const auto& [css, shape] : shapes) put(R"(<path class="{}" d="{}"/>)", css, shape);
+  }
+
+  [[nodiscard]] std::string host_name(const GanttRow& row) const {
+    return name_of(names_.hosts, row.host, "host", row.host + 1);
   }
 
   [[nodiscard]] std::string caption(const GanttRow& row, const GanttBar& bar, bool link) const {
@@ -232,8 +255,7 @@ class GanttPicture {
     const std::string what = bar.count == 1
                                  ? fmt::format("task {}", bar.task.value())
                                  : fmt::format("{} tasks from {}", bar.count, bar.task.value());
-    return fmt::format("{} ({}) on {}, {}", what, file,
-                       name_of(names_.hosts, row.host, "host", row.host + 1), time);
+    return fmt::format("{} ({}) on {}, {}", what, file, host_name(row), time);
   }
 
   const Simulated& run_;

@@ -161,11 +161,16 @@ TEST(GanttSvg, StaysSmallForManyHostsAndTasks) {
   run.makespan = 1000;
   for (std::uint32_t host = 0; host < 1000; ++host) {
     grid.hosts.push_back({});
-    for (std::uint32_t i = 0; i < 1000; ++i)
-      run.tasks.push_back({TaskId(host * 1000 + i + 1), host, i * 1.0, i + 0.9, i + 1.0});
+    for (std::uint32_t i = 0; i < 100; ++i)
+      run.tasks.push_back({TaskId(host * 100 + i + 1), host, i * 10.0, i * 10.0 + 9, i * 10.0 + 9});
   }
-  const std::string svg = gantt_svg(run, grid, {.count = 1'000'000});
-  EXPECT_LT(svg.size(), 2'000'000U);
+  engine::Workload workload{.count = 100'000};
+  workload.file_bytes = {1, 1, 1};
+  workload.files = [](TaskId task) { return std::vector{FileId(task.value() % 3)}; };
+  const std::string svg = gantt_svg(run, grid, workload);
+  EXPECT_LT(svg.size(), 3'000'000U);
+  EXPECT_EQ(occurrences(svg, "v1h-"), 100'000U);  // no two neighbours are alike
+  EXPECT_THAT(svg, HasSubstr("100,000 tasks on 1,000 hosts"));
 }
 
 TEST(SvgText, ReplacesWhatXmlDoesNotAllow) {
@@ -182,6 +187,10 @@ TEST(SvgText, ReadsWell) {
   EXPECT_EQ(svg_number(3), "3");
   EXPECT_EQ(svg_number(3.14), "3.1");
   EXPECT_EQ(svg_number(-0.01), "0");
+  EXPECT_EQ(count_text(0), "0");
+  EXPECT_EQ(count_text(999), "999");
+  EXPECT_EQ(count_text(123456), "123,456");
+  EXPECT_EQ(count_text(1234567), "1,234,567");
   EXPECT_EQ(duration_text(2.5), "2.5 s");
   EXPECT_EQ(duration_text(340), "340 s");
   EXPECT_EQ(duration_text(725), "12 min 5 s");

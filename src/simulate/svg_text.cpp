@@ -73,6 +73,12 @@ std::string svg_number(double value) {
   return text == "-0" ? "0" : text;
 }
 
+std::string count_text(std::uint64_t count) {
+  std::string text = fmt::format("{}", count);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
 std::string duration_text(double seconds) {
   if (seconds < 10) return fmt::format("{:.3g} s", seconds);
   const auto whole = static_cast<std::uint64_t>(std::llround(seconds));

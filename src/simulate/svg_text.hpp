@@ -1,6 +1,7 @@
 #pragma once
 /// Text and numbers as they may stand in SVG and HTML. Pure functions.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,9 @@ namespace gantry::simulate {
 
 /// At most one decimal.
 [[nodiscard]] std::string svg_number(double value);
+
+/// "1,200"
+[[nodiscard]] std::string count_text(std::uint64_t count);
 
 /// "340 s", "12 min 5 s", "2 h 40 min", "3 d 4 h"
 [[nodiscard]] std::string duration_text(double seconds);
