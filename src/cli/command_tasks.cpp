@@ -58,7 +58,7 @@ Color color_of(TaskState state) {
 
 std::string cause_text(TaskState state, const store::TaskRow& row) {
   if (row.reused) return "from an earlier run";
-  if (state == TaskState::done) return {};
+  if (state == TaskState::done) return row.detail;  // such as an input that changed meanwhile
   if (row.invalidated) return "to run again";
   return describe(row.cause, row.code, row.detail);
 }

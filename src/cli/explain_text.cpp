@@ -49,7 +49,8 @@ std::string attempt_text(const store::HistoryRow& row) {
   const auto& report = row.report;
   std::string text = fmt::format("attempt {}: ", row.attempt.value());
   text += report.cause == FailureCause::none
-              ? "succeeded"
+              ? std::string("succeeded") +
+                    (report.detail.empty() ? "" : ", but " + one_line(report.detail))
               : one_line(describe(report.cause, report.code, report.detail));
   if (report.ended > report.started)
     text += " after " + format_duration(report.ended - report.started);

@@ -15,6 +15,7 @@
 #include "cli/result_rows.hpp"
 #include "cli/study.hpp"
 #include "cli/task_list.hpp"
+#include "driver/outdated.hpp"
 
 namespace gantry::cli {
 namespace {
@@ -95,11 +96,11 @@ void print_summary(Context& context, const driver::Summary& summary, const RunRe
     line += fmt::format(" ({})", format_rate(static_cast<double>(ended) / took));
   context.note(line);
   for (const auto& [reason, outdated] : summary.outdated) {
-    std::string why = one_line(reason);
-    if (!outdated.example.empty()) why += ": " + one_line(outdated.example);
-    if (outdated.other_names > 0)
-      why += fmt::format(" (others for {} of them)", outdated.other_names);
-    context.note(fmt::format("  {} ran again: {}", outdated.tasks, why));
+    if (outdated.tasks == outdated.told) continue;
+    context.note(
+        fmt::format("  {} ran again: {}",
+                    outdated.tasks == 1 ? "1 task" : fmt::format("{} tasks", outdated.tasks),
+                    one_line(driver::outdated_text(reason, outdated))));
   }
   for (const auto& [path, count] : summary.changed)
     context.complain(fmt::format("  {} changed while {} ran: the next gantry run makes {} again",
@@ -119,8 +120,8 @@ void print_where(Context& context, bool has_results) {
 
 void json_summary(Context& context, const driver::Summary& summary) {
   const auto& counts = summary.counts;
-  JsonLine(context.out.buffer())
-      .text("event", "summary")
+  JsonLine line(context.out.buffer());
+  line.text("event", "summary")
       .number("run", summary.run.value())
       .number("total", counts.total)
       .number("done", counts.done)
@@ -130,8 +131,25 @@ void json_summary(Context& context, const driver::Summary& summary) {
       .number("unchanged", summary.unchanged)
       .real("seconds", seconds(summary.elapsed))
       .flag("interrupted", is_unfinished(summary))
-      .text("why", summary.why)
-      .close();
+      .text("why", summary.why);
+  std::string& again = line.raw("again");
+  again += '[';
+  for (const auto& [reason, outdated] : summary.outdated) {
+    if (again.back() != '[') again += ',';
+    JsonLine(again)
+        .number("tasks", outdated.tasks)
+        .text("why", driver::outdated_text(reason, outdated))
+        .close(false);
+  }
+  again += ']';
+  std::string& changed = line.raw("changed_inputs");
+  changed += '[';
+  for (const auto& [path, tasks] : summary.changed) {
+    if (changed.back() != '[') changed += ',';
+    JsonLine(changed).text("path", path).number("tasks", tasks).close(false);
+  }
+  changed += ']';
+  line.close();
   context.out.flush();
 }
 
@@ -218,6 +236,7 @@ void add_session_options(CLI::App& command, SessionOptions& options) {
 Result<int> run_session(Context& context, const spec::LoadedSweep& study,
                         const SessionOptions& options, driver::Options how) {
   how.state_dir = context.state_dir;
+  how.job_log = options.job_log;
   how.jobs = options.jobs;
   how.keep_going = options.keep_going;
   how.max_fails = options.max_fails;

@@ -8,7 +8,8 @@ namespace {
 constexpr std::size_t kMaxSearched = std::size_t{64} << 20;  ///< of a task's output
 }  // namespace
 
-void read_results(const std::filesystem::path& state_dir, const Sweep& sweep, AttemptEnded& ended) {
+void read_results(const std::filesystem::path& state_dir, const Sweep& sweep, AttemptEnded& ended,
+                  const ResultValues& known) {
   if (ended.report.cause != FailureCause::none) return;
   const auto give_up = [&](Error error) {
     ended.report.cause = FailureCause::missing_result;
@@ -21,7 +22,7 @@ void read_results(const std::filesystem::path& state_dir, const Sweep& sweep, At
     if (!packed) return give_up(std::move(packed).error());
     text = *packed;
   }
-  auto values = sweep.extract(ended.report, text);
+  auto values = sweep.extract(ended.report, text, known);
   if (!values) return give_up(std::move(values).error());
   ended.results = std::move(*values);
 }

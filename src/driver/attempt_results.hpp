@@ -8,7 +8,9 @@
 
 namespace gantry::driver {
 
-/// Fills `ended.results` of a success. A value that cannot be read makes it a failure.
-void read_results(const std::filesystem::path& state_dir, const Sweep& sweep, AttemptEnded& ended);
+/// Fills `ended.results` of a success. A value that cannot be read makes it a failure. Those in
+/// `known` need not be read.
+void read_results(const std::filesystem::path& state_dir, const Sweep& sweep, AttemptEnded& ended,
+                  const ResultValues& known = {});
 
 }  // namespace gantry::driver

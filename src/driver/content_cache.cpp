@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <tuple>
 #include <vector>
 
 #include "model/fingerprint.hpp"
@@ -26,6 +27,16 @@ bool may_change_unseen(std::int64_t changed_ns) {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
   return changed_ns > to_ns(now) - kTwoTicks;
+}
+
+/// One spelling for each name: `a//b`, `a/./b` and `a/b/` are `a/b`.
+std::string plain_path(const std::string& path) {
+  const bool odd = path.find("//") != std::string::npos || path.find("/.") != std::string::npos ||
+                   path.ends_with('/');
+  if (!odd) return path;
+  std::string plain = std::filesystem::path(path).lexically_normal().string();
+  if (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
+  return plain;
 }
 
 }  // namespace
@@ -62,7 +73,10 @@ Result<Digest> ContentCache::tree_digest(const std::string& path, const Stop& st
   std::vector<std::string> files;
   for (std::filesystem::recursive_directory_iterator at(path, error), end; at != end && !error;
        at.increment(error)) {
-    if (is_state_dir(at->path())) at.disable_recursion_pending();
+    if (is_left_out(at->path())) {
+      at.disable_recursion_pending();
+      continue;
+    }
     if (at->is_regular_file(error)) files.push_back(at->path().string());
   }
   if (error) return fail(ErrorCode::io, path + ": " + error.message());
@@ -75,76 +89,70 @@ Result<Digest> ContentCache::tree_digest(const std::string& path, const Stop& st
   return hasher.digest();
 }
 
-bool ContentCache::is_state_dir(const std::filesystem::path& path) const {
-  std::error_code error;
-  return path.filename() == state_dir_.filename() &&
-         std::filesystem::equivalent(path, state_dir_, error);
-}
-
-void ContentCache::use(const std::string& path, const Digest& content, std::vector<Used>* used) {
-  hasher_.add(path).add(content);
-  if (used != nullptr) used->push_back({&looks_.try_emplace(path).first->first, content});
-}
-
-const std::string* ContentCache::first_changed(const std::vector<Used>& used, const Stop& stop) {
-  for (const auto& [path, before] : used) {
-    Look& look = looks_[*path];
-    if (std::exchange(look.round, round_) != round_) {
-      const auto now = digest(*path, stop);
-      look.digest = now ? std::optional(*now) : std::nullopt;
-    }
-    if (look.digest != before) return path;
+/// The state directory changes all the time, and so do others of its name below.
+bool ContentCache::is_left_out(const std::filesystem::path& path) {
+  if (left_out_by_) {
+    for (const auto& file : std::exchange(left_out_by_, {})()) left_out_.insert(plain_path(file));
   }
-  return nullptr;
+  std::error_code error;
+  return path.filename() == ".gantry" || left_out_.contains(plain_path(path.string())) ||
+         (path.filename() == state_dir_.filename() &&
+          std::filesystem::equivalent(path, state_dir_, error));
+}
+
+void ContentCache::use(const std::string& path, const Digest& content, Kind kind,
+                       std::vector<Used>* used) {
+  hasher_.add(path).add(content);
+  if (used != nullptr) used->push_back({&looks_.try_emplace(path).first->first, content, kind});
+}
+
+bool ContentCache::has_changed(const Used& used, const Stop& stop) {
+  Look& look = looks_[*used.path];
+  if (std::exchange(look.round, round_) != round_) {
+    const auto now = digest(*used.path, stop);
+    look.digest = now ? std::optional(*now) : std::nullopt;
+  }
+  return look.digest != used.digest;
 }
 
 Result<Fingerprint> ContentCache::fingerprint(const Task& task, const Stop& stop,
-                                              std::vector<Used>* used) {
+                                              std::vector<Used>* used, TimePoint made_since) {
   Fingerprint print;
   print.command = command_digest(task);
   print.environment = environment_digest(task);
-  hasher_.reset();
+  parts_.clear();
   for (const auto& input : task.inputs) {
-    TRY_ASSIGN(const Digest content, digest(input, stop));
-    use(input, content, used);
+    std::string path = plain_path(input);
+    TRY_ASSIGN(const Digest content, digest(path, stop));
+    parts_.push_back({std::move(path), Kind::named, content});
   }
-  for (const auto& input : implied_inputs(task)) {
-    // The program itself: if it is missing, starting it will say so better than we can here.
-    if (const auto content = digest(input, stop)) use(input, *content, used);
-  }
+  // One that is missing: starting the program will say so better than we can here.
+  const auto add = [&](const std::string& path, Kind kind) {
+    struct stat info {};
+    if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return;
+    if (from_ns(to_ns(info.st_ctim)) > made_since) return;
+    if (const auto content = digest(path, stop))
+      parts_.push_back({plain_path(path), kind, *content});
+  };
+  for (const auto& path : implied_inputs(task)) add(path, Kind::program);
+  for (const auto& path : task.value_files) add(path, Kind::value);
+  // By name and once each: it does not matter who says that a file is an input, nor where.
+  std::ranges::sort(parts_, [](const Part& a, const Part& b) {
+    return std::tie(a.path, a.kind) < std::tie(b.path, b.kind);
+  });
+  parts_.erase(std::ranges::unique(parts_, {}, &Part::path).begin(), parts_.end());
+  hasher_.reset();
+  for (const auto& part : parts_) use(part.path, part.digest, part.kind, used);
   print.inputs = hasher_.digest();
   return print;
 }
 
-namespace {
-
-/// ": mesh.dat and 2 more"; empty when no file tells. The digests say only that something changed.
-std::string newer_files(const Task& task, TimePoint since) {
-  std::vector<std::string> files = implied_inputs(task);
-  files.insert(files.begin(), task.inputs.begin(), task.inputs.end());
-  std::erase_if(files, [&](const std::string& path) {
-    struct stat info {};
-    return ::stat(path.c_str(), &info) != 0 ||
-           to_ns(info.st_ctim) <= since.time_since_epoch().count();
-  });
-  std::sort(files.begin(), files.end());
-  files.erase(std::unique(files.begin(), files.end()), files.end());  // named, and the program
-  if (files.empty()) return {};
-  std::string name = files[0];
-  if (name.starts_with(task.workdir + "/")) name.erase(0, task.workdir.size() + 1);
-  return ": " + name +
-         (files.size() > 1 ? " and " + std::to_string(files.size() - 1) + " more" : "");
-}
-
-}  // namespace
-
-std::string what_changed(const Fingerprint& before, const Fingerprint& now, const Task& task,
-                         TimePoint since) {
-  if (before.empty()) return "what it was made from is not known";
-  if (before.command != now.command) return "its command changed";
-  if (before.environment != now.environment) return "its environment changed";
-  if (before.inputs.empty()) return "an input changed while it ran";
-  return "an input or the program changed" + newer_files(task, since);
+Result<bool> ContentCache::holds(const Fingerprint& before, TimePoint began, const Task& task,
+                                 const Fingerprint& now, const Stop& stop) {
+  if (before == now) return true;
+  if (before.command != now.command || before.environment != now.environment) return false;
+  TRY_ASSIGN(const auto without, fingerprint(task, stop, nullptr, began - Duration(kTwoTicks)));
+  return without == before;
 }
 
 }  // namespace gantry::driver

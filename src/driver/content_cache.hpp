@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -33,22 +34,38 @@ class ContentCache {
   /// pipe has no contents to compare, and may never end).
   Result<Digest> digest(const std::string& path, const Stop& stop = {});
 
+  /// Who says that a file is an input: `inputs:`, or the command that runs it, or a value.
+  enum class Kind : std::uint8_t { named, program, value };
+
   /// An input as a task found it. Valid as long as the cache.
   struct Used {
     const std::string* path;
     Digest digest;
+    Kind kind;
   };
 
   /// What the task is now: its command, its environment and its inputs' contents, which are told in
   /// `used`, too. The error names the input that is missing. After `stop` has said true, the answer
-  /// means nothing.
+  /// means nothing. Of inputs that are not named, those are left out that were changed after
+  /// `made_since`.
   Result<Fingerprint> fingerprint(const Task& task, const Stop& stop = {},
-                                  std::vector<Used>* used = nullptr);
+                                  std::vector<Used>* used = nullptr,
+                                  TimePoint made_since = TimePoint::max());
 
-  /// The first that is not what it was; null when all are. Looks at an input once a
-  /// round, however many tasks have used it.
-  const std::string* first_changed(const std::vector<Used>& used, const Stop& stop = {});
+  /// Whether a result of `before`, whose making began at `began`, is that of the task as it is now.
+  /// A program that the task built, and a file that it made from its value, were not there before
+  /// it: they are no inputs, although they look like some now.
+  Result<bool> holds(const Fingerprint& before, TimePoint began, const Task& task,
+                     const Fingerprint& now, const Stop& stop = {});
+
+  /// Looks at an input once a round, however many tasks have used it.
+  bool has_changed(const Used& used, const Stop& stop = {});
   void begin_round() { ++round_; }
+
+  /// What is no part of a folder, although it lies there: files that tasks write. Asked once.
+  void leave_out(std::function<std::vector<std::string>()> files) {
+    left_out_by_ = std::move(files);
+  }
 
  private:
   struct Known {
@@ -65,8 +82,8 @@ class ContentCache {
     std::optional<Digest> digest{};  ///< nothing when it cannot be read
   };
   /// Takes an input of a task into its fingerprint.
-  void use(const std::string& path, const Digest& content, std::vector<Used>* used);
-  [[nodiscard]] bool is_state_dir(const std::filesystem::path& path) const;
+  void use(const std::string& path, const Digest& content, Kind kind, std::vector<Used>* used);
+  [[nodiscard]] bool is_left_out(const std::filesystem::path& path);
 
   store::Store& store_;
   std::filesystem::path state_dir_;
@@ -74,11 +91,14 @@ class ContentCache {
   std::unordered_map<std::string, Look> looks_;
   std::uint64_t round_ = 1;
   Hasher hasher_;
+  struct Part {
+    std::string path;
+    Kind kind;
+    Digest digest;
+  };
+  std::vector<Part> parts_;  ///< scratch
+  std::function<std::vector<std::string>()> left_out_by_;
+  std::unordered_set<std::string> left_out_;
 };
-
-/// Why the task's result, which was `before` and whose making began at `since`, must be made again,
-/// for a person; names the first file that is newer. REQUIRES: the fingerprints differ.
-std::string what_changed(const Fingerprint& before, const Fingerprint& now, const Task& task,
-                         TimePoint since);
 
 }  // namespace gantry::driver

@@ -75,19 +75,75 @@ TEST_F(ContentCacheTest, TellsWhatChangedSinceATaskUsedItOnceARound) {
   write("b", "1");
   std::vector<ContentCache::Used> used;
   ASSERT_TRUE(cache.fingerprint(task, {}, &used));
-  EXPECT_EQ(cache.first_changed(used), nullptr);
+  ASSERT_EQ(used.size(), 2U);
+  EXPECT_FALSE(cache.has_changed(used[1]));
   write("b", "2");
-  EXPECT_EQ(cache.first_changed(used), nullptr) << "it was looked at in this round";
+  EXPECT_FALSE(cache.has_changed(used[1])) << "it was looked at in this round";
   cache.begin_round();
-  ASSERT_NE(cache.first_changed(used), nullptr);
-  EXPECT_EQ(*cache.first_changed(used), task.inputs[1]);
+  EXPECT_FALSE(cache.has_changed(used[0]));
+  EXPECT_TRUE(cache.has_changed(used[1]));
   write("b", "1");
   cache.begin_round();
-  EXPECT_EQ(cache.first_changed(used), nullptr);
+  EXPECT_FALSE(cache.has_changed(used[1]));
   std::filesystem::remove(dir_ / "a");
   cache.begin_round();
-  ASSERT_NE(cache.first_changed(used), nullptr);
-  EXPECT_EQ(*cache.first_changed(used), task.inputs[0]);
+  EXPECT_TRUE(cache.has_changed(used[0]));
+}
+
+TEST_F(ContentCacheTest, ItDoesNotMatterHowOftenAndWhereAnInputIsNamed) {
+  auto store = open_store();
+  ContentCache cache(store);
+  write("sim", "1");
+  write("data", "2");
+  Task task;
+  task.argv = {"./sim"};
+  task.workdir = dir_.string();
+  task.inputs = {(dir_ / "data").string()};
+  const auto print = cache.fingerprint(task).value();
+  task.inputs = {(dir_ / "sim").string(), dir_.string() + "/./data", (dir_ / "sim").string()};
+  EXPECT_EQ(cache.fingerprint(task).value(), print);
+  task.inputs = {(dir_ / "sim").string()};
+  EXPECT_NE(cache.fingerprint(task).value(), print);
+}
+
+TEST_F(ContentCacheTest, WhatATaskHasMadeIsNoInputOfIt) {
+  auto store = open_store();
+  ContentCache cache(store);
+  Task task;
+  task.argv = {"sh", "-c", "make && ./sim"};
+  task.workdir = dir_.string();
+  task.value_files = {(dir_ / "value").string()};
+  const auto before = cache.fingerprint(task).value();
+  const TimePoint began = RealClock().now();
+  write("sim", "made");
+  write("value", "made");
+  const auto now = cache.fingerprint(task).value();
+  EXPECT_NE(now, before);
+  EXPECT_TRUE(cache.holds(before, began, task, now).value());
+  EXPECT_FALSE(cache.holds(before, began + std::chrono::hours(1), task, now).value());
+  task.argv.emplace_back("other");
+  EXPECT_FALSE(cache.holds(before, began, task, cache.fingerprint(task).value()).value());
+}
+
+TEST_F(ContentCacheTest, WhatTasksWriteIsPartOfNoFolder) {
+  auto store = open_store();
+  ContentCache cache(store, options_.state_dir);
+  int asked = 0;
+  cache.leave_out([&] {
+    ++asked;
+    return std::vector{(dir_ / "out").string(), dir_.string() + "/./folder"};
+  });
+  write("a", "1");
+  const auto before = cache.digest(dir_.string()).value();
+  write("out", "1");
+  std::filesystem::create_directories(dir_ / "folder");
+  write("folder/b", "1");
+  std::filesystem::create_directories(dir_ / "sub/.gantry");
+  write("sub/.gantry/c", "1");
+  EXPECT_EQ(cache.digest(dir_.string()).value(), before);
+  EXPECT_EQ(asked, 1);
+  write("sub/d", "1");
+  EXPECT_NE(cache.digest(dir_.string()).value(), before);
 }
 
 TEST_F(ContentCacheTest, APipeIsNoInput) {

@@ -29,6 +29,20 @@ Result<> make_state_dir(const std::filesystem::path& path) {
               "choose another place for Gantry's state with --state DIR");
 }
 
+/// Whatever tasks declare that they write, and we.
+std::vector<std::string> written_files(const Sweep& sweep, const Options& options) {
+  std::vector<std::string> files;
+  if (!options.job_log.empty())
+    files.push_back(std::filesystem::absolute(options.job_log).string());
+  Task task;
+  for (std::uint32_t i = 1; i <= sweep.size(); ++i) {
+    sweep.fill_task(TaskId(i), task);
+    for (const auto* list : {&task.outputs, &task.collect})
+      files.insert(files.end(), list->begin(), list->end());
+  }
+  return files;
+}
+
 }  // namespace
 
 Result<Summary> drive(const Sweep& sweep, const SpecSource& source, const Options& options,
@@ -37,6 +51,7 @@ Result<Summary> drive(const Sweep& sweep, const SpecSource& source, const Option
   TRY_ASSIGN(const auto lock, store::RunLock::acquire(options.state_dir));
   TRY_ASSIGN(auto store, store::Store::open(options.state_dir, store::Access::read_write));
   ContentCache contents(store, options.state_dir);
+  contents.leave_out([&] { return written_files(sweep, options); });
   UndrivenRuns others(store, options);
   const auto launcher = local_site(options);
   TRY_ASSIGN(const auto ours, run_to_continue(store, sweep, options));

@@ -19,6 +19,7 @@ namespace gantry::driver {
 
 struct Options {
   std::filesystem::path state_dir;  ///< `.gantry`
+  std::filesystem::path job_log{};  ///< a file that the caller writes; empty = none
   std::uint32_t jobs = 0;           ///< tasks at once (cores to pack into); 0 = one a core
   bool fresh = false;               ///< a new run that reuses nothing
   bool keep_going = false;          ///< also when everything so far has failed
@@ -61,6 +62,7 @@ struct Outdated {
   std::uint32_t tasks = 0;
   std::string example;            ///< what the first of them names, such as a file; may be empty
   std::uint32_t other_names = 0;  ///< tasks that name something else
+  std::uint32_t told = 0;         ///< tasks that a notice has told of
 };
 
 struct Summary {

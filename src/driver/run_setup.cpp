@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <unordered_map>
 #include <utility>
+
+#include "driver/outdated.hpp"
+#include "driver/reuse.hpp"
 
 namespace gantry::driver {
 
@@ -13,27 +14,6 @@ namespace {
 using engine::TaskState;
 
 constexpr std::uint32_t kGroup = 10'000;  ///< events that are made durable together
-
-/// One digest for the whole fingerprint: enough to compare by.
-Digest combine(const Fingerprint& f) {
-  return {f.command.high + 3 * f.environment.high + 5 * f.inputs.high,
-          f.command.low + 3 * f.environment.low + 5 * f.inputs.low};
-}
-
-/// Of files that a task has written; empty when all are there.
-std::string first_missing(const std::vector<std::string>& outputs) {
-  std::error_code error;
-  for (const auto& output : outputs)
-    if (!std::filesystem::exists(output, error)) return output;
-  return {};
-}
-
-/// A task, and a result that another run has for it.
-struct Match {
-  TaskId task;
-  store::Reusable source;
-  Fingerprint print;
-};
 
 class Setup {
  public:
@@ -65,30 +45,35 @@ class Setup {
   /// With all that it reuses in one step: the next call finds it by its digest and does not look
   /// for results elsewhere again.
   Result<> create(const SpecSource& source) {
-    std::vector<Match> matches;
+    KnownElsewhere known;
     if (!options_.fresh) {
-      TRY_ASSIGN(matches, known_elsewhere());
+      TRY_ASSIGN(known, known_elsewhere(store_, sweep_, options_, contents_));
     }
+    auto& matches = known.matches;
+    run_.outdated = std::move(known.outdated);
     store::RunRecord record;
     record.name = sweep_.name();
     record.digest = sweep_.digest();
     record.source = source;
     record.parameter_names = sweep_.parameter_names();
     record.result_names = sweep_.result_names();
+    for (const auto& rule : sweep_.result_rules()) record.result_rules.push_back(rule.hex());
     record.created = record.updated = now_;
     record.counts.total = sweep_.size();
     record.counts.done = record.counts.reused = static_cast<std::uint32_t>(matches.size());
     auto next = matches.begin();
     TRY_ASSIGN(run_.id, store_.create_run(record, [&]() -> Result<std::optional<Event>> {
       if (next == matches.end()) return std::nullopt;
-      const Match& match = *next++;
-      TRY_ASSIGN(auto results, store_.results_of(match.source));
+      Match& match = *next++;
+      if (!match.results) {
+        TRY_ASSIGN(match.results, store_.results_of(match.source));
+      }
       Event event = TaskReused{match.task,
                                match.source.run,
                                match.source.task,
                                match.source.attempt,
                                sweep_.parameters(match.task),
-                               std::move(results),
+                               std::move(*match.results),
                                match.print,
                                now_};
       run_.engine.apply(event);
@@ -144,25 +129,14 @@ class Setup {
       if (!print) {
         TRY(invalidate(TaskId(i), "an input is missing: " + print.error().message));
       } else if (const auto output = first_missing(task.outputs); !output.empty()) {
-        TRY(invalidate(TaskId(i), "its output is gone: " + output));
+        TRY(invalidate(TaskId(i), "its output is not there: " + output));
       } else if (combine(*print) != recorded_[i]) {
-        TRY_ASSIGN(const auto reason, reason_of_change(task, *print));
-        TRY(invalidate(TaskId(i), reason));
+        TRY_ASSIGN(const auto made, latest_making(store_, run_.id, TaskId(i)));
+        TRY_ASSIGN(const bool holds, contents_.holds(made.print, made.began, task, *print));
+        if (!holds) TRY(invalidate(TaskId(i), what_changed(made, *print, task)));
       }
     }
     return {};
-  }
-
-  Result<std::string> reason_of_change(const Task& task, const Fingerprint& now) {
-    TRY_ASSIGN(const auto history, store_.history(run_.id, task.id));
-    Fingerprint before;
-    TimePoint since;
-    for (const auto& row : history) {
-      if (row.fingerprint.empty()) continue;
-      before = row.fingerprint;
-      since = row.kind == "ended" ? row.report.started : row.at;
-    }
-    return what_changed(before, now, task, since);
   }
 
   Result<> invalidate(TaskId task, std::string reason) {
@@ -176,26 +150,6 @@ class Setup {
     TRY(store_.append(run_.id, std::move(event)));
     if (++recorded_events_ % kGroup == 0) return store_.commit();
     return {};
-  }
-
-  /// Results that other runs in this state directory have for the very same tasks.
-  Result<std::vector<Match>> known_elsewhere() {
-    std::vector<Match> matches;
-    std::unordered_map<Digest, store::Reusable> known;
-    TRY(store_.for_each_reusable({}, [&](const Fingerprint& print, const store::Reusable& source) {
-      known.try_emplace(combine(print), source);
-    }));
-    if (known.empty()) return matches;
-    Task task;
-    for (std::uint32_t i = 1; i <= sweep_.size(); ++i) {
-      sweep_.fill_task(TaskId(i), task);
-      const auto print = contents_.fingerprint(task);
-      if (!print) continue;  // the task itself will say that an input is missing
-      const auto found = known.find(combine(*print));
-      if (found == known.end() || !first_missing(task.outputs).empty()) continue;
-      matches.push_back({TaskId(i), found->second, *print});
-    }
-    return matches;
   }
 
   store::Store& store_;
@@ -223,14 +177,6 @@ Result<std::optional<store::RunRecord>> run_to_continue(const store::Store& stor
                 "`gantry runs` lists them");
   }
   return record;
-}
-
-void add_outdated(std::map<std::string, Outdated>& outdated, const std::string& reason) {
-  const std::size_t colon = reason.find(": ");
-  Outdated& entry = outdated[reason.substr(0, colon)];
-  const std::string name = colon == std::string::npos ? "" : reason.substr(colon + 2);
-  if (entry.tasks++ == 0) entry.example = name;
-  if (name != entry.example) ++entry.other_names;
 }
 
 Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep, const SpecSource& source,

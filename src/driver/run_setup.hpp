@@ -8,6 +8,7 @@
 
 #include "driver/content_cache.hpp"
 #include "driver/driver.hpp"
+#include "driver/outdated.hpp"
 #include "engine/engine.hpp"
 
 namespace gantry::driver {
@@ -17,7 +18,7 @@ struct PreparedRun {
   engine::Engine engine;
   std::vector<std::uint32_t> last_ended;  ///< by task: the latest attempt whose end is journalled
   std::uint32_t unchanged = 0;            ///< tasks that need no run
-  std::map<std::string, Outdated> outdated{};  ///< Summary::outdated
+  OutdatedTasks outdated{};               ///< Summary::outdated
 };
 
 /// The same study's, or options.continue_run; none when a new one is to be made.
@@ -28,8 +29,5 @@ Result<std::optional<store::RunRecord>> run_to_continue(const store::Store& stor
 /// does) results whose command, environment or inputs have changed; reuses results of other runs.
 Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep, const SpecSource& source,
                                 const Options& options, ContentCache& contents, TimePoint now);
-
-/// Counts one more task by its reason; what follows a colon is an example.
-void add_outdated(std::map<std::string, Outdated>& outdated, const std::string& reason);
 
 }  // namespace gantry::driver

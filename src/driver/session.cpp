@@ -55,6 +55,7 @@ Result<Summary> Session::run(Opened opened) {
     return fail(ErrorCode::usage, std::move(why),
                 "ask for less in 'resources:'; for cores, -j may allow more");
   }
+  tell_outdated();
   TRY_ASSIGN(auto signals, StopSignals::watch());
   signals_.emplace(std::move(signals));
   while (!run_.engine.finished() && stops_ < 3) {
@@ -258,8 +259,10 @@ std::string Session::why_stale(const AttemptEnded& ended) {
   const auto print = contents_.fingerprint(task, [this] { return stop_waits(); });
   if (stop_waits()) return {};  // whoever goes on with the run looks again
   if (!print) return "an input is missing: " + print.error().message;
-  if (*print == ended.fingerprint) return {};
-  return what_changed(ended.fingerprint, *print, task, ended.report.started);
+  const auto holds = contents_.holds(ended.fingerprint, ended.report.started, task, *print,
+                                     [this] { return stop_waits(); });
+  if (stop_waits() || (holds && *holds)) return {};
+  return what_changed({ended.fingerprint, ended.report.started, {}}, *print, task);
 }
 
 Result<> Session::take_requests() {

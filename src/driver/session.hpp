@@ -16,6 +16,7 @@
 #include "actuate/launcher.hpp"
 #include "driver/content_cache.hpp"
 #include "driver/driver.hpp"
+#include "driver/outdated.hpp"
 #include "driver/run_setup.hpp"
 #include "driver/signals.hpp"
 #include "driver/take_over.hpp"
@@ -36,6 +37,7 @@ class Session {
   Result<Summary> run(Opened opened);
 
  private:
+  using Inputs = std::vector<ContentCache::Used>;
   Result<> take_in(Opened opened);
   Result<> step();
   Result<> wait();
@@ -58,11 +60,16 @@ class Session {
   /// Shows it as well, with what the engine makes of it.
   void record_end(AttemptEnded ended);
   Result<> commit(bool last);
-  /// Hands what waits to the store. A result counts for later runs only if its inputs are what they
-  /// were when it was started.
+  /// Hands what waits to the store.
   void write_group();
+  /// A result counts for later runs only if its inputs are what they were when it was started.
+  void check_inputs(AttemptEnded& ended, const Inputs& inputs);
+  /// A file that the task itself has written is no input.
+  [[nodiscard]] bool is_own_work(const AttemptEnded& ended, const ContentCache::Used& used) const;
   /// Nobody could record any more how tasks end: ends those that run.
   tl::unexpected<Error> abandon(Error error);
+  /// Why finished tasks run again.
+  void tell_outdated();
   void show_progress();
   [[nodiscard]] store::Counts counts() const;
   [[nodiscard]] Summary summary() const;
@@ -77,7 +84,6 @@ class Session {
   PreparedRun run_;
   std::optional<StopSignals> signals_;
 
-  using Inputs = std::vector<ContentCache::Used>;
   std::unordered_map<std::uint32_t, Inputs> inputs_;  ///< of tasks that we have started
   std::vector<std::pair<Event, Inputs>> group_;       ///< journalled by the next commit
   std::map<std::string, std::uint32_t> changed_;      ///< Summary::changed

@@ -1,6 +1,7 @@
 #include "driver/session.hpp"
 // The part of a session that writes: the journal, and what a person sees.
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kPaceWindow = 5s;
+constexpr Duration kClockTick = 20ms;  ///< stamps of files may lag behind so much
 /// How long we try to write the journal before we give up; the agent keeps what is not
 /// acknowledged.
 constexpr Duration kJournalPatience = 10s;
@@ -50,18 +52,47 @@ void Session::write_group() {
   contents_.begin_round();
   for (auto& [event, inputs] : group_) {
     auto* ended = std::get_if<AttemptEnded>(&event);
-    if (ended != nullptr && ended->report.cause == FailureCause::none) {
-      const auto* path = contents_.first_changed(inputs, [this] { return stop_waits(); });
-      if (path != nullptr) {
-        ended->fingerprint.inputs = {};
-        ++changed_[*path];
-      }
-    }
+    if (ended != nullptr) check_inputs(*ended, inputs);
     // append() only buffers: what can fail is the commit, and it keeps the events until it
     // succeeds.
     static_cast<void>(store_.append(run_.id, std::move(event)));
   }
   group_.clear();
+}
+
+void Session::check_inputs(AttemptEnded& ended, const Inputs& inputs) {
+  const auto cause = ended.report.cause;
+  // A value that could not be read can perhaps be read by another rule.
+  if (cause != FailureCause::none && cause != FailureCause::missing_result) return;
+  const auto stop = [this] { return stop_waits(); };
+  bool own_work = false;
+  for (const auto& used : inputs) {
+    if (!contents_.has_changed(used, stop)) continue;
+    if (is_own_work(ended, used)) {
+      own_work = true;
+      continue;
+    }
+    ended.fingerprint.inputs = {};
+    if (cause != FailureCause::none) return;
+    ended.report.detail = changed_meanwhile(*used.path);
+    ++changed_[*used.path];
+    return;
+  }
+  if (!own_work) return;
+  const auto print = contents_.fingerprint(sweep_.task(ended.report.key.task), stop, nullptr,
+                                           ended.report.started - kClockTick);
+  ended.fingerprint.inputs = print ? print->inputs : Digest{};
+}
+
+bool Session::is_own_work(const AttemptEnded& ended, const ContentCache::Used& used) const {
+  // `sed -i … {}`: running it again would do it twice.
+  if (used.kind == ContentCache::Kind::value) return true;
+  if (used.kind == ContentCache::Kind::named) return false;
+  // A program may be edited while it runs; but not each time that it runs.
+  const auto history = store_.history(run_.id, ended.report.key.task);
+  return history && std::ranges::any_of(*history, [&](const store::HistoryRow& row) {
+           return row.kind == "ended" && row.report.detail == changed_meanwhile(*used.path);
+         });
 }
 
 void Session::record(Event event) {
@@ -127,6 +158,18 @@ tl::unexpected<Error> Session::abandon(Error error) {
 
 // What a person sees.
 // ----------------------------------------------------------------------------------
+
+void Session::tell_outdated() {
+  for (auto& [reason, outdated] : run_.outdated) {
+    if (observer_.notice)
+      observer_.notice(fmt::format("{}: {}",
+                                   outdated.tasks == 1
+                                       ? "1 finished task runs again"
+                                       : fmt::format("{} finished tasks run again", outdated.tasks),
+                                   outdated_text(reason, outdated)));
+    outdated.told = outdated.tasks;
+  }
+}
 
 store::Counts Session::counts() const {
   const auto& c = run_.engine.counts();

@@ -10,7 +10,8 @@
 
 namespace gantry {
 
-/// Arguments, working directory, outputs and how results are read.
+/// Arguments and working directory. Outputs and how results are read do not change what the program
+/// does: whoever reuses its result looks at them.
 Digest command_digest(const Task& task);
 /// What the spec adds to the environment, and the parameters, which tasks see as
 /// GANTRY_PARAM_<name>.

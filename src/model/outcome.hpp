@@ -68,7 +68,7 @@ std::string describe(FailureCause cause, std::int32_t code, std::string_view det
 
 /// What makes a task "the same": when any part differs, the task is run again.
 struct Fingerprint {
-  Digest command;  ///< argv, working directory, outputs and how results are read
+  Digest command;  ///< argv and working directory
   Digest environment;
   Digest inputs;  ///< paths and contents, the program itself included
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;

@@ -91,6 +91,13 @@ Result<std::string> csv_value(const CsvTable& table, const ResultDefinition& rul
   return table.rows[row - 1][*column];
 }
 
+void add_place(Hasher& hasher, const ResultDefinition& rule) {
+  hasher.add(static_cast<std::uint64_t>(rule.source)).add(rule.pattern.text);
+  hasher.add(rule.file.text).add(rule.keys.size());
+  for (const auto& key : rule.keys) hasher.add(key);
+  hasher.add(rule.column).add(rule.row);
+}
+
 /// The collected files of one attempt, each parsed at most once.
 class Files {
  public:
@@ -172,23 +179,37 @@ Digest ResultRules::digest() const {
   if (definitions_.empty()) return {};
   Hasher hasher;
   for (const auto& rule : definitions_) {
-    hasher.add(rule.name).add(static_cast<std::uint64_t>(rule.source)).add(rule.pattern.text);
-    hasher.add(rule.file.text).add(rule.keys.size());
-    for (const auto& key : rule.keys) hasher.add(key);
-    hasher.add(rule.column).add(rule.row).add(rule.optional ? 1 : 0);
+    hasher.add(rule.name);
+    add_place(hasher, rule);
+    hasher.add(rule.optional ? 1 : 0);
   }
   return hasher.digest();
 }
 
+std::vector<Digest> ResultRules::rule_digests() const {
+  std::vector<Digest> digests;
+  Hasher hasher;
+  for (const auto& rule : definitions_) {
+    hasher.reset();
+    add_place(hasher, rule);
+    digests.push_back(hasher.digest());
+  }
+  return digests;
+}
+
 Result<std::vector<std::pair<std::string, std::string>>> ResultRules::extract(
     std::string_view standard_output, std::span<const std::string> paths,
-    std::span<const std::pair<std::string, std::string>> collected) const {
+    std::span<const std::pair<std::string, std::string>> collected,
+    std::span<const std::pair<std::string, std::string>> known) const {
   std::vector<std::pair<std::string, std::string>> values;
   Files files(collected);
   std::size_t room = kMaxResultBytes;
   for (std::size_t i = 0; i < definitions_.size(); ++i) {
     const auto& rule = definitions_[i];
-    auto value = rule.source == ResultDefinition::Source::standard_output
+    const auto kept =
+        std::ranges::find(known, rule.name, &std::pair<std::string, std::string>::first);
+    auto value = kept != known.end() ? Result<std::string>(kept->second)
+                 : rule.source == ResultDefinition::Source::standard_output
                      ? last_match(*patterns_->by_rule[i], rule.pattern.text, standard_output)
                      : files.value(rule, paths[i]);
     if (value) {

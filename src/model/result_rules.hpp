@@ -29,13 +29,17 @@ class ResultRules {
   [[nodiscard]] const std::vector<ResultDefinition>& definitions() const { return definitions_; }
   [[nodiscard]] bool reads_stdout() const;
   [[nodiscard]] Digest digest() const;
+  /// By rule: where and how its value is read. Its name, and whether it may be missing, are no
+  /// part.
+  [[nodiscard]] std::vector<Digest> rule_digests() const;
 
   /// `paths[i]` is the file of rule i (empty for standard output), `collected` the files' contents
   /// by path. A missing value is an error that names it, unless it is optional: then it is left
-  /// out.
+  /// out. A value in `known` is not looked for.
   [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> extract(
       std::string_view standard_output, std::span<const std::string> paths,
-      std::span<const std::pair<std::string, std::string>> collected) const;
+      std::span<const std::pair<std::string, std::string>> collected,
+      std::span<const std::pair<std::string, std::string>> known = {}) const;
 
  private:
   struct Patterns;

@@ -161,6 +161,13 @@ void Sweep::fill_task(TaskId id, Task& task) const {
   for (std::size_t i = 0; i < impl.inputs.size(); ++i) {
     impl.render_path(impl.inputs[i], definition.base_dir, task.inputs[i]);
   }
+  task.value_files.clear();
+  for (std::uint32_t p = 0; definition.values_are_inputs && p < impl.parameter_count(); ++p) {
+    if (definition.parameters[p].values.numeric() || impl.values[p].empty()) continue;
+    auto& path = task.value_files.emplace_back();
+    if (!impl.values[p].starts_with('/')) path.append(definition.base_dir).append("/");
+    path.append(impl.values[p]);
+  }
   resize(task.outputs, impl.outputs.size());
   for (std::size_t i = 0; i < impl.outputs.size(); ++i) {
     impl.render_path(impl.outputs[i], task.workdir, task.outputs[i]);
@@ -173,7 +180,6 @@ void Sweep::fill_task(TaskId id, Task& task) const {
       if (!path.empty() && !known) task.collect.push_back(std::move(path));
     }
   }
-  task.results_digest = impl.results_digest;
   // Checked when the sweep was built: cannot fail any more.
   task.resources = impl.render_resources().value_or(definition.resources);
   task.timeout = impl.render_timeout().value_or(definition.timeout);
@@ -219,14 +225,19 @@ std::vector<std::string> Sweep::result_names() const {
   return names;
 }
 
-Result<ResultValues> Sweep::extract(const AttemptReport& report,
-                                    std::string_view whole_stdout) const {
+std::vector<Digest> Sweep::result_rules() const {
+  return impl_->results.rule_digests();
+}
+
+Result<ResultValues> Sweep::extract(const AttemptReport& report, std::string_view whole_stdout,
+                                    const ResultValues& known) const {
   const std::uint32_t number = report.key.task.value();
   if (impl_->result_files.empty()) return ResultValues{};
   if (number == 0 || number > size())
     return fail(ErrorCode::usage, "a report of a task that is not in the sweep");
   impl_->select(number);
-  return impl_->results.extract(whole_stdout, impl_->render_result_files(), report.collected);
+  return impl_->results.extract(whole_stdout, impl_->render_result_files(), report.collected,
+                                known);
 }
 
 bool Sweep::reads_stdout() const {

@@ -51,11 +51,14 @@ class Sweep {
   /// Derived values last.
   [[nodiscard]] std::vector<std::string> parameter_names() const;
   [[nodiscard]] std::vector<std::string> result_names() const;
+  /// By result: where and how it is read, whatever it is called.
+  [[nodiscard]] std::vector<Digest> result_rules() const;
   /// Reads the `results:` values of a succeeded attempt. The error message names the value and the
   /// place. `whole_stdout` is all of the standard output (report.out.text holds only the end of a
-  /// large one).
+  /// large one). Values in `known` are taken from there.
   [[nodiscard]] Result<ResultValues> extract(const AttemptReport& report,
-                                             std::string_view whole_stdout) const;
+                                             std::string_view whole_stdout,
+                                             const ResultValues& known = {}) const;
   /// True when `extract` looks at the standard output.
   [[nodiscard]] bool reads_stdout() const;
 

@@ -151,7 +151,6 @@ Result<> Sweep::Impl::parse_templates() {
     TRY_ASSIGN(result_files.emplace_back(), parse(rule.file));
   }
   TRY_ASSIGN(results, ResultRules::compile(definition.results, definition.file));
-  results_digest = results.digest();
   return {};
 }
 
@@ -184,7 +183,7 @@ Digest Sweep::Impl::compute_digest() const {
   hasher.add(definition.workdir.text);
   add_all(definition.inputs);
   add_all(definition.outputs);
-  hasher.add(results_digest);
+  hasher.add(results.digest());
   return hasher.digest();
 }
 

@@ -75,6 +75,7 @@ struct SweepDefinition {
   std::vector<NamedText> environment;
   SourceText workdir;  ///< template; empty text = base_dir
   std::vector<SourceText> inputs;
+  bool values_are_inputs = false;  ///< as far as they name regular files; numbers do not
   std::vector<SourceText> outputs;
   std::vector<ResultDefinition> results;
 

@@ -52,7 +52,6 @@ struct Sweep::Impl {
   std::optional<TextTemplate> timeout;
   ResultRules results;
   std::vector<TextTemplate> result_files;  ///< by rule; empty for standard output
-  Digest results_digest;
   bool program_is_relative =
       false;  ///< argv[0] is a path below base_dir, but the task runs elsewhere
 

@@ -52,9 +52,10 @@ struct Task {
   std::string workdir;               ///< absolute
   bool make_workdir = false;         ///< the spec named a directory of the task's own: create it
   std::vector<std::string> inputs;   ///< absolute paths, must exist before the task starts
+  /// Absolute paths that a one-liner's values would have: inputs, where there is a regular file.
+  std::vector<std::string> value_files;
   std::vector<std::string> outputs;  ///< absolute paths, must exist after it succeeded
   std::vector<std::string> collect;  ///< absolute paths of small files that `results:` reads
-  Digest results_digest;             ///< of the `results:` rules
   Resources resources;
   Duration timeout{0};  ///< 0 = none
 };

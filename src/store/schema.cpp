@@ -35,6 +35,7 @@ CREATE TABLE runs (
   pid INTEGER NOT NULL,
   parameter_names TEXT NOT NULL,
   result_names TEXT NOT NULL,
+  result_rules TEXT NOT NULL,
   after_seq INTEGER NOT NULL,
   driven INTEGER NOT NULL
 );
@@ -126,8 +127,9 @@ CREATE VIEW results AS
 SELECT run, task, parameters, results, reused, seconds FROM tasks WHERE state = 'done';
 )sql";
 
-constexpr std::array<Migration, 1> kMigrations{
+constexpr std::array<Migration, 2> kMigrations{
     "ALTER TABLE runs ADD COLUMN driven INTEGER NOT NULL DEFAULT 0; UPDATE runs SET driven = id",
+    "ALTER TABLE runs ADD COLUMN result_rules TEXT NOT NULL DEFAULT '[]'",
 };
 
 /// `CASE e.cause WHEN 0 THEN 'ok' …`

@@ -48,6 +48,9 @@ struct RunRecord {
   SpecSource source;
   std::vector<std::string> parameter_names;
   std::vector<std::string> result_names;
+  /// By result: the digest of how it is read, as hexadecimal digits. Empty when it is not known, as
+  /// of runs that an older gantry made.
+  std::vector<std::string> result_rules;
   RunState state = RunState::open;
   TimePoint created;
   TimePoint updated;  ///< of the last commit
@@ -81,6 +84,15 @@ struct Reusable {
   RunId run;
   TaskId task;
   AttemptId attempt;
+  /// The run that has reused it and holds the values, perhaps read by other rules; 0 when that is
+  /// `run`.
+  RunId copy_run{};
+  TaskId copy_task{};
+  /// The program ended well, but a value could not be read: there are no results.
+  bool unread = false;
+
+  [[nodiscard]] RunId holder() const { return copy_run == RunId{} ? run : copy_run; }
+  [[nodiscard]] TaskId held_as() const { return copy_run == RunId{} ? task : copy_task; }
 };
 
 /// One line of a task's history, oldest first, for `explain` and `log`.
@@ -155,9 +167,10 @@ class Store {
   Result<> for_each_task(RunId run, const std::function<void(const TaskRow&)>& sink) const;
   Result<std::optional<TaskRow>> task(RunId run, TaskId task) const;
   Result<std::vector<HistoryRow>> history(RunId run, TaskId task) const;
-  /// Succeeded tasks of runs other than `except`, latest first: the first to come with a
-  /// fingerprint wins. Left out are results that somebody asked to be made again. A reused result
-  /// is told as the attempt that made it, or, when that run was removed, as its copy: attempt 0.
+  /// Tasks of runs other than `except` whose program succeeded, latest first: the first to come
+  /// with a fingerprint wins. Left out are results that somebody asked to be made again. A reused
+  /// result is told as the attempt that made it, or, when that run was removed, as its copy:
+  /// attempt 0.
   Result<> for_each_reusable(
       RunId except, const std::function<void(const Fingerprint&, const Reusable&)>& sink) const;
   /// The results of one recorded success, to copy into a TaskReused.

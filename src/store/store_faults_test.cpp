@@ -172,7 +172,7 @@ TEST_F(StoreFaults, SaysWhatToDoAboutADatabaseOfANewerGantry) {
   for (const Access access : {Access::read_write, Access::read_only}) {
     const Error error = refused(access);
     EXPECT_EQ(error.code, ErrorCode::version);
-    EXPECT_THAT(error.message, HasSubstr("newer gantry (schema 7, this one knows 2)"));
+    EXPECT_THAT(error.message, HasSubstr("newer gantry (schema 7, this one knows 3)"));
     EXPECT_THAT(error.hint, HasSubstr("upgrade"));
   }
 }

@@ -161,8 +161,8 @@ Result<> Store::for_each_reusable(
       Statement s,
       impl_->db.prepare(
           "SELECT run, kind, task, attempt, from_run, from_task, from_attempt, command_digest, "
-          "environment_digest, inputs_digest FROM events NOT INDEXED WHERE run <> ? AND "
-          "(kind <> 'ended' OR cause = 0) AND task IS NOT NULL ORDER BY seq DESC"));
+          "environment_digest, inputs_digest, cause FROM events NOT INDEXED WHERE run <> ? AND "
+          "(kind <> 'ended' OR cause IN (0, 6)) AND task IS NOT NULL ORDER BY seq DESC"));
   s.integer(except.value());
   const auto key_of = [](const Reusable& r) {
     return std::uint64_t{r.run.value()} << 32 | r.task.value();
@@ -185,18 +185,24 @@ Result<> Store::for_each_reusable(
                           AttemptId(s.number<std::uint32_t>())};
     // Also not by way of a copy.
     if (copy && (origin.run == except || taken_back.contains(key_of(origin)))) continue;
-    if (copy && there.contains(origin.run.value())) found = origin;
+    if (copy && there.contains(origin.run.value())) {
+      const Reusable holder = found;
+      found = origin;
+      found.copy_run = holder.run;
+      found.copy_task = holder.task;
+    }
     Fingerprint print;
     print.command = s.digest();
     print.environment = s.digest();
     print.inputs = s.digest();
+    found.unread = s.number<std::uint8_t>() != static_cast<std::uint8_t>(FailureCause::none);
     if (!print.empty()) sink(print, found);
   }
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> Store::results_of(
     const Reusable& source) const {
-  const bool copy = source.attempt == AttemptId{};
+  const bool copy = source.copy_run != RunId{} || source.attempt == AttemptId{};
   TRY_ASSIGN(
       Statement * kept_statement,
       copy
@@ -207,7 +213,7 @@ Result<std::vector<std::pair<std::string, std::string>>> Store::results_of(
                  "SELECT results, exact FROM events WHERE run = ? AND task = ? AND attempt = ?"));
   Statement& s = *kept_statement;
   const Statement::Scope scope(s);
-  s.integer(source.run.value()).integer(source.task.value());
+  s.integer(source.holder().value()).integer(source.held_as().value());
   if (!copy) s.integer(source.attempt.value());
   TRY_ASSIGN(const bool found, s.step());
   if (!found) {

@@ -130,6 +130,35 @@ TEST_F(StoreQueries, OffersSuccessesForReuseLatestFirst) {
       << "nor what only came from the run itself";
 }
 
+TEST_F(StoreQueries, ACopyHasTheValuesOfItsOwnRun) {
+  const RunId second = new_run(store_);
+  must(store_.append(
+      second,
+      TaskReused{
+          TaskId(40), run_, TaskId(4), AttemptId(1), {}, {{"tau", "6.28"}}, print_of(4), {}}));
+  must(store_.commit());
+  std::optional<Reusable> copy;
+  must(store_.for_each_reusable({}, [&](const Fingerprint& print, const Reusable& r) {
+    if (print == print_of(4) && !copy) copy = r;
+  }));
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(copy->run, run_) << "whose output it is";
+  EXPECT_EQ(copy->holder(), second);
+  EXPECT_THAT(must(store_.results_of(*copy)), ElementsAre(std::pair("tau", "6.28")));
+}
+
+TEST_F(StoreQueries, OffersWhatRanWellAndCouldNotBeRead) {
+  AttemptEnded unread = plain_end(run_, 6);
+  unread.report.cause = FailureCause::missing_result;
+  must(store_.append(run_, unread));
+  must(store_.commit());
+  std::vector<bool> told;
+  must(store_.for_each_reusable({}, [&](const Fingerprint& print, const Reusable& r) {
+    if (print == print_of(6)) told.push_back(r.unread);
+  }));
+  EXPECT_THAT(told, ElementsAre(true));
+}
+
 TEST_F(StoreQueries, DoesNotOfferACopyOfAResultThatWasTakenBack) {
   const RunId second = new_run(store_);
   must(store_.append(

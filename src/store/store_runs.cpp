@@ -29,7 +29,7 @@ bool read_words(Statement& s, std::vector<std::string>& words) {
 constexpr auto kRunColumns =
     "SELECT id, name, digest, state, created, updated, total, done, reused, failed, cancelled, "
     "running, eta, pid, "
-    "parameter_names, result_names, driven FROM runs ";
+    "parameter_names, result_names, result_rules, driven FROM runs ";
 
 bool read_run(Statement& s, RunRecord& run) {
   run.id = RunId(s.number<std::uint32_t>());
@@ -45,7 +45,8 @@ bool read_run(Statement& s, RunRecord& run) {
   }
   run.eta = Duration(s.integer());
   run.pid = s.number<std::int32_t>();
-  const bool named = read_words(s, run.parameter_names) && read_words(s, run.result_names);
+  const bool named = read_words(s, run.parameter_names) && read_words(s, run.result_names) &&
+                     read_words(s, run.result_rules);
   run.driven = s.integer();
   return named && digest.has_value();
 }
@@ -113,13 +114,15 @@ Result<RunId> Store::create_run(const RunRecord& record,
       Statement s,
       db.prepare(
           "INSERT INTO runs (name, digest, state, created, updated, total, done, reused, failed, "
-          "cancelled, running, eta, pid, parameter_names, result_names, after_seq, driven) VALUES "
-          "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,(SELECT coalesce(max(seq), 0) FROM events),"
+          "cancelled, running, eta, pid, parameter_names, result_names, result_rules, after_seq, "
+          "driven) "
+          "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,(SELECT coalesce(max(seq), 0) FROM events),"
           "(SELECT coalesce(max(driven), 0) + 1 FROM runs))"));
   const Counts& c = record.counts;
   const std::string digest = record.digest.hex();
   std::string parameters;
   std::string results;
+  std::string rules;
   s.text(record.name)
       .plain_text(digest)
       .plain_text(record.state == RunState::finished ? "finished" : "open");
@@ -133,6 +136,7 @@ Result<RunId> Store::create_run(const RunRecord& record,
   s.integer(record.eta.count()).integer(record.pid);
   bind_words(s, record.parameter_names, parameters);
   bind_words(s, record.result_names, results);
+  bind_words(s, record.result_rules, rules);
   TRY(s.run());
   const RunId id(static_cast<std::uint32_t>(sqlite3_last_insert_rowid(db.raw())));
   TRY(insert_source(db, id, record.source));

@@ -37,7 +37,9 @@ class UnchangedTest(RerunCase):
         self.run_sweep()
         self.write("work.sh", "echo $1 >> ran # changed\n")
         self.run_sweep("-j", "50%")
-        self.assertIn("3 ran again: an input or the program changed: work.sh\n", self.last.stderr)
+        self.assertIn("3 finished tasks run again: work.sh changed\n", self.last.stderr)
+        self.write("work.sh", "echo $1 >> ran # changed again\n")
+        self.assertEqual(self.summary()["again"], [{"tasks": 3, "why": "work.sh changed"}])
         self.assertEqual(self.gantry("run", "-j", "0%", "sweep.yaml").code, 2)
 
     def test_nothing_changed_nothing_runs(self):
@@ -183,6 +185,29 @@ class ChangedTest(RerunCase):
         self.change("environment:", "timeout: 10 min\n            retries: 2\n            name: other\n            environment:")
         self.assertEqual(self.run_sweep(), [])
 
+    def test_an_input_that_counted_already_is_named(self):
+        self.change('inputs: ["data-{x}"]', 'inputs: [./work.sh, "data-{x}"]')
+        self.assertEqual(self.run_sweep(), [])
+        self.change('inputs: ["data-{x}"]', 'inputs: ["data-{x}", sweep.yaml]')
+        self.assertEqual(self.run_sweep(), ["a", "b", "c"], "nobody knows what it held then")
+
+    def test_one_more_output(self):
+        self.write("out-a", "")
+        self.write("out-c", "")
+        self.write("work.sh", "#!/bin/sh\necho $1 >> ran; touch out-$1\n", executable=True)
+        self.assertEqual(self.run_sweep(), ["a", "b", "c"])
+        (self.dir / "out-b").unlink()
+        self.change("environment:", "outputs: ['out-{x}']\n            environment:")
+        self.assertEqual(self.run_sweep(), ["b"])
+        self.assertIn("1 finished task runs again: its output is not there:", self.last.stderr)
+        self.assertEqual(self.run_sweep(), [])
+
+    def test_a_changed_study_says_what_else_changed(self):
+        self.write("work.sh", "#!/bin/sh\necho $1 >> ran; true\n", executable=True)
+        self.change("[a, b, c]", "[a, b]")
+        self.assertEqual(self.run_sweep(), ["a", "b"])
+        self.assertIn("2 finished tasks run again: work.sh changed\n", self.last.stderr)
+
     def test_a_missing_output_is_made_again(self):
         self.write("touch.sh", "echo $1 >> ran; touch out-$1\n")
         self.write("sweep.yaml", "command: sh touch.sh {x}\nparameters: {x: [a, b]}\noutputs: ['out-{x}']\n")
@@ -190,6 +215,95 @@ class ChangedTest(RerunCase):
         self.assertEqual(self.run_sweep(), [])
         (self.dir / "out-b").unlink()
         self.assertEqual(self.run_sweep(), ["b"])
+
+
+class OneLinerInputsTest(RerunCase):
+    """Values that name files."""
+
+    def run_words(self, *words, code=0):
+        result = self.gantry("run", "-q", *words)
+        self.assertEqual(result.code, code, result)
+        return self.ran()
+
+    def test_a_changed_file_runs_its_task_again(self):
+        self.write("a.csv", "1")
+        self.write("b.csv", "2")
+        words = ("--", "sh", "-c", 'echo "$0" >> ran; cat "$0"', "{}", ":::", "a.csv", "b.csv", "absent", "5")
+        self.assertEqual(self.run_words(*words, code=1), ["5", "a.csv", "absent", "b.csv"])
+        self.assertEqual(self.run_words(*words, code=1), ["5", "absent"])
+        self.write("b.csv", "3")
+        result = self.gantry("run", *words)
+        self.assertIn("1 finished task runs again: b.csv changed\n", result.stderr)
+        self.assertEqual(self.ran(), ["5", "absent", "b.csv"])
+
+    def test_what_a_task_makes_or_changes_is_no_input(self):
+        for command in ('echo $1 > "$0"', 'echo $1 >> "$0"', 'rm -f "$0"'):
+            with self.subTest(command):
+                words = ("--", "sh", "-c", f'echo "$0" >> ran; {command}', "{}", ":::", "x.txt", "y.txt")
+                self.write("x.txt", "there")
+                self.assertEqual(self.run_words(*words), ["x.txt", "y.txt"])
+                self.assertEqual(self.run_words(*words), [])
+                self.assertEqual(self.run_words(*words, "z.txt"), ["z.txt"], "in another run, too")
+                self.assertEqual(self.run_words(*words, "z.txt"), [])
+
+
+class OwnWorkTest(RerunCase):
+    """Programs that tasks make, and folders that they write to."""
+
+    def test_a_program_that_the_task_builds(self):
+        self.write("build.sh", 'test -e sim || { printf "#!/bin/sh\\necho \\$1 >> ran\\n" > sim.new; chmod +x sim.new; '
+                               'mv sim.new sim; }')
+        self.write("sweep.yaml", """
+            command: [sh, -c, "sh build.sh; ./sim {x}"]
+            parameters: {x: [a, b]}
+            """)
+        self.assertEqual(self.run_sweep("-j1"), ["a", "b"])
+        self.assertEqual(self.run_sweep("-j1"), [])
+        self.write("build.sh", self.read("build.sh") + " # other\n")
+        self.assertEqual(self.run_sweep("-j1"), ["a", "b"])
+        self.assertEqual(self.run_sweep("-j1"), [])
+
+    def test_a_program_that_the_task_builds_each_time(self):
+        self.write("sim", "#!/bin/sh\n", executable=True)
+        self.write("build.sh", 'printf "#!/bin/sh\\necho $1 >> ran # $(date +%N)\\n" > sim.new; chmod +x sim.new; mv sim.new sim')
+        self.write("sweep.yaml", """
+            command: [sh, -c, "sh build.sh {x}; ./sim"]
+            parameters: {x: [a, b]}
+            """)
+        self.assertEqual(self.run_sweep("-j1"), ["a", "b"])
+        self.assertIn("sim changed while 2 tasks ran", " ".join(self.last.stderr.split()))
+        self.run_sweep("-j1")
+        self.assertEqual(self.run_sweep("-j1"), [], "it does that each time: no input")
+
+    def test_a_folder_with_outputs_and_the_job_log(self):
+        self.write("study/sweep.yaml", """
+            command: [sh, -c, "echo {x} >> ../ran; echo > out-{x}; echo '[1]' > {x}.json"]
+            parameters: {x: [a, b]}
+            inputs: [.]
+            outputs: ["out-{x}"]
+            results: {v: {json: "{x}.json", key: "0"}}
+            """)
+        (self.dir / "study" / "inner" / ".gantry").mkdir(parents=True)
+        options = ("--joblog", "study/log")
+        self.assertEqual(self.run_sweep(*options, name="study/sweep.yaml"), ["a", "b"])
+        self.write("study/inner/.gantry/news", "")
+        self.assertEqual(self.run_sweep(*options, name="study/sweep.yaml"), [])
+        self.write("study/inner/data", "")
+        self.assertEqual(self.run_sweep(*options, name="study/sweep.yaml"), ["a", "b"])
+
+
+class ChangedMeanwhileTest(RerunCase):
+    def test_every_command_tells_of_it(self):
+        self.write("data", "")
+        self.write("sweep.yaml", "command: [sh, -c, 'echo x >> ran; date +%N > data']\ninputs: [data]\n")
+        summary = self.summary()
+        self.assertEqual(summary["changed_inputs"], [{"path": str(self.dir / "data"), "tasks": 1}])
+        noted = f"an input changed while it ran: {self.dir / 'data'}"
+        self.assertEqual(self.gantry("tasks", "--json").json()["detail"], noted)
+        self.assertIn("an input changed while it ran", self.gantry("tasks").stdout)
+        self.assertIn("an input changed while it ran", " ".join(self.gantry("explain", "1").stdout.split()))
+        self.assertEqual(self.gantry("explain", "1", "--json").json()["history"][0]["detail"], noted)
+        self.assertIn("1 finished task runs again: data changed while it ran", self.gantry("run", "sweep.yaml").stderr)
 
 
 class GoingOnTest(RerunCase):

@@ -253,12 +253,72 @@ class ResultsTest(SweepFileCase):
             self.assertEqual(tasks[0]["cause"], "missing result", content)
             self.assertIn("peak", tasks[0]["detail"])
 
-    def test_another_rule_runs_the_tasks_again(self):
-        command = "command: sh -c 'echo >> ran; echo a=1 b=2'\n"
-        self.results_of(command + "results: {a: 'a=(.)'}\n")
-        tasks = self.results_of(command + "results: {a: 'a=(.)', b: 'b=(.)'}\n")
-        self.assertEqual(tasks[0]["results"], {"a": 1, "b": 2})
-        self.assertEqual(self.read("ran"), "\n\n")
+
+class OtherRulesTest(SweepFileCase):
+    """Rules that change when the tasks are done: no program runs for a value that can still be read."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("work.sh", "echo >> ran; echo a=1 b=2; echo '{\"c\": 3}' > out.json\n")
+
+    def run_with(self, rules, ran, code=0):
+        """The values after a run by these rules, when the program has run `ran` times in all."""
+        result = self.run_sweep(f"command: sh work.sh\nresults: {{{rules}}}\n", code=code)
+        self.assertEqual(len(self.read("ran")), ran, result)
+        self.said = " ".join(result.stderr.split())
+        return self.gantry("tasks", "--json").json_lines()[0]["results"]
+
+    def test_one_more_from_standard_output(self):
+        self.run_with("a: 'a=(.)'", ran=1)
+        self.assertEqual(self.run_with("a: 'a=(.)', b: 'b=(.)'", ran=1), {"a": 1, "b": 2})
+        self.assertIn("1 unchanged", self.said)
+        self.assertEqual(self.run_with("b: 'b=(.)'", ran=1), {"b": 2})
+        self.assertEqual(self.gantry("results", "--csv").stdout, "task,b\n1,2\n")
+
+    def test_another_name_and_another_pattern(self):
+        self.run_with("a: 'a=(.)'", ran=1)
+        self.assertEqual(self.run_with("first: 'a=(.)'", ran=1), {"first": 1})
+        self.assertEqual(self.run_with("first: 'b=(.)'", ran=1), {"first": 2})
+
+    def test_one_more_from_a_file_that_is_still_there(self):
+        self.run_with("a: 'a=(.)'", ran=1)
+        self.assertEqual(self.run_with("c: {json: out.json}", ran=1), {"c": 3})
+
+    def test_a_kept_value_needs_no_file(self):
+        self.run_with("c: {json: out.json}", ran=1)
+        (self.dir / "out.json").unlink()
+        self.assertEqual(self.run_with("a: 'a=(.)', d: {json: out.json, key: c}", ran=1), {"a": 1, "d": 3})
+
+    def test_a_file_that_is_gone_or_newer_makes_the_task_run_again(self):
+        self.run_with("a: 'a=(.)'", ran=1)
+        (self.dir / "out.json").unlink()
+        self.assertEqual(self.run_with("c: {json: out.json}", ran=2), {"c": 3})
+        self.assertIn("1 finished task runs again: a result cannot be had from what is stored: 'c': ", self.said)
+        self.write("out.json", '{"c": 3, "d": 4}')
+        self.run_with("d: {json: out.json}", ran=3, code=1)
+        self.assertIn("out.json was written after the task ran", self.said)
+
+    def test_a_value_that_was_never_printed_runs_the_task_and_fails_it(self):
+        self.run_with("a: 'a=(.)'", ran=1)
+        self.run_with("z: 'z=(.)'", ran=2, code=1)
+        self.assertIn("runs again: a result cannot be had from what is stored: 'z': the output has no match", self.said)
+
+    def test_a_mended_pattern_reads_what_was_printed(self):
+        self.run_with("a: 'A=(.)'", ran=1, code=1)
+        self.assertEqual(self.run_with("a: 'a=(.)'", ran=1), {"a": 1})
+
+    def test_values_that_were_read_anew_are_kept_further(self):
+        self.run_with("a: 'a=(.)'", ran=1)
+        self.run_with("c: {json: out.json}", ran=1)
+        (self.dir / "out.json").unlink()
+        self.assertEqual(self.run_with("c: {json: out.json}, b: 'b=(.)'", ran=1), {"c": 3, "b": 2})
+
+    def test_large_output_is_searched_too(self):
+        command = "command: [sh, -c, 'echo >> ran; echo a=1; seq 100000']\nresults: "
+        self.run_sweep(command + "{last: '^(\\d+)$'}\n")
+        self.run_sweep(command + "{last: '^(\\d+)$', a: 'a=(.)'}\n")
+        self.assertEqual(self.read("ran"), "\n")
+        self.assertEqual(self.gantry("results", "--csv").stdout, "task,last,a\n1,100000,1\n")
 
 
 class SurroundingsTest(SweepFileCase):

@@ -188,7 +188,7 @@ class ChangedWhileItRanTest(UndrivenCase):
         self.write("in", "old")
         result = self.gantry("run", "sweep.yaml")
         self.assertEqual(result.code, 0, result)
-        self.assertIn("1 ran again: an input changed while it ran", self.flat(result.stderr))
+        self.assertIn("1 finished task runs again: in changed while it ran", self.flat(result.stderr))
         self.assertEqual(self.lines("began").count("1"), 2)
         self.assertEqual(self.lines("began").count("2"), 1)
 

@@ -1,0 +1,98 @@
+#include "driver/outdated.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "model/fingerprint.hpp"
+
+namespace gantry::driver {
+
+namespace {
+
+constexpr std::string_view kChanged = "an input or the program changed";
+constexpr std::string_view kChangedMeanwhile = "an input changed while it ran";
+
+std::string name_in(const Task& task, std::string name) {
+  if (name.starts_with(task.workdir + "/")) name.erase(0, task.workdir.size() + 1);
+  return name;
+}
+
+/// ": mesh.dat and 2 more"; empty when no file tells. The digests say only that something changed.
+std::string newer_files(const Task& task, TimePoint since) {
+  std::vector<std::string> files = implied_inputs(task);
+  files.insert(files.begin(), task.inputs.begin(), task.inputs.end());
+  files.insert(files.begin(), task.value_files.begin(), task.value_files.end());
+  std::erase_if(files, [&](const std::string& path) {
+    struct stat info {};
+    return ::stat(path.c_str(), &info) != 0 ||
+           std::int64_t{info.st_ctim.tv_sec} * 1'000'000'000 + info.st_ctim.tv_nsec <=
+               since.time_since_epoch().count();
+  });
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());  // named, and the program
+  if (files.empty()) return {};
+  return ": " + name_in(task, files[0]) +
+         (files.size() > 1 ? " and " + std::to_string(files.size() - 1) + " more" : "");
+}
+
+}  // namespace
+
+void add_outdated(OutdatedTasks& outdated, const std::string& reason) {
+  const std::size_t colon = reason.find(": ");
+  Outdated& entry = outdated[reason.substr(0, colon)];
+  const std::string name = colon == std::string::npos ? "" : reason.substr(colon + 2);
+  if (entry.tasks++ == 0) entry.example = name;
+  if (name != entry.example) ++entry.other_names;
+}
+
+std::string what_changed(const Making& before, const Fingerprint& now, const Task& task) {
+  const Fingerprint& print = before.print;
+  if (print.empty()) return "what it was made from is not known";
+  if (print.command != now.command) return "its command changed";
+  if (print.environment != now.environment) return "its environment changed";
+  if (print.inputs.empty()) {
+    const std::string noted = changed_meanwhile("");
+    if (!before.noted.starts_with(noted)) return std::string(kChangedMeanwhile);
+    return noted + name_in(task, before.noted.substr(noted.size()));
+  }
+  return std::string(kChanged) + newer_files(task, before.began);
+}
+
+std::string changed_meanwhile(std::string_view path) {
+  return fmt::format("{}: {}", kChangedMeanwhile, path);
+}
+
+std::string outdated_text(const std::string& reason, const Outdated& outdated) {
+  std::string text = reason;
+  if (!outdated.example.empty()) {
+    text = reason == kChanged            ? outdated.example + " changed"
+           : reason == kChangedMeanwhile ? outdated.example + " changed while it ran"
+                                         : reason + ": " + outdated.example;
+  }
+  if (outdated.other_names > 0)
+    text += fmt::format(" (something else for {} of them)", outdated.other_names);
+  return text;
+}
+
+Result<Making> latest_making(const store::Store& store, RunId run, TaskId task) {
+  TRY_ASSIGN(auto history, store.history(run, task));
+  Making making;
+  for (auto& row : history) {
+    if (row.fingerprint.empty()) continue;
+    making = {row.fingerprint, row.kind == "ended" ? row.report.started : row.at,
+              std::move(row.report.detail)};
+  }
+  return making;
+}
+
+std::string first_missing(const std::vector<std::string>& outputs) {
+  std::error_code error;
+  for (const auto& output : outputs)
+    if (!std::filesystem::exists(output, error)) return output;
+  return {};
+}
+
+}  // namespace gantry::driver
