@@ -1,6 +1,7 @@
 #include "cli/study.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,7 +20,6 @@ Result<std::string> read_standard_input() {
     const ssize_t size = ::read(STDIN_FILENO, piece.data(), piece.size());
     if (size == 0) return text;
     if (size < 0 && errno == EINTR) continue;
-    if (size < 0 && errno == EBADF) return text;  // started without one
     if (size < 0) return fail_errno("cannot read standard input");
     text.append(piece, 0, static_cast<std::size_t>(size));
     if (text.size() > spec::kMaxDataFile)
@@ -28,6 +28,12 @@ Result<std::string> read_standard_input() {
                               spec::kMaxDataFile >> 20),
                   "put them into a file and name it with ':::: FILE'");
   }
+}
+
+/// A terminal and /dev/null do not; nor does what was closed before we started.
+bool may_hold_values(int fd) {
+  struct stat info {};
+  return ::fstat(fd, &info) == 0 && !S_ISCHR(info.st_mode);
 }
 
 std::vector<std::string> one_liner_words(const RunWords& words, const OneLinerOptions& options) {
@@ -52,7 +58,7 @@ Result<spec::LoadedSweep> load_study(const RunWords& words, const OneLinerOption
                 "gantry run SWEEP.yaml, or gantry run -- COMMAND {} ::: VALUES; 'gantry run "
                 "--help' has examples");
   if (!is_sweep_file(words)) {
-    // A terminal holds no values: without a reader the message says how to give some.
+    // Without a reader the message says how to give some.
     std::error_code error;
     const auto here = std::filesystem::current_path(error);
     if (error)
@@ -60,7 +66,7 @@ Result<spec::LoadedSweep> load_study(const RunWords& words, const OneLinerOption
                   "change to another one");
     return spec::parse_one_liner(
         one_liner_words(words, options), here,
-        isatty(STDIN_FILENO) == 1 ? spec::ReadStdin{} : spec::ReadStdin{read_standard_input});
+        may_hold_values(STDIN_FILENO) ? spec::ReadStdin{read_standard_input} : spec::ReadStdin{});
   }
   if (words.command.size() > 1)
     return fail(ErrorCode::usage,

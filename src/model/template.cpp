@@ -70,17 +70,23 @@ std::optional<PlaceholderName> parse_placeholder(std::string_view inside) {
   return std::nullopt;
 }
 
-bool has_placeholder(std::string_view text) {
+std::vector<std::string_view> placeholder_names(std::string_view text) {
+  std::vector<std::string_view> names;
   for (std::size_t at = text.find('{'); at < text.size(); at = text.find('{', at + 1)) {
     if (text.substr(at, 2) == "{{") {
       ++at;
       continue;
     }
     const std::size_t end = text.find('}', at);
-    if (end == std::string_view::npos) return false;
-    if (parse_placeholder(text.substr(at + 1, end - at - 1))) return true;
+    if (end == std::string_view::npos) break;
+    if (const auto found = parse_placeholder(text.substr(at + 1, end - at - 1)))
+      names.push_back(found->name);
   }
-  return false;
+  return names;
+}
+
+bool has_placeholder(std::string_view text) {
+  return !placeholder_names(text).empty();
 }
 
 std::optional<std::uint32_t> SlotNames::find(std::string_view name) const {

@@ -99,6 +99,8 @@ struct PlaceholderName {
   ValuePart part = ValuePart::whole;
 };
 std::optional<PlaceholderName> parse_placeholder(std::string_view inside);
+/// Of all placeholders in the text, known or not; they point into it.
+std::vector<std::string_view> placeholder_names(std::string_view text);
 /// The text has at least one placeholder, known or not.
 bool has_placeholder(std::string_view text);
 

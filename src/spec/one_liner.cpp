@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <optional>
+#include <set>
 
 #include "base/fd.hpp"
 #include "model/quantity.hpp"
 #include "model/shell_words.hpp"
 #include "model/template.hpp"
 #include "spec/parameter_reader.hpp"
+#include "spec/shell_warning.hpp"
 #include "spec/sweep_file.hpp"
 
 namespace gantry::spec {
@@ -64,6 +67,7 @@ class OneLinerReader {
     result_.args.emplace_back("--");
     result_.args.insert(result_.args.end(), words.begin(), at);
     const bool no_lists = at == words.end();
+    find_names({at, words.end()});
     while (at != words.end()) {
       const Separator separator = *parse_separator(*at++);
       auto end =
@@ -121,6 +125,7 @@ class OneLinerReader {
   Result<> command(std::vector<std::string> words) {
     auto& definition = result_.definition;
     definition.base_dir = base_dir_.string();
+    definition.values_are_inputs = true;
     // One quoted word holds a whole command line.
     if (!definition.shell && words.size() == 1 &&
         words[0].find_first_of(" \t\n") != std::string::npos) {
@@ -146,6 +151,30 @@ class OneLinerReader {
     return {};
   }
 
+  /// A list has a name if the command uses that name; else `run=1.csv` is a value like any other.
+  /// When the command uses one that no list has, all of them are names: the error will suggest one.
+  void find_names(const std::vector<std::string>& after_command) {
+    std::set<std::string, std::less<>> offered;
+    for (const auto& word : after_command) offered.emplace(leading_name(word));
+    std::set<std::string, std::less<>> used;
+    for (const auto& word : result_.definition.command) {
+      for (const auto name : placeholder_names(word.text)) used.emplace(name);
+      for (const auto& name : offered)
+        if (reads_variable(word.text, name)) used.insert(name);
+    }
+    const bool all = std::ranges::any_of(used, [&](const std::string& name) {
+      return is_parameter_name(name) && name != "gantry_task" && name != "gantry_dir" &&
+             !offered.contains(name);
+    });
+    for (const auto& name : offered)
+      if (!name.empty() && (all || used.contains(name))) names_.insert(name);
+  }
+
+  [[nodiscard]] std::string list_name(std::string_view word) const {
+    const std::string_view name = leading_name(word);
+    return names_.contains(name) ? std::string(name) : std::string();
+  }
+
   /// One `:::` and the words that follow it.
   Result<> list(const Separator& separator, std::vector<std::string> words) {
     std::uint32_t link = 0;
@@ -167,8 +196,16 @@ class OneLinerReader {
   }
 
   Result<> plain(std::vector<std::string> words, std::uint32_t link) {
-    const std::string name(leading_name(words[0]));
-    if (name.empty()) return expanded({}, words, false, link);
+    const std::string name = list_name(words[0]);
+    if (name.empty()) {
+      const std::string_view meant = leading_name(words[0]);
+      if (!meant.empty() && ParameterValues::range(words[0].substr(meant.size() + 1)))
+        result_.warnings.push_back(fmt::format(
+            "'{}' is one value as it is; with {{{}}} in the command it is a list of that "
+            "name",
+            words[0], meant));
+      return expanded({}, words, false, link);
+    }
     words[0].erase(0, name.size() + 1);
     if (!words[0].empty() || words.size() == 1) return expanded(name, words, true, link);
     // "name=" alone: what follows is taken as it is.
@@ -211,7 +248,7 @@ class OneLinerReader {
                  std::uint32_t link) {
     if (separator.linked && words.size() > 1) return wrong("::::+ takes one file");
     for (const auto& word : words) {
-      const std::string name(leading_name(word));
+      const std::string name = list_name(word);
       const std::string file = name.empty() ? word : word.substr(name.size() + 1);
       if (file == "-") {
         TRY_ASSIGN(auto lines, stdin_lines());
@@ -231,7 +268,7 @@ class OneLinerReader {
 
   Result<std::vector<std::string>> stdin_lines() {
     if (!read_stdin_)
-      return wrong("the values should come from the standard input, which is a terminal",
+      return wrong("the values should come from the standard input, which holds none",
                    "pipe them in, or give them after :::");
     if (stdin_used_) return wrong("the standard input can be read only once");
     stdin_used_ = true;
@@ -247,10 +284,9 @@ class OneLinerReader {
     if (!read_stdin_) {
       if (!asks) return {};
       return wrong("the command has a placeholder, but no values are given",
-                   "add values: ::: a b c, or ::: seed=1..10");
+                   "add values: ::: a b c, or ::: 1..10");
     }
     TRY_ASSIGN(auto lines, stdin_lines());
-    if (lines.empty() && !asks) return {};
     if (lines.empty()) return wrong("the standard input has no lines to run the command for");
     write_out(false, {}, lines);
     return add({}, ParameterValues::list(std::move(lines)), 0);
@@ -353,6 +389,7 @@ class OneLinerReader {
   const ReadStdin& read_stdin_;
   OneLiner result_;
   std::vector<std::size_t> unnamed_;
+  std::set<std::string, std::less<>> names_;  ///< of lists, as far as the command uses them
   std::uint32_t links_ = 0;
   bool stdin_used_ = false;
 };

@@ -22,6 +22,7 @@ struct OneLiner {
   /// The words again, with standard input's lines written out: reads to the same definition without
   /// it.
   std::vector<std::string> args;
+  std::vector<std::string> warnings{};
 };
 
 Result<OneLiner> read_one_liner(const std::vector<std::string>& args,

@@ -113,6 +113,30 @@ TEST(OneLiner, NameAloneTakesTheWordsAsTheyAre) {
               ElementsAre(Words{"e", "1"}, Words{"e", "2"}, Words{"e", "7"}, Words{"e", "9"}));
 }
 
+TEST(OneLiner, AListHasANameOnlyIfTheCommandUsesIt) {
+  EXPECT_THAT(argvs({"e", "{}", ":::", "run=1.csv", "run=2.csv"}),
+              ElementsAre(Words{"e", "run=1.csv"}, Words{"e", "run=2.csv"}));
+  EXPECT_THAT(argvs({"e", ":::", "a=1,2", ":::", "b=x"}), ElementsAre(Words{"e", "a=1,2", "b=x"}));
+  EXPECT_THAT(argvs({"e", "{1}", ":::", "seed=1..2"}), ElementsAre(Words{"e", "seed=1..2"}));
+  EXPECT_THAT(argvs({"e", "{seed}", "{}", "{2}", ":::", "seed=1..2", ":::", "seed=7"}),
+              ElementsAre(ElementsAre("ERROR", HasSubstr("defined twice"))));
+  EXPECT_THAT(argvs({"e", "{s}", "{2}", ":::", "s=1,2", ":::", "t=1,2"}),
+              ElementsAre(Words{"e", "1", "t=1,2"}, Words{"e", "2", "t=1,2"}));
+  EXPECT_THAT(argvs({"e", "{{s}}", ":::", "s=1"}), ElementsAre(Words{"e", "{s}", "s=1"}));
+  EXPECT_THAT(argvs({"e", "$GANTRY_PARAM_s", ":::", "s=1,2"}),
+              ElementsAre(Words{"e", "$GANTRY_PARAM_s"}, Words{"e", "$GANTRY_PARAM_s"}));
+}
+
+TEST(OneLiner, ARangeThatIsNoneIsWarnedOf) {
+  const auto warnings = [](const Words& words) {
+    return parse_one_liner(words, "/tmp").value().warnings;
+  };
+  EXPECT_THAT(warnings({"e", "{}", ":::", "seed=1..2"}),
+              ElementsAre(HasSubstr("with {seed} in the command")));
+  EXPECT_THAT(warnings({"e", "{}", ":::", "run=1.csv"}), ElementsAre());
+  EXPECT_THAT(warnings({"e", "{seed}", ":::", "seed=1..2"}), ElementsAre());
+}
+
 TEST(OneLiner, OneQuotedWordIsACommandLine) {
   EXPECT_THAT(argvs({"sim 'a b' {}", ":::", "1"}), ElementsAre(Words{"sim", "a b", "1"}));
   EXPECT_THAT(error({"sim 'a b", ":::", "1"}), HasSubstr("single quote is not closed"));
@@ -133,7 +157,7 @@ TEST(OneLiner, LinesOfStandardInput) {
   EXPECT_THAT(argvs({"e", "{}", "::::", "-"}, typed("a\nb\n")),
               ElementsAre(Words{"e", "a"}, Words{"e", "b"}));
   EXPECT_THAT(argvs({"e", "{}"}, typed("a\r\n")), ElementsAre(Words{"e", "a"}));
-  EXPECT_THAT(argvs({"e"}, typed("")), ElementsAre(Words{"e"}));
+  EXPECT_THAT(error({"e"}, typed("")), HasSubstr("no lines")) << "as GNU parallel: runs nothing";
   EXPECT_THAT(argvs({"e"}), ElementsAre(Words{"e"}));
   EXPECT_THAT(error({"e", "{}"}), HasSubstr("no values are given"));
   EXPECT_THAT(error({"e", "{}"}, typed("")), HasSubstr("no lines"));
@@ -157,14 +181,15 @@ TEST(OneLiner, SaysWhatIsWrong) {
   EXPECT_THAT(error({}), HasSubstr("no command"));
   EXPECT_THAT(error({"e", "{sed}", ":::", "seed=1"}), HasSubstr("{sed} is not a parameter"));
   EXPECT_THAT(error({"e", ":::"}), HasSubstr("not followed by any value"));
-  EXPECT_THAT(error({"e", ":::", "a=1", ":::", "a=2"}), HasSubstr("defined twice"));
-  EXPECT_THAT(error({"e", ":::", "a=3..1"}), HasSubstr("is empty"));
-  EXPECT_THAT(error({"e", ":::", "a=1..3000000000"}), HasSubstr("at most 100000000"));
-  EXPECT_THAT(error({"e", ":::", "a=x,-9223372036854775807..9223372036854775807"}),
+  EXPECT_THAT(error({"e", "{a}", ":::", "a=1", ":::", "a=2"}), HasSubstr("defined twice"));
+  EXPECT_THAT(error({"e", "{a}", ":::", "a=3..1"}), HasSubstr("is empty"));
+  EXPECT_THAT(error({"e", "{a}", ":::", "a=1..3000000000"}), HasSubstr("at most 100000000"));
+  EXPECT_THAT(error({"e", "{a}", ":::", "a=x,-9223372036854775807..9223372036854775807"}),
               HasSubstr("too long to stand in a list"));
-  EXPECT_THAT(error({"e", ":::", "a=1..1000000,1"}), HasSubstr("no error"));
-  EXPECT_THAT(error({"e", ":::", "a=1,1..1000000"}), HasSubstr("too long to stand in a list"));
-  EXPECT_THAT(error({"e", ":::", "a=1..100000", ":::", "b=1..100000"}),
+  EXPECT_THAT(error({"e", "{a}", ":::", "a=1..1000000,1"}), HasSubstr("no error"));
+  EXPECT_THAT(error({"e", "{a}", ":::", "a=1,1..1000000"}),
+              HasSubstr("too long to stand in a list"));
+  EXPECT_THAT(error({"e", "{a}{b}", ":::", "a=1..100000", ":::", "b=1..100000"}),
               HasSubstr("10000000000 or more tasks"));
   EXPECT_THAT(error({"e", ":::#5", "a"}), HasSubstr("cut off"));
 }
@@ -180,8 +205,9 @@ TEST(OneLiner, HostileValuesPassExactly) {
 }
 
 TEST(OneLiner, RefusesWhatCannotBePassed) {
-  EXPECT_THAT(error({"e", ":::", "v=", std::string("a\0b", 3)}), HasSubstr("NUL"));
-  EXPECT_THAT(error({"e", ":::", "v=", std::string(131'072, 'x')}), HasSubstr("131072 bytes long"));
+  EXPECT_THAT(error({"e", "{v}", ":::", "v=", std::string("a\0b", 3)}), HasSubstr("NUL"));
+  EXPECT_THAT(error({"e", "{v}", ":::", "v=", std::string(131'072, 'x')}),
+              HasSubstr("131072 bytes long"));
 }
 
 TEST(OneLiner, SlotNumbersAreRefusedWithAReason) {

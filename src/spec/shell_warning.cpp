@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <span>
 #include <string_view>
 
@@ -105,6 +106,18 @@ std::vector<std::string> shell_word_warnings(const SweepDefinition& definition) 
                     word.text, definition.command[0].text)};
   }
   return {};
+}
+
+bool reads_variable(std::string_view text, std::string_view name) {
+  const std::string variable = fmt::format("GANTRY_PARAM_{}", name);
+  for (std::size_t at = text.find(variable); at != std::string_view::npos;
+       at = text.find(variable, at + 1)) {
+    const std::string_view after = text.substr(at + variable.size());
+    if (after.empty() ||
+        (std::isalnum(static_cast<unsigned char>(after[0])) == 0 && after[0] != '_'))
+      return true;
+  }
+  return false;
 }
 
 }  // namespace gantry::spec

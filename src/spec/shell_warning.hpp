@@ -3,6 +3,7 @@
 /// writes `sh -c 'echo {x}'` asks for the text as it is, and should know what that means. Pure.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/sweep_definition.hpp"
@@ -15,5 +16,8 @@ std::vector<std::string> shell_warnings(const SweepDefinition& definition);
 /// A one-liner's command with a word such as `|` or `&&`: it is meant for a shell, and there is
 /// none.
 std::vector<std::string> shell_word_warnings(const SweepDefinition& definition);
+
+/// The text has `$GANTRY_PARAM_name` or `${GANTRY_PARAM_name}`, and not a longer name.
+bool reads_variable(std::string_view text, std::string_view name);
 
 }  // namespace gantry::spec

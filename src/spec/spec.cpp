@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+#include <iterator>
 
 #include "base/fd.hpp"
 #include "spec/one_liner.hpp"
@@ -14,19 +14,6 @@
 namespace gantry::spec {
 
 namespace {
-
-/// `$GANTRY_PARAM_name` or `${GANTRY_PARAM_name}`, and not a longer name.
-bool reads_variable(std::string_view text, std::string_view name) {
-  const std::string variable = fmt::format("GANTRY_PARAM_{}", name);
-  for (std::size_t at = text.find(variable); at != std::string_view::npos;
-       at = text.find(variable, at + 1)) {
-    const std::string_view after = text.substr(at + variable.size());
-    if (after.empty() ||
-        (std::isalnum(static_cast<unsigned char>(after[0])) == 0 && after[0] != '_'))
-      return true;
-  }
-  return false;
-}
 
 /// What the command reads from its environment, and derived values, which stand in the table of
 /// results.
@@ -82,9 +69,10 @@ Result<LoadedSweep> build_from_words(const std::vector<std::string>& args,
   source.one_liner = true;
   source.args = std::move(read.args);
   source.base_dir = base.string();
-  auto shell_words = shell_word_warnings(read.definition);
+  auto warnings = shell_word_warnings(read.definition);
+  std::ranges::move(read.warnings, std::back_inserter(warnings));
   TRY_ASSIGN(auto loaded, finish(std::move(read.definition), std::move(source)));
-  loaded.warnings.insert(loaded.warnings.begin(), shell_words.begin(), shell_words.end());
+  loaded.warnings.insert(loaded.warnings.begin(), warnings.begin(), warnings.end());
   return loaded;
 }
 

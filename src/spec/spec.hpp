@@ -25,7 +25,7 @@ struct LoadedSweep {
   std::vector<std::string> warnings;
 };
 
-/// Reads all of the standard input; empty when it is a terminal.
+/// Reads all of the standard input; empty when it holds nothing, being a terminal or /dev/null.
 using ReadStdin = std::function<Result<std::string>()>;
 
 Result<LoadedSweep> load_sweep(const std::filesystem::path& path);

@@ -49,13 +49,13 @@ class TaskEnvironmentTest(gantry_test.TestCase):
         self.write("inner.sh", f"""
             '{gantry_test.GANTRY}' --state inner-$GANTRY_TASK run -q -- sh -c 'echo inner $GANTRY_TASK $GANTRY_PARAM_outer.' ::: x
             """)
-        result = self.gantry("run", "-q", "--", "sh", "inner.sh", ":::", "outer=1", "2", env={"GANTRY_PARAM_stray": "s"})
+        result = self.gantry("run", "-q", "--", "sh", "inner.sh", "{outer}", ":::", "outer=1", "2", env={"GANTRY_PARAM_stray": "s"})
         self.assertEqual(result.code, 0, result)
         # $GANTRY_PARAM_outer belongs to the outer task and must not reach the inner one.
         self.assertEqual(set(result.stdout.splitlines()), {"inner 1 ."})
 
     def test_standard_input_is_empty(self):
-        result = self.gantry("run", "-q", "--", "cat", stdin="")
+        result = self.gantry("run", "-q", "--", "cat")
         self.assertEqual((result.code, result.stdout), (0, ""), result)
 
     def test_only_the_three_standard_descriptors_are_open(self):

@@ -9,7 +9,7 @@ class FewDescriptorsTest(FaultCase):
     def test_fewer_slots_instead_of_failed_tasks(self):
         child = self.start_gantry(
             "run", "--no-output", "-j40", "--", "/bin/sh", "-c", "echo $GANTRY_TASK >> ran; sleep 0.05",
-            ":::", "i=1..120", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24)))
+            ":::", "1..120", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24)))
         result = self.finish(child)
         self.assertEqual(result.code, 0, result)
         self.assertIn("tasks can run at once here: ", self.flat(result.stderr))

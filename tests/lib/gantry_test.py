@@ -73,13 +73,13 @@ class TestCase(unittest.TestCase):
         return self.run_command([GANTRY, *args], **options)
 
     def run_command(self, argv, *, stdin=None, cwd=None, env=None, timeout=60.0) -> Result:
-        """`stdin`: text or bytes; `env`: additions, None as a value removes. Fails the test after `timeout` s."""
+        """`stdin`: text or bytes, none is /dev/null; `env`: additions, None as a value removes. Fails the test after `timeout` s."""
         if isinstance(stdin, str):
             stdin = stdin.encode()
         started = time.monotonic()
-        child = self.start(argv, cwd=cwd, env=env, stdin=subprocess.PIPE)
+        child = self.start(argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE)
         try:
-            stdout, stderr = child.communicate(stdin or b"", timeout=timeout)
+            stdout, stderr = child.communicate(stdin, timeout=timeout)
         except subprocess.TimeoutExpired:
             child.kill()
             stdout, stderr = child.communicate()
