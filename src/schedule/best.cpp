@@ -36,14 +36,14 @@ Plan Best::plan(const World& world) {
   return plan;
 }
 
-std::vector<FetchLists> Best::starts(const NumberedWorld& numbers, bool search) const {
+std::vector<FetchLists> Best::starts(const NumberedWorld& numbers) const {
   std::vector<FetchLists> starts;
   FetchLists last(numbers.sites.size());
   for (std::size_t s = 0; s < numbers.sites.size(); ++s)
     if (const auto known = fetches_.find(numbers.sites[s]); known != fetches_.end())
       for (const FileId file : known->second) last[s].push_back(file.value());
   if (!fetches_.empty()) starts.push_back(std::move(last));
-  if (!search && !starts.empty()) return starts;
+  if (!starts.empty()) return starts;
   for (const auto heuristic : {Heuristic::min_min, Heuristic::xsufferage}) {
     const GanttPlan plan = sched(numbers.situation, *numbers.estimates,
                                  {.heuristic = heuristic, .seed = options_.seed});
@@ -60,7 +60,7 @@ void Best::make_plan(const World& world, bool search) {
                                                        : gantry::kNever;
   const NumberedWorld numbers = numbered(world, *estimates_);
   FetchPlan found =
-      search_fetches(numbers.situation, *numbers.estimates, starts(numbers, search),
+      search_fetches(numbers.situation, *numbers.estimates, starts(numbers),
                      {.decodings = search ? options_.decodings : 0, .seed = options_.seed});
   fetches_.clear();
   for (std::size_t s = 0; s < numbers.sites.size() && s < found.lists.size(); ++s)

@@ -31,7 +31,7 @@ class Best final : public Scheduler {
  private:
   /// `search`: look for better lists; else those of the last plan.
   void make_plan(const World& world, bool search);
-  [[nodiscard]] std::vector<FetchLists> starts(const NumberedWorld& numbers, bool search) const;
+  [[nodiscard]] std::vector<FetchLists> starts(const NumberedWorld& numbers) const;
 
   BestOptions options_;
   std::shared_ptr<const EstimateSource> estimates_;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <queue>
 
 namespace gantry::schedule {
@@ -69,7 +70,9 @@ class FetchRun {
     Seconds link_free = 0;
     Seconds own_free = 0;  ///< the stream of tasks' own inputs
     std::size_t fetched = 0;
-    bool fetching = false;
+    bool started = false;                  ///< to fetch what is in the list
+    bool fetching = false;                 ///< one of the list, or what was under way
+    std::uint32_t coming = 0;              ///< files that were on their way before
     double capacity = 0;                   ///< work that its hosts can do until the deadline
     std::vector<double> outputs{};         ///< bytes of those that wait for the link
     std::vector<std::uint32_t> waiting{};  ///< hosts that wait for a file
@@ -82,7 +85,8 @@ class FetchRun {
   void prepare_site(std::uint32_t s);
   void expect_arrivals(std::uint32_t s);
   void fetch_next(std::uint32_t s, Seconds now);
-  void arrive(std::uint32_t s, Seconds now);
+  void link_done(std::uint32_t s, Seconds now);
+  void arrive(std::uint32_t s, std::uint32_t file, Seconds now);
   void send_output(std::uint32_t s, double bytes, Seconds now);
   void serve(std::uint32_t host, Seconds now);
   [[nodiscard]] std::uint32_t most_pressed(std::uint32_t host, Seconds start, std::uint32_t& lot);
@@ -91,6 +95,13 @@ class FetchRun {
   [[nodiscard]] std::uint32_t first_left(std::uint32_t lot, std::uint32_t last);
   void take(std::uint32_t host, std::uint32_t group, std::uint32_t lot, Seconds now);
   void lose_capacity(std::uint32_t s, double work);
+  [[nodiscard]] std::uint32_t files() const {
+    return static_cast<std::uint32_t>(situation().files.size());
+  }
+  /// Of events: those before it are links and hosts.
+  [[nodiscard]] std::uint32_t first_coming() const {
+    return static_cast<std::uint32_t>(sites_.size() + situation().hosts.size());
+  }
   [[nodiscard]] const Situation& situation() const { return *decoder_.situation_; }
   [[nodiscard]] const Estimates& estimates() const { return *decoder_.estimates_; }
 
@@ -105,7 +116,7 @@ class FetchRun {
   std::vector<double> reach_;             ///< of groups: over all sites
   std::vector<Site> sites_;
   std::vector<double> output_;  ///< of hosts: bytes of what ends there next; negative: nothing does
-  using Entry = std::pair<Seconds, std::uint32_t>;  ///< files first, then hosts
+  using Entry = std::pair<Seconds, std::uint32_t>;  ///< links, hosts, then files that were coming
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> events_;
   Decoded result_;
 };
@@ -144,7 +155,17 @@ void FetchRun::prepare_site(std::uint32_t s) {
     if (missing == 0) at.there.push_back(g);
   }
   expect_arrivals(s);
-  fetch_next(s, 0);
+  for (std::uint32_t file = 0; file < situation().files.size(); ++file) {
+    if (site.file_from[file] <= 0 || site.file_from[file] == kNever) continue;
+    ++at.coming;
+    events_.emplace(site.file_from[file], first_coming() + s * files() + file);
+  }
+  if (at.link_free > 0) {
+    at.fetching = true;
+    events_.emplace(at.link_free, s);
+  } else {
+    fetch_next(s, 0);
+  }
 }
 
 /// When files will come, if nothing else used the link: decides how pressed their tasks are.
@@ -179,10 +200,6 @@ void FetchRun::expect_arrivals(std::uint32_t s) {
 void FetchRun::fetch_next(std::uint32_t s, Seconds now) {
   Site& site = sites_[s];
   const PlanSite& known = situation().sites[s];
-  if (now == 0 && site.fetched == 0 && site.link_free > 0) {
-    site.fetching = true;  // what is under way arrives first
-    return events_.emplace(site.link_free, s);
-  }
   site.fetching = false;
   for (; site.fetched < lists_[s].size(); ++site.fetched) {
     const std::uint32_t file = lists_[s][site.fetched];
@@ -191,6 +208,7 @@ void FetchRun::fetch_next(std::uint32_t s, Seconds now) {
     const Seconds end = estimates().moved(s, start, situation().files[file].bytes, false);
     if (end >= deadline_) continue;
     site.fetching = true;
+    site.started = true;
     site.link_free = end;
     if (keep_plan_)
       result_.plan.transfers.push_back({PlannedTransfer::What::shared_file, file, s, start, end});
@@ -198,25 +216,24 @@ void FetchRun::fetch_next(std::uint32_t s, Seconds now) {
   }
 }
 
-void FetchRun::arrive(std::uint32_t s, Seconds now) {
+void FetchRun::arrive(std::uint32_t s, std::uint32_t file, Seconds now) {
   Site& site = sites_[s];
-  const PlanSite& known = situation().sites[s];
-  const auto is_here = [&](std::uint32_t file) {
-    for (const std::uint32_t g : decoder_.groups_of_file_[file])
-      if (--site.missing[g] == 0 && open_[g] > 0) site.there.push_back(g);
-  };
-  const bool under_way = now <= known.inbound.free_from;
-  if (under_way) {
-    for (std::uint32_t file = 0; file < situation().files.size(); ++file)
-      if (known.file_from[file] > 0 && known.file_from[file] <= now) is_here(file);
-  } else {
-    is_here(lists_[s][site.fetched++]);
-  }
+  for (const std::uint32_t g : decoder_.groups_of_file_[file])
+    if (--site.missing[g] == 0 && open_[g] > 0) site.there.push_back(g);
+  for (const std::uint32_t host : std::exchange(site.waiting, {})) serve(host, now);
+}
+
+/// A file of the list has come, or what was under way; the link goes on with what waits for it.
+void FetchRun::link_done(std::uint32_t s, Seconds now) {
+  Site& site = sites_[s];
+  std::optional<std::uint32_t> file;
+  if (site.started) file = lists_[s][site.fetched++];
   site.link_free = now;
   for (const double bytes : std::exchange(site.outputs, {}))
     site.link_free += decoder_.links_[s].time(bytes);
   result_.makespan = std::max(result_.makespan, site.link_free);
   fetch_next(s, now);
+  if (file) return arrive(s, *file, now);
   for (const std::uint32_t host : std::exchange(site.waiting, {})) serve(host, now);
 }
 
@@ -283,7 +300,7 @@ void FetchRun::serve(std::uint32_t host, Seconds now) {
   std::uint32_t lot = 0;
   const std::uint32_t group = most_pressed(host, now, lot);
   if (group != kNone) return take(host, group, lot, now);
-  if (sites_[s].fetching) return sites_[s].waiting.push_back(host);
+  if (sites_[s].fetching || sites_[s].coming > 0) return sites_[s].waiting.push_back(host);
   result_.idle_of_site[s] += std::max(deadline_ - now, 0.0);
   lose_capacity(s, decoder_.speeds_[host] * std::max(deadline_ - now, 0.0));
 }
@@ -299,6 +316,7 @@ void FetchRun::take(std::uint32_t host, std::uint32_t group, std::uint32_t lot, 
     start = site.own_free;
   }
   const Seconds end = estimates().computed(host, start, task.work);
+  if (end == kNever) return;  // by the time that its own inputs take
   --counts_[lot];
   --open_[group];
   work_[group] -= task.work;
@@ -326,7 +344,15 @@ Decoded FetchRun::run() && {
   while (!events_.empty()) {
     const auto [now, index] = events_.top();
     events_.pop();
-    index < sites ? arrive(index, now) : serve(index - sites, now);
+    if (index < sites) {
+      link_done(index, now);
+    } else if (index < first_coming()) {
+      serve(index - sites, now);
+    } else {
+      const std::uint32_t s = (index - first_coming()) / files();
+      --sites_[s].coming;
+      arrive(s, (index - first_coming()) % files(), now);
+    }
   }
   result_.left_of_group = work_;
   for (std::size_t g = 0; g < open_.size(); ++g)

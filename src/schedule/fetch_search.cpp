@@ -187,6 +187,7 @@ void FetchSearch::improve() {
 }
 
 FetchPlan FetchSearch::run(const std::vector<FetchLists>& starts) && {
+  if (decoder_.groups() == 0) return {FetchLists(situation_.sites.size()), 0, {}};
   for (const FetchLists& lists : starts) begin(lists);
   if (makespan_ < kNever) improve();
   if (makespan_ == kNever) return {};

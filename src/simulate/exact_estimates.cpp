@@ -21,6 +21,12 @@ class Seen final : public schedule::Estimates {
     return std::max(all_.computed(hosts_[host], now_ + from, work) - now_,
                     from + work / fastest(host));
   }
+  void computed_each(std::uint32_t host, Seconds from, std::span<const double> works,
+                     std::span<Seconds> ends) const override {
+    all_.computed_each(hosts_[host], now_ + from, works, ends);
+    for (std::size_t i = 0; i < works.size(); ++i)
+      ends[i] = std::max(ends[i] - now_, from + works[i] / fastest(host));
+  }
   [[nodiscard]] Seconds moved(std::uint32_t site, Seconds from, double bytes,
                               bool outbound) const override {
     return std::max(all_.moved(sites_[site], now_ + from, bytes, outbound) - now_, from);

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <functional>
+#include <span>
+
+#include "simulate/search_guide.hpp"
 
 namespace gantry::simulate {
 
@@ -16,10 +20,13 @@ struct Trace::Steps {
   std::vector<double> done;
   double period = kForever;
   double largest = 0;
+  SearchGuide by_time;
+  SearchGuide by_done;
 
   [[nodiscard]] bool periodic() const { return period < kForever; }
   [[nodiscard]] Place place(double at) const;
   [[nodiscard]] double reach(double amount, std::size_t begin) const;
+  [[nodiscard]] double moment(double amount, std::size_t end, std::size_t begin) const;
 };
 
 struct Trace::Place {
@@ -31,21 +38,24 @@ struct Trace::Place {
 Trace::Place Trace::Steps::place(double at) const {
   Place place{0, at, 0};
   if (at >= period) {
-    place.time = std::fmod(at, period);  // exact, where at - floor(at / period) * period is not
+    // Both exact, where at - floor(at / period) * period is not.
+    place.time = at < 2 * period ? at - period : std::fmod(at, period);
     place.periods = std::round((at - place.time) / period);
   }
-  const auto next = std::upper_bound(time.begin() + 1, time.end() - 1, place.time);
-  place.step = static_cast<std::size_t>(next - time.begin()) - 1;
+  const std::span begins(time.data(), value.size());
+  place.step = by_time.find(begins, 1, place.time, std::less_equal{}) - 1;
   return place;
 }
 
 /// The first time within the period at which the integral from 0 is `amount`; kForever when it
 /// never is. REQUIRES: not reached before step `begin`.
 double Trace::Steps::reach(double amount, std::size_t begin) const {
-  const auto from = done.begin() + static_cast<std::ptrdiff_t>(begin);
-  const auto found = std::lower_bound(from, done.end(), amount);
-  if (found == done.end()) return kForever;
-  const auto end = static_cast<std::size_t>(found - done.begin());
+  const std::size_t end = by_done.find(done, begin, amount, std::less{});
+  return end == done.size() ? kForever : moment(amount, end, begin);
+}
+
+/// The same, for an `end` that is the first place from `begin` on where `amount` is done.
+double Trace::Steps::moment(double amount, std::size_t end, std::size_t begin) const {
   if (end == begin) return time[begin];
   // done rises over step end - 1, so its value is not 0.
   return std::min(time[end - 1] + (amount - done[end - 1]) / value[end - 1], time[end]);
@@ -96,6 +106,8 @@ Result<Trace> Trace::make(std::vector<TraceStep> steps, std::optional<double> pe
   if (!std::isfinite(made->done[steps.size() - 1]) || (period && !std::isfinite(done))) {
     return fail(ErrorCode::usage, "the values are too large to be added up");
   }
+  made->by_time = SearchGuide(std::span(made->time.data(), steps.size()));
+  made->by_done = SearchGuide(std::span(made->done.data(), steps.size()));
   Trace trace(steps[0].value);
   trace.steps_ = std::move(made);
   return trace;
@@ -147,6 +159,27 @@ double Trace::when_done(double from, double amount) const {
   const double periods = std::max(0.0, std::ceil(amount / total) - 1);
   const double last = std::clamp(amount - periods * total, 0.0, total);
   return from + ((s.period - place.time) + periods * s.period + s.reach(last, 0));
+}
+
+void Trace::when_done_each(double from, std::span<double> amounts) const {
+  std::size_t i = 0;
+  if (steps_) {
+    const Steps& s = *steps_;
+    const Place place = s.place(from + offset_);
+    const double rate = s.value[place.step];
+    const double room = rate > 0 ? (s.time[place.step + 1] - place.time) * rate : 0;
+    for (; i < amounts.size() && amounts[i] <= room && amounts[i] > 0; ++i)
+      amounts[i] = from + amounts[i] / rate;
+    const double to_next_step = s.done[place.step + 1];
+    std::size_t end = place.step + 1;
+    for (; i < amounts.size() && amounts[i] > room; ++i) {
+      const double wanted = to_next_step + (amounts[i] - room);
+      while (end < s.done.size() && s.done[end] < wanted) ++end;
+      if (end == s.done.size()) break;
+      amounts[i] = from + (s.moment(wanted, end, place.step + 1) - place.time);
+    }
+  }
+  for (; i < amounts.size(); ++i) amounts[i] = when_done(from, amounts[i]);
 }
 
 Trace Trace::shifted(double offset) const {

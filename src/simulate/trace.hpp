@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,8 @@ class Trace {
   /// does. An amount that comes out even with the beginning of a pause may, by its last bit, be
   /// done only after it. REQUIRES: amount >= 0.
   [[nodiscard]] double when_done(double from, double amount) const;
+  /// The same for amounts that ascend, each of which is replaced by its moment: one walk for all.
+  void when_done_each(double from, std::span<double> amounts) const;
 
   /// This trace as seen by a clock that is `offset` ahead: value(t) becomes value(t + offset).
   /// REQUIRES: finite, >= 0.

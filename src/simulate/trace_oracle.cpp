@@ -29,6 +29,15 @@ Seconds TraceEstimates::computed(std::uint32_t host, Seconds from, double work) 
   return std::max(end, from + work / fastest_[host]);
 }
 
+void TraceEstimates::computed_each(std::uint32_t host, Seconds from, std::span<const double> works,
+                                   std::span<Seconds> ends) const {
+  const HostSpec& slot = grid_.slots[host];
+  for (std::size_t i = 0; i < works.size(); ++i) ends[i] = works[i] / slot.speed;
+  slot.availability.when_done_each(grid_.now + from, ends);
+  for (std::size_t i = 0; i < works.size(); ++i)
+    ends[i] = std::max(ends[i] - grid_.now, from + works[i] / fastest_[host]);
+}
+
 Seconds TraceEstimates::moved(std::uint32_t site, Seconds from, double bytes, bool outbound) const {
   const auto& over = link(grid_, site, outbound);
   if (!over) return from;

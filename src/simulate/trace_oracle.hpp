@@ -3,6 +3,7 @@
 /// for lower bounds. Outages are not foreseen. Plain values.
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "schedule/makespan_bound.hpp"
@@ -30,6 +31,8 @@ class TraceEstimates final : public schedule::Estimates {
                                            double work) const override;
   [[nodiscard]] schedule::Seconds moved(std::uint32_t site, schedule::Seconds from, double bytes,
                                         bool outbound) const override;
+  void computed_each(std::uint32_t host, schedule::Seconds from, std::span<const double> works,
+                     std::span<schedule::Seconds> ends) const override;
   [[nodiscard]] double fastest(std::uint32_t host) const override { return fastest_[host]; }
 
  private:

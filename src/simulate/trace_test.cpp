@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace gantry::simulate {
@@ -223,6 +224,28 @@ TEST(TraceProperty, ShiftingIsLookingLater) {
     const double offset = any_time();
     const double at = any_time();
     RC_ASSERT(trace.shifted(offset).value(at) == trace.value(at + offset));
+  }));
+}
+
+TEST(TraceProperty, ManyAmountsAreDoneWhenEachIs) {
+  EXPECT_TRUE(rc::check([] {
+    std::vector<TraceStep> steps;
+    double time = 0;
+    for (const auto value : *rc::gen::nonEmpty<std::vector<std::uint8_t>>()) {
+      steps.push_back({time, value % 4 == 0 ? 0.0 : value / 7.0});
+      time += *rc::gen::inRange(1, 20);
+    }
+    const auto period = *rc::gen::element(std::optional<double>{}, std::optional(time));
+    const Trace trace = Trace::make(steps, period).value().shifted(*rc::gen::inRange(0, 300));
+    std::vector<double> amounts;
+    for (const auto amount : *rc::gen::arbitrary<std::vector<std::uint16_t>>())
+      amounts.push_back(amount / 8.0);
+    std::ranges::sort(amounts);
+    const double from = *rc::gen::inRange(0, 1000) / 3.0;
+    std::vector<double> moments = amounts;
+    trace.when_done_each(from, moments);
+    for (std::size_t i = 0; i < amounts.size(); ++i)
+      RC_ASSERT(moments[i] == trace.when_done(from, amounts[i]));
   }));
 }
 

@@ -1,0 +1,146 @@
+#include "simulate/paper_experiments.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "schedule/registry.hpp"
+#include "simulate/apst_sites.hpp"
+#include "simulate/five_cluster_grid.hpp"
+#include "simulate/psa_case.hpp"
+
+namespace gantry::simulate {
+
+namespace {
+
+using schedule::Seconds;
+
+/// Between scheduling events, unless an experiment varies it.
+constexpr Seconds kInterval = 500;
+
+/// Table 1: two times a thousand random grids with random applications.
+Experiment psa_table1(const PaperOptions& options) {
+  PsaOptions plain;
+  if (options.bandwidth_scale) plain.bandwidth_scale = *options.bandwidth_scale;
+  PsaOptions perturbed = plain;
+  perturbed.perturbed = true;
+  const auto cases = std::make_shared<std::array<PsaCases, 2>>(
+      std::array{PsaCases(options.seed, plain), PsaCases(options.seed, perturbed)});
+  return {.name = {},
+          .points = {"no perturbation", "perturbation"},
+          .repetitions = 1000,
+          .schedulers = {"workqueue", "min-min", "max-min", "sufferage", "xsufferage", "best"},
+          .trial = [cases](std::size_t point, std::uint32_t repetition) {
+            PsaCase made = (*cases)[point].at(repetition);
+            return Trial{std::move(made.grid), std::move(made.application), kInterval};
+          }};
+}
+
+FiveClusterOptions five_clusters(const PaperOptions& options, std::uint32_t repetition) {
+  FiveClusterOptions grid{.seed = options.seed * 1'000'003 + repetition};
+  if (options.bandwidth_scale) grid.bandwidth_scale = *options.bandwidth_scale;
+  return grid;
+}
+
+/// Figure 5: the makespan against the size of the shared files.
+Experiment psa_filesize(const PaperOptions& options) {
+  constexpr std::array kMegabytes{10, 20, 40, 60, 80, 100, 120, 150, 250, 500, 1000};
+  std::vector<std::string> points;
+  for (const int megabytes : kMegabytes) points.push_back(fmt::format("{} MB", megabytes));
+  return {.name = {},
+          .points = std::move(points),
+          .repetitions = 20,
+          .schedulers = {"workqueue", "min-min", "max-min", "sufferage", "xsufferage", "best"},
+          .trial = [options, kMegabytes](std::size_t point, std::uint32_t repetition) {
+            return Trial{five_cluster_grid(five_clusters(options, repetition)),
+                         file_size_application(kMegabytes[point] * 1e6), kInterval};
+          }};
+}
+
+/// Figure 6: estimates that are off by up to p percent, and how often there is a new plan.
+Experiment psa_qoi(const PaperOptions& options) {
+  struct Point {
+    double error;
+    Seconds interval;
+  };
+  std::vector<Point> points;
+  std::vector<std::string> labels;
+  for (const Seconds interval : {schedule::kNever, 500.0, 250.0, 125.0}) {
+    for (int percent = 0; percent <= 100; percent += 10) {
+      points.push_back({percent / 100.0, interval});
+      const std::string when =
+          interval == schedule::kNever ? "once" : fmt::format("every {:.0f} s", interval);
+      labels.push_back(fmt::format("{} p={}%", when, percent));
+    }
+  }
+  return {.name = {},
+          .points = std::move(labels),
+          .repetitions = 50,
+          .schedulers = {"workqueue", "min-min", "max-min", "sufferage", "xsufferage", "best"},
+          .trial = [options, points](std::size_t point, std::uint32_t repetition) {
+            const auto [error, interval] = points[point];
+            return Trial{five_cluster_grid(five_clusters(options, repetition)),
+                         information_application(),
+                         interval,
+                         {.kind = error > 0 ? ErrorKind::uniform : ErrorKind::none,
+                          .error = error,
+                          .holds = ErrorHolds::for_the_event,
+                          .seed = options.seed + repetition}};
+          }};
+}
+
+/// APST's Figure 5: what is staged where beforehand.
+Experiment apst_sites(const PaperOptions& options) {
+  return {.name = {},
+          .points = {"(a) nothing", "(b) at UCSD", "(c) at UTK too", "(d) everywhere"},
+          .repetitions = 20,
+          .schedulers = {"workqueue", "min-min", "max-min", "sufferage", "xsufferage", "best"},
+          .trial = [options](std::size_t point, std::uint32_t repetition) {
+            ApstCase made = apst_case(static_cast<ApstScenario>(point),
+                                      {.seed = options.seed * 1'000'003 + repetition});
+            return Trial{std::move(made.grid), std::move(made.application), kInterval};
+          }};
+}
+
+struct Entry {
+  PaperExperiment experiment;
+  Experiment (*make)(const PaperOptions& options);
+};
+
+constexpr std::array kExperiments{
+    Entry{{"psa-table1", "random grids and applications (Casanova et al. 2000, Table 1)"},
+          psa_table1},
+    Entry{{"psa-filesize", "the size of shared files (Casanova et al. 2000, Figure 5)"},
+          psa_filesize},
+    Entry{{"psa-qoi", "wrong estimates and how often to plan (the same, Figure 6)"}, psa_qoi},
+    Entry{{"apst-sites", "three sites, files staged beforehand (APST, Figure 5)"}, apst_sites},
+};
+
+}  // namespace
+
+std::vector<PaperExperiment> paper_experiments() {
+  std::vector<PaperExperiment> all;
+  for (const Entry& entry : kExperiments) all.push_back(entry.experiment);
+  return all;
+}
+
+Result<Experiment> paper_experiment(std::string_view name, const PaperOptions& options) {
+  std::string known;
+  for (const Entry& entry : kExperiments) {
+    known += (known.empty() ? "" : ", ") + std::string(entry.experiment.name);
+    if (entry.experiment.name != name) continue;
+    for (const std::string& scheduler : options.schedulers)
+      TRY(schedule::make_scheduler(scheduler));
+    Experiment made = entry.make(options);
+    made.name = name;
+    if (options.repetitions > 0) made.repetitions = options.repetitions;
+    if (!options.schedulers.empty()) made.schedulers = options.schedulers;
+    return made;
+  }
+  return fail(ErrorCode::usage, fmt::format("there is no experiment '{}'", name),
+              "choose one of: " + known);
+}
+
+}  // namespace gantry::simulate
