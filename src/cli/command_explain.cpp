@@ -32,24 +32,34 @@ Result<int> explain_tasks(Context& context, const ExplainOptions& options) {
   TRY_ASSIGN(const TaskFilter filter, filter_of(options.tasks, run.record));
   const auto study = reload_study(run.record);
   const bool driven = driver_of(run.record, store::RunLock::holder(context.state_dir)).has_value();
+  const AgentView agent(context);
   Result<> failure;
-  TRY(for_each_task(run.store, run.record, filter,
-                    [&](TaskId task, TaskState state, const store::TaskRow* row) {
-                      if (!failure || context.out.closed()) return;
-                      auto history = run.store.history(run.record.id, task);
-                      if (!history) {
-                        failure = tl::unexpected(history.error());
-                        return;
-                      }
-                      TaskStory story{&run.record,  task,
-                                      state,        row,
-                                      std::nullopt, std::move(*history),
-                                      driven,       (context.state_dir / "output").string()};
-                      if (study) story.definition = study->sweep.task(task);
-                      if (!options.json) return print_story(context, story);
-                      append_explain_json(context.out.buffer(), story);
-                      context.out.settle();
-                    }));
+  TRY(for_each_task(
+      run.store, run.record, filter,
+      [&](TaskId task, TaskState state, const store::TaskRow* row) {
+        if (!failure || context.out.closed()) return;
+        auto history = run.store.history(run.record.id, task);
+        if (!history) {
+          failure = tl::unexpected(history.error());
+          return;
+        }
+        TaskStory story{&run.record,
+                        task,
+                        state,
+                        row,
+                        std::nullopt,
+                        std::move(*history),
+                        driven,
+                        agent.find(run.record.id, task, row),
+                        (context.state_dir / "output").string()};
+        if (driven && story.agent != nullptr && !story.agent->runs)
+          story.agent = nullptr;  // is being taken in
+        if (study) story.definition = study->sweep.task(task);
+        if (!options.json) return print_story(context, story);
+        append_explain_json(context.out.buffer(), story);
+        context.out.settle();
+      },
+      agent));
   TRY(failure);
   return kExitOk;
 }

@@ -72,8 +72,10 @@ Result<int> list_runs(Context& context, const RunsOptions& options) {
   TRY_ASSIGN(const auto records, store.runs());
   const auto holder = store::RunLock::holder(context.state_dir);
   if (options.json) {
+    const AgentView agent(context);
     for (const auto& record : records) {
-      append_run_json(context.out.buffer(), record, holder);
+      TRY_ASSIGN(const auto left, outlived(store, agent, record, holder));
+      append_run_json(context.out.buffer(), record, holder, left);
       context.out.settle();
     }
     return kExitOk;

@@ -6,7 +6,6 @@
 #include <memory>
 #include <thread>
 
-#include "actuate/launch/local_launcher.hpp"
 #include "cli/commands.hpp"
 #include "cli/display_text.hpp"
 #include "cli/error_report.hpp"
@@ -37,22 +36,13 @@ std::string what_next(const store::RunRecord& record, std::string_view state) {
   return record.result_names.empty() ? "" : "gantry results shows what came out";
 }
 
-/// Tasks of this run that have outlived their gantry, as far as their agent's logs can be read.
-std::uint32_t left_running(const Context& context, const store::RunRecord& record,
-                           std::optional<int> holder) {
-  if (driver_of(record, holder)) return 0;
-  const auto tasks = tasks_of_agent(context.state_dir);
-  if (!tasks) return 0;  // of another version of Gantry, which a run will complain of
-  return static_cast<std::uint32_t>(
-      std::ranges::count_if(*tasks, [&](const TaskKey& key) { return key.run == record.id; }));
-}
-
 std::vector<std::string> status_lines(const store::RunRecord& record, std::optional<int> holder,
-                                      std::uint32_t left, bool color) {
+                                      const AgentView::Tally& outlived, bool color) {
   const std::string_view state = run_state(record, holder);
   const Color state_color =
       state == "interrupted" || record.counts.failed > 0 ? Color::yellow : Color::green;
   store::Counts counts = record.counts;
+  const std::uint32_t left = outlived.running;
   if (state != "running") counts.running = left;  // not the last figure of a driver that is gone
   std::vector<std::string> lines;
   lines.push_back(fmt::format("run {} ({}): {}", record.id.value(),
@@ -72,6 +62,14 @@ std::vector<std::string> status_lines(const store::RunRecord& record, std::optio
                     "on with {}, gantry cancel --run {} ends {}",
                     left == 1 ? "1 task" : fmt::format("{} tasks", left), left == 1 ? "s" : "",
                     left == 1 ? "it" : "them", record.id.value(), left == 1 ? "it" : "them"));
+  }
+  if (outlived.ended > 0) {
+    lines.push_back(fmt::format(
+        "  {} ended without a gantry: the next gantry run takes {} in",
+        outlived.ended == 1 ? "1 task has" : fmt::format("{} tasks have", outlived.ended),
+        outlived.ended == 1 ? "its end" : "their ends"));
+  } else if (left > 0 || driver_of(record, holder)) {
+    return lines;
   } else if (const std::string next = what_next(record, state); !next.empty()) {
     lines.push_back("  " + next);
   }
@@ -94,8 +92,10 @@ Result<int> show_once(Context& context, const StatusOptions& options) {
   TRY_ASSIGN(const RunSelector which, parse_run_selector(options.run));
   TRY_ASSIGN(const auto records, chosen_runs(context, which));
   const auto holder = store::RunLock::holder(context.state_dir);
+  TRY_ASSIGN(const store::Store store, open_store(context));
+  const AgentView agent(context);
   for (const auto& record : records) {
-    const std::uint32_t left = left_running(context, record, holder);
+    TRY_ASSIGN(const auto left, outlived(store, agent, record, holder));
     if (options.json) {
       append_run_json(context.out.buffer(), record, holder, left);
       context.out.settle();
@@ -120,7 +120,7 @@ Result<int> watch(Context& context, const StatusOptions& options) {
         append_run_json(context.out.buffer(), *record, holder);
         context.out.flush();
       } else {
-        auto lines = status_lines(*record, holder, 0, false);
+        auto lines = status_lines(*record, holder, {}, false);
         const std::size_t columns = Terminal::columns(context.out.fd());
         for (auto& line : lines) line = fit(line, columns - 1, context.terminal.utf8);
         if (context.terminal.stdout_is_tty) block.draw(std::move(lines));

@@ -51,9 +51,15 @@ Color color_of(TaskState state) {
     case TaskState::cancelled:
       return Color::yellow;
     case TaskState::pending:
+    case TaskState::running:
       break;
   }
   return Color::none;
+}
+
+/// Of an end that nobody has taken in.
+std::string waiting_text(const AttemptReport& report) {
+  return fmt::format("ended ({}), waits for gantry run", describe(report.cause, report.code, ""));
 }
 
 std::string cause_text(TaskState state, const store::TaskRow& row) {
@@ -70,9 +76,11 @@ std::string value_of(const Bindings& bindings, const std::string& name) {
 }
 
 void append_task_json(std::string& out, TaskId task, TaskState state, const store::TaskRow* row,
-                      const Bindings& parameters) {
+                      const WithAgent* agent, const Bindings& parameters) {
   JsonLine line(out);
   line.number("task", task.value()).text("state", to_string(state));
+  if (agent != nullptr && !agent->runs)
+    line.text("waiting_end", describe(agent->report.cause, agent->report.code, ""));
   if (row != nullptr) {
     line.number("attempt", row->attempt.value()).flag("reused", row->reused);
     line.text("cause", to_string(row->cause)).number("code", row->code).text("detail", row->detail);
@@ -91,24 +99,25 @@ void append_task_json(std::string& out, TaskId task, TaskState state, const stor
 }
 
 std::vector<Cell> task_cells(TaskId task, TaskState state, const store::TaskRow* row,
-                             const Bindings& parameters, const std::vector<std::string>& names) {
+                             const WithAgent* agent, const Bindings& parameters,
+                             const std::vector<std::string>& names) {
   std::vector<Cell> cells{{std::to_string(task.value())},
                           {std::string(to_string(state)), color_of(state)}};
-  if (row != nullptr) {
-    cells.emplace_back(std::to_string(row->attempt.value()));
-    cells.emplace_back(row->reused ? "-" : format_duration(row->ended - row->started));
+  if (agent != nullptr) {
+    const AttemptReport& report = agent->report;
+    cells.emplace_back(std::to_string(report.key.attempt.value()));
+    cells.emplace_back(agent->runs ? "" : format_duration(report.ended - report.started));
+    cells.emplace_back(agent->runs ? "" : waiting_text(report));
+  } else if (row != nullptr) {
+    const bool tried = row->cause != FailureCause::cancelled || row->started < row->ended;
+    cells.emplace_back(tried ? std::to_string(row->attempt.value()) : "");
+    cells.emplace_back(row->reused ? "-" : tried ? format_duration(row->ended - row->started) : "");
     cells.emplace_back(cause_text(state, *row));
   } else {
     cells.insert(cells.end(), 3, Cell{""});
   }
   for (const auto& name : names) cells.emplace_back(value_of(parameters, name));
   return cells;
-}
-
-void note_running(Context& context, const store::RunRecord& record) {
-  if (record.counts.running == 0 || !driver_of(record, store::RunLock::holder(context.state_dir)))
-    return;
-  context.note(fmt::format("{} of the pending tasks run just now.", record.counts.running));
 }
 
 /// What was asked for: "failed", "is done or cancelled".
@@ -138,19 +147,22 @@ Result<int> list_tasks(Context& context, const TasksOptions& options) {
   for (const auto& name : names) columns.push_back({name});
   Table table(std::move(columns), context.table_style(options.wide),
               [&](std::string_view line) { context.out.line(line); });
-  bool any_pending = false;
+  const AgentView agent(context);
+  const bool driven = driver_of(run.record, store::RunLock::holder(context.state_dir)).has_value();
   TRY(for_each_task(
-      run.store, run.record, filter, [&](TaskId task, TaskState state, const store::TaskRow* row) {
+      run.store, run.record, filter,
+      [&](TaskId task, TaskState state, const store::TaskRow* row) {
         if (context.out.closed()) return;
-        any_pending = any_pending || state == TaskState::pending;
+        const WithAgent* known = agent.find(run.record.id, task, row);
+        if (driven && known != nullptr && !known->runs) known = nullptr;  // is being taken in
         const Bindings parameters = row != nullptr ? row->parameters : pending.of(task);
-        if (!options.json) return table.add(task_cells(task, state, row, parameters, names));
-        append_task_json(context.out.buffer(), task, state, row, parameters);
+        if (!options.json) return table.add(task_cells(task, state, row, known, parameters, names));
+        append_task_json(context.out.buffer(), task, state, row, known, parameters);
         context.out.settle();
-      }));
+      },
+      agent));
   table.finish();
   if (options.json) return kExitOk;
-  if (any_pending) note_running(context, run.record);
   if (table.rows() == 0)
     context.note(fmt::format("none of run {}'s {} tasks {}", run.record.id.value(),
                              run.record.counts.total, states_text(options.tasks)));

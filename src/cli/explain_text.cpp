@@ -69,7 +69,7 @@ std::string history_text(const store::HistoryRow& row) {
 
 void add_history(std::vector<std::string>& lines, const TaskStory& story) {
   lines.emplace_back("history");
-  if (story.history.empty()) lines.emplace_back("  nothing yet");
+  if (story.history.empty() && story.agent == nullptr) lines.emplace_back("  nothing yet");
   Fingerprint before;
   for (const auto& row : story.history) {
     lines.push_back(fmt::format("  {}  {}", format_time(row.at), history_text(row)));
@@ -80,6 +80,13 @@ void add_history(std::vector<std::string>& lines, const TaskStory& story) {
       lines.push_back(fmt::format("  {:19}  changed since the attempt before: {}", "", parts));
     if (!row.fingerprint.empty()) before = row.fingerprint;
   }
+  if (story.agent == nullptr) return;
+  const auto& report = story.agent->report;
+  lines.push_back(story.agent->runs
+                      ? fmt::format("  attempt {} runs", report.key.attempt.value())
+                      : fmt::format("  {}  attempt {} ended ({}); no gantry has taken that in yet",
+                                    format_time(report.ended), report.key.attempt.value(),
+                                    one_line(describe(report.cause, report.code, report.detail))));
 }
 
 const store::HistoryRow* latest_attempt(const TaskStory& story) {
@@ -131,10 +138,15 @@ std::string what_comes_next(const TaskStory& story) {
     case TaskState::cancelled:
       return fmt::format("The next gantry run tries it again; so does gantry retry {}.",
                          story.task.value());
+    case TaskState::running:
+      return story.driven ? "It runs."
+                          : "It runs without a gantry: the next gantry run goes on with it.";
     case TaskState::pending:
       break;
   }
-  return story.driven ? "It runs, or waits for its turn." : "The next gantry run starts it.";
+  if (story.driven) return "It waits for its turn.";
+  return story.agent != nullptr ? "It has ended; the next gantry run takes its end in."
+                                : "The next gantry run starts it.";
 }
 
 std::vector<std::string> explain(const TaskStory& story) {

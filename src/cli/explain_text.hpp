@@ -20,6 +20,7 @@ struct TaskStory {
   std::optional<Task> definition;          ///< when the study still gives the same tasks
   std::vector<store::HistoryRow> history;  ///< oldest first
   bool driven = false;                     ///< a gantry drives the run now
+  const WithAgent* agent = nullptr;        ///< what the agent knows beyond that; may be null
   std::string output_dir;                  ///< where pack files lie
 };
 

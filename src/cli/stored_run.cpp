@@ -58,11 +58,17 @@ std::uint32_t pending_of(const store::Counts& counts) {
   return accounted < counts.total ? static_cast<std::uint32_t>(counts.total - accounted) : 0;
 }
 
+Result<AgentView::Tally> outlived(const store::Store& store, const AgentView& agent,
+                                  const store::RunRecord& record, std::optional<int> holder) {
+  if (driver_of(record, holder)) return AgentView::Tally{};
+  return agent.count(store, record.id);
+}
+
 void append_run_json(std::string& out, const store::RunRecord& record, std::optional<int> holder,
-                     std::uint32_t left) {
+                     const AgentView::Tally& outlived) {
   store::Counts counts = record.counts;
   const auto driver = driver_of(record, holder);
-  if (!driver) counts.running = left;
+  if (!driver) counts.running = outlived.running;
   JsonLine line(out);
   line.number("run", record.id.value())
       .text("name", record.name)
@@ -73,7 +79,8 @@ void append_run_json(std::string& out, const store::RunRecord& record, std::opti
       .number("failed", counts.failed)
       .number("cancelled", counts.cancelled)
       .number("running", counts.running)
-      .number("pending", pending_of(counts));
+      .number("pending", pending_of(counts))
+      .number("waiting_ends", outlived.ended);
   if (driver && record.eta > Duration{0})
     line.real("eta_seconds", seconds(record.eta));
   else

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/agent_view.hpp"
 #include "cli/context.hpp"
 #include "store/store.hpp"
 
@@ -32,8 +33,12 @@ std::string_view run_state(const store::RunRecord& record, std::optional<int> ho
 /// What is neither ended nor running.
 std::uint32_t pending_of(const store::Counts& counts);
 
+/// What has outlived the gantry of this run; nothing as long as one drives it.
+Result<AgentView::Tally> outlived(const store::Store& store, const AgentView& agent,
+                                  const store::RunRecord& record, std::optional<int> holder);
+
 /// One line of JSON for `status` and `runs`.
 void append_run_json(std::string& out, const store::RunRecord& record, std::optional<int> holder,
-                     std::uint32_t left = 0);
+                     const AgentView::Tally& outlived = {});
 
 }  // namespace gantry::cli

@@ -41,6 +41,8 @@ std::string_view to_string(TaskState state) {
   switch (state) {
     case TaskState::pending:
       return "pending";
+    case TaskState::running:
+      return "running";
     case TaskState::done:
       return "done";
     case TaskState::failed:
@@ -61,6 +63,7 @@ bool TaskFilter::takes(TaskState state) const {
   if (any_state()) return true;
   switch (state) {
     case TaskState::pending:
+    case TaskState::running:
       return pending;
     case TaskState::done:
       return done;
@@ -73,13 +76,15 @@ bool TaskFilter::takes(TaskState state) const {
 }
 
 Result<> for_each_task(const store::Store& store, const store::RunRecord& record,
-                       const TaskFilter& filter, const TaskSink& sink) {
+                       const TaskFilter& filter, const TaskSink& sink, const AgentView& agent) {
   const std::uint32_t size = record.counts.total;
   TRY_ASSIGN(const auto cancelled, cancelled_unstarted(store, record));
   const auto pass = [&](TaskId task, const store::TaskRow* row) {
     TaskState state = state_of(row);
     if (state == TaskState::pending && !cancelled.empty() && cancelled[task.value()])
       state = TaskState::cancelled;
+    const WithAgent* known = agent.find(record.id, task, row);
+    if (known != nullptr && known->runs) state = TaskState::running;
     if (filter.takes(state)) sink(task, state, row);
   };
   if (filter.selector.count(size) <= kFewTasks) {

@@ -6,12 +6,13 @@
 #include <optional>
 #include <string_view>
 
+#include "cli/agent_view.hpp"
 #include "cli/selector.hpp"
 #include "store/store.hpp"
 
 namespace gantry::cli {
 
-enum class TaskState { pending, done, failed, cancelled };
+enum class TaskState { pending, running, done, failed, cancelled };
 
 std::string_view to_string(TaskState state);
 /// What the row alone says; it is null for a task that never ended.
@@ -19,7 +20,7 @@ TaskState state_of(const store::TaskRow* row);
 
 struct TaskFilter {
   TaskSelector selector;
-  bool pending = false;
+  bool pending = false;  ///< or running
   bool done = false;
   bool failed = false;
   bool cancelled = false;
@@ -34,7 +35,8 @@ using TaskSink = std::function<void(TaskId task, TaskState state, const store::T
 /// Every task that the filter takes, by number. A task that was cancelled before it started has no
 /// row, yet counts as cancelled until the run goes on. REQUIRES: the selector was made by
 /// within(the run's size).
+/// `agent` tells which of the pending tasks run.
 Result<> for_each_task(const store::Store& store, const store::RunRecord& record,
-                       const TaskFilter& filter, const TaskSink& sink);
+                       const TaskFilter& filter, const TaskSink& sink, const AgentView& agent = {});
 
 }  // namespace gantry::cli

@@ -172,6 +172,41 @@ class StaleResultTest(UndrivenCase):
         self.assert_new_value(self.finish(child))
 
 
+class StateTest(UndrivenCase):
+    """All commands say the same of a run that nobody drives."""
+
+    def test_of_tasks_that_outlived_their_gantry(self):
+        self.write("sweep.yaml", "command: [./task, '{x}']\nparameters: {x: [quick, wait, fail]}\n")
+        self.write("mended", "")
+        child = self.start_run(began=3)
+        self.wait_counts(done=1, running=2)
+        self.assertEqual(self.states(), {1: "done", 2: "running", 3: "running"})
+        self.kill_gantry(child)
+        self.assert_all_say(running=2, waiting_ends=0, states={1: "done", 2: "running", 3: "running"})
+        self.assertIn("It runs without a gantry", self.flat(self.gantry("explain", "2").stdout))
+        self.assertIn("running", self.gantry("tasks", "2").stdout)
+
+        self.write("go", "")
+        self.wait_until(lambda: self.gantry("status", "--json").json()["waiting_ends"] == 2, "both to end")
+        self.assert_all_say(running=0, waiting_ends=2, states={1: "done", 2: "pending", 3: "pending"})
+        self.assertEqual(self.tasks()[2]["waiting_end"], "ok")
+        self.assertIn("2 tasks have ended without a gantry", self.flat(self.gantry("status").stdout))
+        self.assertIn("waits for gantry run", self.gantry("tasks", "--wide").stdout)
+        self.assertIn("no gantry has taken that in yet", self.flat(self.gantry("explain", "3").stdout))
+
+        self.assertEqual(self.gantry("run", "sweep.yaml").code, 0)
+        self.assertEqual(self.line_count("began"), 3, "their ends were taken in")
+        self.assert_all_say(running=0, waiting_ends=0, states={1: "done", 2: "done", 3: "done"})
+
+    def assert_all_say(self, states, **counts):
+        for command in ("status", "runs"):
+            said = self.gantry(command, "--json").json()
+            self.assertEqual({name: said[name] for name in counts}, counts, command)
+        self.assertEqual(self.states(), states)
+        explained = {task["task"]: task["state"] for task in self.gantry("explain", "all", "--json").json_lines()}
+        self.assertEqual(explained, states)
+
+
 class ChangedWhileItRanTest(UndrivenCase):
     """The program reads its input at once; the input is changed before it ends, and is then as it was."""
 

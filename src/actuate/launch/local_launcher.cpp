@@ -401,13 +401,21 @@ bool agent_is_running(const std::filesystem::path& state_dir) {
   return lock && ::flock(lock->get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-Result<std::vector<TaskKey>> tasks_of_agent(const std::filesystem::path& state_dir) {
-  std::vector<TaskKey> tasks;
-  if (!agent_is_running(state_dir)) return tasks;
+Result<AgentTasks> tasks_of_agent(const std::filesystem::path& state_dir) {
+  AgentTasks tasks;
+  const bool alive = agent_is_running(state_dir);
   const auto folder = state_dir / "agent";
   for (const unsigned slot : agent::logged_slots(folder)) {
     TRY_ASSIGN(const auto history, agent::peek_slot_log(agent::slot_log_path(folder, slot)));
-    for (const auto& started : history.unfinished) tasks.push_back(from_wire(started.key));
+    for (const auto& started : history.unfinished)
+      if (alive) tasks.running.push_back(from_wire(started.key));
+    for (const auto& body : history.ended) {
+      auto ended = agent::decode_ended(body);
+      if (!ended) continue;
+      ended->second.out = ended->second.err = {};
+      ended->second.collected.clear();
+      tasks.ended.push_back(from_wire(std::move(ended->second)));
+    }
   }
   return tasks;
 }

@@ -28,7 +28,13 @@ std::uint64_t usable_memory();
 /// Whether an agent serves this state directory now.
 bool agent_is_running(const std::filesystem::path& state_dir);
 
-/// What that agent runs now, as its slots' logs say; nothing when there is none. Disturbs nobody.
-Result<std::vector<TaskKey>> tasks_of_agent(const std::filesystem::path& state_dir);
+struct AgentTasks {
+  std::vector<TaskKey> running;  ///< none when there is no agent
+  /// Ends in its logs, without output and result files; gantry may have taken some of them in.
+  std::vector<AttemptReport> ended;
+};
+
+/// As the agent's slots' logs say. Disturbs nobody.
+Result<AgentTasks> tasks_of_agent(const std::filesystem::path& state_dir);
 
 }  // namespace gantry
