@@ -20,6 +20,8 @@ install_as(completions/_gantry ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions _
 install_as(packaging/copyright ${CMAKE_INSTALL_DOCDIR} copyright)
 install_as(CHANGELOG.md ${CMAKE_INSTALL_DOCDIR} CHANGELOG.md)
 install_as(README.md ${CMAKE_INSTALL_DOCDIR} README.md)
+install_as(CONTRIBUTING.md ${CMAKE_INSTALL_DOCDIR} CONTRIBUTING.md)  # which the README names, as it does the next
+install_as(LICENSE ${CMAKE_INSTALL_DOCDIR} LICENSE)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "man" EXCLUDE)
 install(DIRECTORY examples/quickstart DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples USE_SOURCE_PERMISSIONS
         PATTERN ".gantry" EXCLUDE PATTERN "__pycache__" EXCLUDE)

@@ -212,6 +212,17 @@ class UsageTest(CommandsCase):
         self.assertTrue(overview.endswith("\n"))
         self.assertLessEqual(max(map(len, overview.splitlines())), 80, overview)
 
+    def test_every_option_is_in_the_manual_page(self):
+        page = (gantry_test.ROOT / "docs/man/gantry.1").read_text().replace("\\-", "-").replace("\\fP", "").replace("\\fI", "")
+        sections = {part.split()[0]: part for part in re.split(r"^\.S[SH] ", page, flags=re.M)[1:]}
+        for command in COMMANDS:
+            for line in self.ok(command, "--help").stdout.splitlines():
+                if not re.match("  -", line):
+                    continue
+                for option in line.split()[0].split(","):
+                    if option not in ("-h", "--help"):
+                        self.assertRegex(sections[command], rf"(?<![-\w]){option}(?![-\w])", f"{command} {option}")
+
     def test_version(self):
         self.assertRegex(self.ok("--version").stdout, r"^gantry \d+\.\d+\.\d+\n$")
 

@@ -28,6 +28,12 @@ package_contents() {
       missing=1
     }
   done
+  while read -r file; do
+    [[ -e $scratch/usr/share/doc/gantry/$file ]] || {
+      echo "the README names $file, which is not installed"
+      missing=1
+    }
+  done < <(grep -oE '\]\([^):#]+' "$root/README.md" | cut -c3-)
   # Whatever a manual page gets wrong shows as a warning here.
   local warnings
   warnings=$(man --warnings -l "$scratch/usr/share/man/man1/gantry.1.gz" 2>&1 >/dev/null)
