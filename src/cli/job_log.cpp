@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -29,10 +31,26 @@ JobLog::JobLog(UniqueFd fd, std::string path, std::function<std::string(TaskId)>
       command_(std::move(command)),
       text_("Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n") {}
 
-Result<JobLog> JobLog::create(const std::string& path, std::function<std::string(TaskId)> command) {
-  TRY_ASSIGN(auto fd, open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0666));
-  JobLog log(std::move(fd), path, std::move(command));
-  TRY(log.flush());
+Result<JobLog> JobLog::create(const std::string& path, std::function<std::string(TaskId)> command,
+                              const std::string& study) {
+  constexpr auto kHint = "name another file for --joblog";
+  // Emptied only when it is known what it is; and a pipe must not make us wait for its reader.
+  auto fd = open_file(path, O_WRONLY | O_CREAT | O_NONBLOCK, 0666);
+  struct stat info {};
+  struct stat ours {};
+  if (!fd && ::stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode))
+    return fail(ErrorCode::usage, path + ": nobody reads this pipe", kHint);
+  if (!fd) return fail(ErrorCode::io, fd.error().message, kHint);
+  if (::fstat(fd->get(), &info) != 0) return fail_errno(path);
+  if (!study.empty() && ::stat(study.c_str(), &ours) == 0 && ours.st_ino == info.st_ino &&
+      ours.st_dev == info.st_dev)
+    return fail(ErrorCode::usage, path + ": is the sweep file, which a job log would replace",
+                kHint);
+  if (S_ISREG(info.st_mode) && ::ftruncate(fd->get(), 0) != 0) return fail_errno(path);
+  ::fcntl(fd->get(), F_SETFL, ::fcntl(fd->get(), F_GETFL) & ~O_NONBLOCK);
+  JobLog log(std::move(*fd), path, std::move(command));
+  if (const auto written = log.flush(); !written)
+    return fail(ErrorCode::io, written.error().message, kHint);
   return log;
 }
 

@@ -15,8 +15,10 @@ std::string job_log_line(const AttemptReport& report, const std::string& command
 
 class JobLog {
  public:
-  /// Replaces what the file held. `command` tells what a task runs.
-  static Result<JobLog> create(const std::string& path, std::function<std::string(TaskId)> command);
+  /// Replaces what the file held. `command` tells what a task runs. Refuses `study`, the file that
+  /// is being run, and a pipe that nobody reads.
+  static Result<JobLog> create(const std::string& path, std::function<std::string(TaskId)> command,
+                               const std::string& study = {});
 
   void add(const AttemptReport& report);
   /// Writes what was added; after an error nothing more.

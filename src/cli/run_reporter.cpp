@@ -102,7 +102,8 @@ void RunReporter::on_ended(const AttemptEnded& event, bool again) {
   failures_.add(event);
   if (event.report.cause == FailureCause::none) ++succeeded_;
   if (options_.json) json_ended(event, again);
-  if (options_.job_log != nullptr) options_.job_log->add(event.report);
+  const bool tried = event.report.cause != FailureCause::cancelled || was_started(event.report);
+  if (options_.job_log != nullptr && tried) options_.job_log->add(event.report);
   if (options_.output) {
     if (!options_.print.keep_order) block_.clear();
     printer_.on_ended(event.report, again);

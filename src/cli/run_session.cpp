@@ -202,7 +202,7 @@ ReportOptions report_options(const SessionOptions& options, const spec::LoadedSw
   // GNU parallel's habit for one-liners; a study with results is about those.
   const bool by_default = study.source.one_liner && study.sweep.result_names().empty();
   const bool asked = options.output || options.keep_order || options.tag;
-  report.output = !options.json && (asked || (by_default && !options.no_output));
+  report.output = !options.json && !options.no_output && (asked || by_default);
   report.print.keep_order = options.keep_order;
   if (options.tag)
     report.print.tag = [&sweep = study.sweep](TaskId task) { return tag_of(sweep, task); };
@@ -223,8 +223,10 @@ void add_session_options(CLI::App& command, SessionOptions& options) {
   command.add_flag("--json", options.json, "Events as JSON Lines on standard output");
   command.add_flag("--no-progress", options.no_progress,
                    "No progress; failures and the summary stay");
-  command.add_flag("--output", options.output, "Print what tasks print (one-liners do)");
-  command.add_flag("--no-output", options.no_output, "Do not print what tasks print");
+  CLI::Option* output =
+      command.add_flag("--output", options.output, "Print what tasks print (one-liners do)");
+  command.add_flag("--no-output", options.no_output, "Do not print what tasks print")
+      ->excludes(output);
   command.add_flag("-k,--keep-order", options.keep_order, "Print it in the order of the tasks");
   command.add_flag("--tag", options.tag, "Print the task's values before each line");
   command
@@ -245,9 +247,10 @@ Result<int> run_session(Context& context, const spec::LoadedSweep& study,
   report.chosen = how.only_failed || !how.only.empty();
   std::optional<JobLog> job_log;
   if (!options.job_log.empty()) {
-    TRY_ASSIGN(job_log, JobLog::create(options.job_log, [&sweep = study.sweep](TaskId task) {
-                 return command_of(sweep, task);
-               }));
+    TRY_ASSIGN(job_log, JobLog::create(
+                            options.job_log,
+                            [&sweep = study.sweep](TaskId task) { return command_of(sweep, task); },
+                            study.source.one_liner ? "" : study.source.path));
     report.job_log = &*job_log;
   }
   RunReporter reporter(context, report, study.sweep.name(), study.sweep.size());

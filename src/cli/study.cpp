@@ -39,8 +39,8 @@ bool may_hold_values(int fd) {
 std::vector<std::string> one_liner_words(const RunWords& words, const OneLinerOptions& options) {
   std::vector<std::string> all;
   if (options.shell) all.emplace_back("--shell");
-  if (!options.timeout.empty()) all.push_back("--timeout=" + options.timeout);
-  if (!options.retries.empty()) all.push_back("--retries=" + options.retries);
+  if (options.timeout) all.push_back("--timeout=" + *options.timeout);
+  if (options.retries) all.push_back("--retries=" + *options.retries);
   all.emplace_back("--");
   all.insert(all.end(), words.command.begin(), words.command.end());
   return all;
@@ -75,8 +75,8 @@ Result<spec::LoadedSweep> load_study(const RunWords& words, const OneLinerOption
                 "a sweep file holds its command and values; to run a program of that name write "
                 "'run -- ...'");
   for (const auto& [said, key] :
-       {std::pair{options.shell, "shell: true"}, std::pair{!options.timeout.empty(), "timeout:"},
-        std::pair{!options.retries.empty(), "retries:"}})
+       {std::pair{options.shell, "shell: true"}, std::pair{options.timeout.has_value(), "timeout:"},
+        std::pair{options.retries.has_value(), "retries:"}})
     if (said)
       return fail(ErrorCode::usage, "--shell, --timeout and --retries are for one-liners",
                   fmt::format("write {} into {}", key, one_line(words.command.front())));

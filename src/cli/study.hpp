@@ -1,6 +1,7 @@
 #pragma once
 /// From what a person typed, or from what a run remembers, to a sweep.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,8 @@ namespace gantry::cli {
 /// What a one-liner may say that a sweep file has keys for. Empty = not said.
 struct OneLinerOptions {
   bool shell = false;
-  std::string timeout;
-  std::string retries;
+  std::optional<std::string> timeout;
+  std::optional<std::string> retries;
 };
 
 /// `words.command` names a sweep file or is a one-liner. Standard input is read when the one-liner

@@ -17,6 +17,9 @@ namespace {
 
 /// The kernel's coarse clock, which also stamps files, moves on every 10 ms at the slowest.
 constexpr std::int64_t kTwoTicks = 20'000'000;
+/// A film that a value names is told by its size and time: reading it takes longer than many a
+/// task.
+constexpr off_t kLargeValue = off_t{256} << 20;
 
 std::int64_t to_ns(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
@@ -67,6 +70,17 @@ Result<Digest> ContentCache::digest(const std::string& path, const Stop& stop) {
   return now.digest;
 }
 
+Result<Digest> ContentCache::digest_as(Kind kind, const std::string& path, const Stop& stop) {
+  struct stat info {};
+  const bool large = kind == Kind::value && ::stat(path.c_str(), &info) == 0 &&
+                     S_ISREG(info.st_mode) && info.st_size > kLargeValue;
+  if (!large) return digest(path, stop);
+  Hasher hasher;
+  return hasher.add(static_cast<std::uint64_t>(info.st_size))
+      .add(static_cast<std::uint64_t>(to_ns(info.st_mtim)))
+      .digest();
+}
+
 /// Names and contents of everything below, in the order of the names.
 Result<Digest> ContentCache::tree_digest(const std::string& path, const Stop& stop) {
   std::error_code error;
@@ -109,7 +123,7 @@ void ContentCache::use(const std::string& path, const Digest& content, Kind kind
 bool ContentCache::has_changed(const Used& used, const Stop& stop) {
   Look& look = looks_[*used.path];
   if (std::exchange(look.round, round_) != round_) {
-    const auto now = digest(*used.path, stop);
+    const auto now = digest_as(used.kind, *used.path, stop);
     look.digest = now ? std::optional(*now) : std::nullopt;
   }
   return look.digest != used.digest;
@@ -131,7 +145,7 @@ Result<Fingerprint> ContentCache::fingerprint(const Task& task, const Stop& stop
     struct stat info {};
     if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return;
     if (from_ns(to_ns(info.st_ctim)) > made_since) return;
-    if (const auto content = digest(path, stop))
+    if (const auto content = digest_as(kind, path, stop))
       parts_.push_back({plain_path(path), kind, *content});
   };
   for (const auto& path : implied_inputs(task)) add(path, Kind::program);

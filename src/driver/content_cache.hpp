@@ -76,6 +76,8 @@ class ContentCache {
     friend bool operator==(const Known&, const Known&) = default;
   };
   Result<Digest> tree_digest(const std::string& path, const Stop& stop);
+  /// As digest(); but nobody said that a value's file is worth reading all of it.
+  Result<Digest> digest_as(Kind kind, const std::string& path, const Stop& stop);
 
   struct Look {
     std::uint64_t round = 0;

@@ -125,6 +125,26 @@ TEST_F(ContentCacheTest, WhatATaskHasMadeIsNoInputOfIt) {
   EXPECT_FALSE(cache.holds(before, began, task, cache.fingerprint(task).value()).value());
 }
 
+TEST_F(ContentCacheTest, ALargeFileThatAValueNamesIsToldBySizeAndTime) {
+  auto store = open_store();
+  ContentCache cache(store);
+  write("film", "");
+  std::filesystem::resize_file(dir_ / "film", std::uintmax_t{1} << 40);  // takes no room
+  Task task;
+  task.argv = {"play"};
+  task.value_files = {(dir_ / "film").string()};
+  std::vector<ContentCache::Used> used;
+  const auto before = cache
+                          .fingerprint(
+                              task, [] { return true; }, &used)
+                          .value();
+  EXPECT_FALSE(cache.has_changed(used.at(0)));
+  std::filesystem::resize_file(dir_ / "film", (std::uintmax_t{1} << 40) + 1);
+  cache.begin_round();
+  EXPECT_TRUE(cache.has_changed(used.at(0)));
+  EXPECT_NE(cache.fingerprint(task).value(), before);
+}
+
 TEST_F(ContentCacheTest, WhatTasksWriteIsPartOfNoFolder) {
   auto store = open_store();
   ContentCache cache(store, options_.state_dir);

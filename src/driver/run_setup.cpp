@@ -24,7 +24,7 @@ class Setup {
         options_(options),
         contents_(contents),
         now_(now),
-        run_{RunId{},
+        run_{RunId{}, false,
              engine::Engine(engine::workload_of(sweep), {options.keep_going, options.max_fails}),
              std::vector<std::uint32_t>(sweep.size() + 1, 0), 0} {}
 
@@ -36,6 +36,7 @@ class Setup {
       TRY(resume());
     } else {
       TRY(create(source));
+      run_.is_new = true;
     }
     run_.unchanged = run_.engine.counts().done;
     return std::move(run_);

@@ -15,6 +15,7 @@ namespace gantry::driver {
 
 struct PreparedRun {
   RunId id;
+  bool is_new = false;  ///< it was made now
   engine::Engine engine;
   std::vector<std::uint32_t> last_ended;  ///< by task: the latest attempt whose end is journalled
   std::uint32_t unchanged = 0;            ///< tasks that need no run

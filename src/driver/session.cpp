@@ -48,13 +48,14 @@ Session::Session(const Sweep& sweep, const Options& options, const Observer& obs
       committed_at_(began_) {}
 
 Result<Summary> Session::run(Opened opened) {
-  TRY(store_.mark_driven(run_.id));
   TRY(take_in(std::move(opened)));
-  if (auto why = run_.engine.unplaceable(); !why.empty()) {
+  if (const auto why = run_.engine.unplaceable(); !why.empty()) {
     launcher_.close();
-    return fail(ErrorCode::usage, std::move(why),
-                "ask for less in 'resources:'; for cores, -j may allow more");
+    if (run_.is_new) TRY(store_.remove_run(run_.id));  // as if it had never been asked for
+    return sweep_.fail_at_resources(why,
+                                    "ask for less in 'resources:'; for cores, -j may allow more");
   }
+  TRY(store_.mark_driven(run_.id));
   tell_outdated();
   TRY_ASSIGN(auto signals, StopSignals::watch());
   signals_.emplace(std::move(signals));
@@ -231,7 +232,9 @@ Result<> Session::on_report(ReportReceived received) {
   ended.parameters = sweep_.parameters(key.task);
   ended.fingerprint = received.fingerprint;
   read_results(options_.state_dir, sweep_, ended);
-  ++executed_;
+  // One that was cancelled in the agent's queue has not been tried.
+  const bool tried = ended.report.cause != FailureCause::cancelled || was_started(ended.report);
+  if (tried) ++executed_;
   ++ended_;
   std::string stale = adopted ? why_stale(ended) : "";
   if (stale.empty()) {

@@ -134,10 +134,14 @@ bool Engine::Impl::start(const schedule::Intent& intent, TimePoint now,
   if (host == hosts.end() || wanted == nullptr) return false;
   const TaskNeeds needs = *wanted;
   const SiteId site = host->second.host.site;
-  // Who counts failures wants to stop soon after the last one that is allowed: little is handed
-  // over ahead.
-  const auto pace = policy.max_fails > 0 ? std::nullopt : run_times.mean();
-  if (!schedule::admits(host->second.host, host->second.load, needs.resources, pace)) return false;
+  // Who counts failures wants to stop at the last one that is allowed: nothing is handed over
+  // ahead.
+  const Host& there = host->second.host;
+  const schedule::Load load = host->second.load;
+  const bool room = policy.max_fails > 0
+                        ? schedule::is_free(there, load, needs.resources)
+                        : schedule::admits(there, load, needs.resources, run_times.mean());
+  if (!room) return false;
   if (!can_stage(needs, site, now)) return false;
   const TaskId task = *ready.take(intent.task_class);
   if (files.all_there(needs.files, site))
@@ -202,7 +206,10 @@ Duration Engine::Impl::eta(TimePoint now) const {
   const double pace = static_cast<double>(at_once) * efficiency.value();
   // Zero would say "not known".
   constexpr Duration kSoon = std::chrono::milliseconds(1);
-  return std::max(from_seconds(std::min(work / pace, 1e9)), kSoon);
+  const Duration rest = std::max(from_seconds(std::min(work / pace, 1e9)), kSoon);
+  // The last one whose back-off ends has yet to run then.
+  if (!draining.empty() || retries.last() == kNever) return rest;
+  return std::max(rest, std::max(retries.last() - now, Duration{0}) + *unit);
 }
 
 }  // namespace gantry::engine

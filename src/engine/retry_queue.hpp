@@ -36,6 +36,8 @@ class RetryQueue {
   }
   /// When the next one's time comes; kNever when none waits.
   [[nodiscard]] TimePoint next() const { return order_.empty() ? kNever : order_.begin()->first; }
+  /// When the last one's time comes; kNever when none waits.
+  [[nodiscard]] TimePoint last() const { return order_.empty() ? kNever : order_.rbegin()->first; }
 
  private:
   std::map<TaskId, TimePoint> due_;

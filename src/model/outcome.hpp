@@ -63,6 +63,11 @@ struct AttemptReport {
       collected;  ///< path -> content of the files that `results:` reads
 };
 
+/// False of a task that was cancelled, or lost, while it waited for its turn.
+inline bool was_started(const AttemptReport& report) {
+  return report.started != kNever && report.started < report.ended;
+}
+
 /// One line for a person: "exit code 3", "killed by signal 11 (Segmentation fault)", "timeout" …
 std::string describe(FailureCause cause, std::int32_t code, std::string_view detail);
 

@@ -129,6 +129,11 @@ const RetryPolicy& Sweep::retry_policy() const {
   return impl_->definition.retry;
 }
 
+tl::unexpected<Error> Sweep::fail_at_resources(std::string_view message, std::string hint) const {
+  return fail_at(impl_->definition.file, impl_->definition.resources_mark, message,
+                 std::move(hint));
+}
+
 Task Sweep::task(TaskId id) const {
   Task task;
   fill_task(id, task);

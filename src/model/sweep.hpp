@@ -47,6 +47,9 @@ class Sweep {
   /// What task(id).resources says, without making the task.
   [[nodiscard]] Resources resources(TaskId id) const;
   [[nodiscard]] const RetryPolicy& retry_policy() const;
+  /// An error that points at `resources:` where the spec has it.
+  [[nodiscard]] tl::unexpected<Error> fail_at_resources(std::string_view message,
+                                                        std::string hint) const;
 
   /// Derived values last.
   [[nodiscard]] std::vector<std::string> parameter_names() const;

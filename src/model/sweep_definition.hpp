@@ -80,6 +80,7 @@ struct SweepDefinition {
   std::vector<ResultDefinition> results;
 
   Resources resources;
+  SourceMark resources_mark{};
   Duration timeout{0};
   /// Templates that replace what the constants above say, where the amount depends on parameters.
   struct Varying {

@@ -40,4 +40,9 @@ bool admits(const Host& host, Load load, const Resources& resources,
   return load + one <= kFull + queue_ahead(fit, mean_run_time) * one;
 }
 
+bool is_free(const Host& host, Load load, const Resources& resources) {
+  const std::uint32_t fit = slots(host, resources);
+  return fit != 0 && load + kFull / fit <= kFull;
+}
+
 }  // namespace gantry::schedule

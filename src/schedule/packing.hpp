@@ -32,4 +32,7 @@ inline constexpr Load kFull = Load{1} << 32;
 [[nodiscard]] bool admits(const Host& host, Load load, const Resources& resources,
                           std::optional<Duration> mean_run_time);
 
+/// The host has room for one more such task now, nothing handed over ahead.
+[[nodiscard]] bool is_free(const Host& host, Load load, const Resources& resources);
+
 }  // namespace gantry::schedule

@@ -257,6 +257,7 @@ Result<> SweepFileReader::resources(const YamlNode& node) {
     return reader_.wrong_type(node, "resources", "a map like {cores: 2, memory: 1 GiB}");
   TRY(reader_.check_keys(node, kResourceKeys, "resources"));
   auto& fixed = definition_.resources;
+  definition_.resources_mark = node.mark();
   auto& varying = definition_.varying;
   const YamlNode* cores = NodeReader::find(node, "cores");
   if (cores != nullptr && !varies(*cores, varying.cores)) {

@@ -1,4 +1,5 @@
 """One-liners with `:::`, in every form, and beside GNU parallel for the habits that both share."""
+import os
 import pathlib
 import shutil
 import unittest
@@ -185,6 +186,28 @@ class OneLinerTest(gantry_test.TestCase):
         self.assertIn("'echo $0; exit $0' 3", rows[1][8])
         self.assertEqual(self.gantry("run", "--joblog", "no/such/dir", "--", "echo", ":::", "1").code, 3)
 
+    def test_a_job_log_that_cannot_be(self):
+        self.write("sweep.yaml", "command: touch ran\n")
+        os.mkfifo(self.dir / "pipe")
+        for path, code, says in (("/dev/full", 3, "No space left"), ("pipe", 2, "nobody reads this pipe"),
+                                 ("./sweep.yaml", 2, "is the sweep file")):
+            result = self.gantry("run", "--joblog", path, "sweep.yaml")
+            self.assertEqual(result.code, code, result)
+            self.assertIn(says, " ".join(result.stderr.split()))
+        self.assertEqual(self.read("sweep.yaml"), "command: touch ran\n")
+        self.assertFalse((self.dir / "ran").exists())
+
+    def test_no_output_wins(self):
+        result = self.gantry("run", "-q", "-k", "--tag", "--no-output", "--", "echo", "{}", ":::", "a")
+        self.assertEqual((result.code, result.stdout), (0, ""), result)
+
+    def test_no_lines_run_nothing(self):
+        for words in (("touch", "ran"), ("touch", "{}")):
+            result = self.gantry("run", "--", *words, stdin="")
+            self.assertEqual(result.code, 2, result)
+            self.assertIn("no lines", result.stderr)
+        self.assertEqual(list(self.dir.iterdir()), [])
+
     def test_words_for_a_shell_are_warned_of(self):
         result = self.gantry("run", "echo {} | wc -c", ":::", "a")
         self.assertEqual((result.code, result.stdout), (0, "a | wc -c\n"), result)
@@ -214,6 +237,8 @@ class OneLinerTest(gantry_test.TestCase):
             ("-j0", "--", "echo", ":::", "a"): ["jobs"],
             ("-jx", "--", "echo", ":::", "a"): ["x"],
             ("--max-fails", "-1", "--", "echo", ":::", "a"): ["max-fails"],
+            ("--retries", "", "--", "echo", ":::", "a"): ["--retries"],
+            ("--timeout", "", "--", "echo", ":::", "a"): ["--timeout"],
             (): ["nothing to run"],
         }.items():
             result = self.gantry("run", *args)

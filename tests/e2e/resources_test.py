@@ -68,8 +68,15 @@ class PackingTest(gantry_test.TestCase):
             self.write("sweep.yaml", f"command: touch ran\nresources: {{{resources}}}\n")
             result = self.gantry("run", "-j2", "sweep.yaml")
             self.assertEqual(result.code, 2, result)
-            self.assertIn(reason, " ".join(result.stderr.split()))
+            self.assertIn(f"sweep.yaml:2:12: {reason}", " ".join(result.stderr.split()))
             self.assertFalse((self.dir / "ran").exists())
+
+    def test_what_is_refused_leaves_no_run(self):
+        self.assertEqual(self.gantry("run", "-q", "--", "true", ":::", "a").code, 0)
+        self.write("sweep.yaml", "command: touch ran\nresources: {cores: 5000}\n")
+        self.assertEqual(self.gantry("run", "sweep.yaml").code, 2)
+        self.assertEqual([run["name"] for run in self.gantry("runs", "--json").json_lines()], ["true"])
+        self.assertEqual(self.gantry("status", "--json").json()["name"], "true")
 
     def test_a_later_task_that_can_never_fit_is_found_before_anything_runs(self):
         self.write("sweep.yaml", "command: [touch, 'ran-{n}']\nparameters: {n: 1..4}\nresources: {cores: '{n}'}\n")
