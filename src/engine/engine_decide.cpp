@@ -104,11 +104,10 @@ void Engine::Impl::refill() {
 
 std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions) {
   if (ready.placeable() == 0) return 0;
-  const auto loads = host_loads();
   const auto classes = ready.view();
-  const auto sites = files.view();
+  const auto& sites = files.view();
   const auto plan = strategy->plan(
-      {now, classes, loads, run_times, ready.placeable(), workload.file_bytes, sites, refused});
+      {now, classes, shown, run_times, ready.placeable(), workload.file_bytes, sites, refused});
   ask_again = plan.ask_again;
   refused = 0;
   std::size_t started = 0;
@@ -119,11 +118,13 @@ std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions
   return started;
 }
 
-std::vector<schedule::HostLoad> Engine::Impl::host_loads() const {
-  std::vector<schedule::HostLoad> loads;
-  loads.reserve(hosts.size());
-  for (const auto& [id, state] : hosts) loads.push_back({&state.host, state.load, state.ongoing});
-  return loads;
+void Engine::Impl::show_hosts() {
+  shown.resize(hosts.size());
+  std::size_t place = 0;
+  for (auto& [id, state] : hosts) {
+    state.shown_at = place++;
+    show_load(state);
+  }
 }
 
 bool Engine::Impl::start(const schedule::Intent& intent, TimePoint now,

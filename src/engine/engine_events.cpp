@@ -20,6 +20,7 @@ constexpr Duration kCrowdedWait = std::chrono::seconds(1);
 
 void Engine::Impl::on(const HostUp& event) {
   hosts[event.host.id].host = event.host;
+  show_hosts();
   ready.judge_again();
   changed = true;
 }
@@ -36,6 +37,7 @@ void Engine::Impl::on(const HostDown& event) {
   }
   release_staged_on(event.host);
   hosts.erase(event.host);
+  show_hosts();
   ready.judge_again();
   changed = true;
 }
@@ -199,6 +201,7 @@ void Engine::Impl::occupy(HostId host, TaskId task, schedule::Load load) {
   HostState& state = hosts.at(host);
   state.load += load;
   state.ongoing.push_back({task, forecast::usable_cost(workload.cost_of(task))});
+  show_load(state);
 }
 
 void Engine::Impl::vacate(HostId host, TaskId task, schedule::Load load) {
@@ -207,6 +210,7 @@ void Engine::Impl::vacate(HostId host, TaskId task, schedule::Load load) {
   it->second.load -= std::min(it->second.load, load);
   std::erase_if(it->second.ongoing,
                 [&](const schedule::Ongoing& ongoing) { return ongoing.task == task; });
+  show_load(it->second);
   changed = true;
 }
 

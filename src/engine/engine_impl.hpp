@@ -46,6 +46,7 @@ struct HostState {
   std::vector<schedule::Ongoing> ongoing{};  ///< what was given to it and is not computed yet
   std::uint32_t handed_over = 0;
   bool recalled = false;
+  std::size_t shown_at = 0;  ///< its place in Impl::shown
 };
 
 /// What is handed over or runs, in sums, so that the forecast of the rest needs no loop.
@@ -116,7 +117,12 @@ struct Engine::Impl {
   [[nodiscard]] TaskNeeds needs_of(TaskId task) const {
     return workload.needs_of(task, appetite.by_cost);
   }
-  [[nodiscard]] std::vector<schedule::HostLoad> host_loads() const;
+  /// Hosts came or went.
+  void show_hosts();
+  /// What a host was given has changed.
+  void show_load(const HostState& state) {
+    shown[state.shown_at] = {&state.host, state.load, state.ongoing};
+  }
   /// A host is given a task, or has it no more.
   void occupy(HostId host, TaskId task, schedule::Load load);
   void vacate(HostId host, TaskId task, schedule::Load load);
@@ -158,6 +164,7 @@ struct Engine::Impl {
   RetryQueue retries;
   std::uint32_t cursor = 0;                             ///< tasks 1 .. cursor have been looked at
   std::map<HostId, HostState> hosts;                    ///< those that are up
+  std::vector<schedule::HostLoad> shown;                ///< of them, to the strategy
   std::unordered_map<TaskId, Outstanding> outstanding;  ///< never iterated where the order matters
   FileTable files;
   std::map<TaskId, Staged> staged;

@@ -38,6 +38,7 @@ bool FileTable::may_move(FileId file, SiteId site, TimePoint now) const {
 }
 
 void FileTable::move(FileId file, SiteId from, SiteId to, TimePoint now) {
+  view_outdated_ = true;
   Entry& entry = sites_[to][file];
   entry.state = State::moving;
   entry.from = from;
@@ -45,12 +46,15 @@ void FileTable::move(FileId file, SiteId from, SiteId to, TimePoint now) {
 }
 
 void FileTable::arrived(FileId file, SiteId site) {
+  view_outdated_ = true;
   sites_[site][file] = {.state = State::there};
 }
 
 void FileTable::failed(FileId file, SiteId site, TimePoint at) {
   Entry& entry = sites_[site][file];
   if (entry.state != State::moving) return;
+  view_outdated_ = true;
+  any_failed_ = true;
   entry.state = State::absent;
   const Duration wait = kFirstWait * (1 << std::min<int>(entry.failures, 6));
   entry.when = at + std::min(wait, kLongestWait);
@@ -58,12 +62,14 @@ void FileTable::failed(FileId file, SiteId site, TimePoint at) {
 }
 
 void FileTable::gone(FileId file, SiteId site) {
+  view_outdated_ = true;
   const auto at = sites_.find(site);
   if (at != sites_.end()) at->second.erase(file);
 }
 
 TimePoint FileTable::next_try(TimePoint now) const {
   TimePoint first = kNever;
+  if (!any_failed_) return first;
   for (const auto& [site, files] : sites_)
     for (const auto& [file, entry] : files)
       if (entry.state == State::absent && entry.when > now)
@@ -71,17 +77,18 @@ TimePoint FileTable::next_try(TimePoint now) const {
   return first;
 }
 
-std::vector<schedule::SiteFiles> FileTable::view() const {
-  std::vector<schedule::SiteFiles> view;
-  view.reserve(sites_.size());
+const std::vector<schedule::SiteFiles>& FileTable::view() {
+  if (!view_outdated_) return view_;
+  view_outdated_ = false;
+  view_.clear();
   for (const auto& [site, files] : sites_) {
-    schedule::SiteFiles& shown = view.emplace_back(schedule::SiteFiles{.site = site});
+    schedule::SiteFiles& shown = view_.emplace_back(schedule::SiteFiles{.site = site});
     for (const auto& [file, entry] : files) {
       if (entry.state == State::there) shown.there.push_back(file);
       if (entry.state == State::moving) shown.moving.push_back({file, entry.from, entry.when});
     }
   }
-  return view;
+  return view_;
 }
 
 }  // namespace gantry::engine

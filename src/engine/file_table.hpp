@@ -33,8 +33,8 @@ class FileTable {
 
   /// When the first wait that is not over ends; kNever if there is none.
   [[nodiscard]] TimePoint next_try(TimePoint now) const;
-  /// By site.
-  [[nodiscard]] std::vector<schedule::SiteFiles> view() const;
+  /// By site; valid until something changes.
+  [[nodiscard]] const std::vector<schedule::SiteFiles>& view();
 
  private:
   enum class State : std::uint8_t { absent, moving, there };
@@ -49,6 +49,9 @@ class FileTable {
 
   std::size_t files_;
   std::map<SiteId, std::map<FileId, Entry>> sites_;
+  bool any_failed_ = false;  ///< ever
+  std::vector<schedule::SiteFiles> view_;
+  bool view_outdated_ = false;
 };
 
 }  // namespace gantry::engine

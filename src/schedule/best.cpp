@@ -58,10 +58,13 @@ void Best::make_plan(const World& world, bool search) {
   if (search)
     next_event_ = options_.interval < schedule::kNever ? world.now + from_seconds(options_.interval)
                                                        : gantry::kNever;
+  // Later plans begin with what was found before.
+  const std::uint32_t budget = !search            ? 0
+                               : fetches_.empty() ? options_.decodings
+                                                  : options_.decodings / 4;
   const NumberedWorld numbers = numbered(world, *estimates_);
-  FetchPlan found =
-      search_fetches(numbers.situation, *numbers.estimates, starts(numbers),
-                     {.decodings = search ? options_.decodings : 0, .seed = options_.seed});
+  FetchPlan found = search_fetches(numbers.situation, *numbers.estimates, starts(numbers),
+                                   {.decodings = budget, .seed = options_.seed});
   fetches_.clear();
   for (std::size_t s = 0; s < numbers.sites.size() && s < found.lists.size(); ++s)
     for (const std::uint32_t file : found.lists[s])

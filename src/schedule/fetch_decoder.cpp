@@ -82,6 +82,14 @@ class FetchRun {
         reach{};  ///< by group: work that can be done on it here; 0 if it never comes
   };
 
+  /// A task for a host.
+  struct Pick {
+    std::uint32_t group = kNone;
+    std::uint32_t lot = 0;
+    Seconds start = 0;
+    Seconds end = kNever;
+  };
+
   void prepare_site(std::uint32_t s);
   void expect_arrivals(std::uint32_t s);
   void fetch_next(std::uint32_t s, Seconds now);
@@ -89,11 +97,12 @@ class FetchRun {
   void arrive(std::uint32_t s, std::uint32_t file, Seconds now);
   void send_output(std::uint32_t s, double bytes, Seconds now);
   void serve(std::uint32_t host, Seconds now);
-  [[nodiscard]] std::uint32_t most_pressed(std::uint32_t host, Seconds start, std::uint32_t& lot);
-  [[nodiscard]] std::uint32_t largest_that_fits(std::uint32_t group, std::uint32_t host,
-                                                Seconds start);
+  [[nodiscard]] Pick most_pressed(std::uint32_t host, Seconds now);
+  [[nodiscard]] Pick largest_that_fits(std::uint32_t group, std::uint32_t host, Seconds now);
+  [[nodiscard]] Pick picked(std::uint32_t group, std::uint32_t lot, std::uint32_t host,
+                            Seconds now) const;
   [[nodiscard]] std::uint32_t first_left(std::uint32_t lot, std::uint32_t last);
-  void take(std::uint32_t host, std::uint32_t group, std::uint32_t lot, Seconds now);
+  void take(std::uint32_t host, const Pick& pick);
   void lose_capacity(std::uint32_t s, double work);
   [[nodiscard]] std::uint32_t files() const {
     return static_cast<std::uint32_t>(situation().files.size());
@@ -109,11 +118,12 @@ class FetchRun {
   const FetchLists& lists_;
   Seconds deadline_;
   bool keep_plan_;
-  std::vector<std::uint32_t> counts_;     ///< of lots
-  std::vector<std::uint32_t> next_left_;  ///< of lots: one at or behind it that may have tasks left
-  std::vector<std::uint32_t> open_;       ///< of groups: tasks left
-  std::vector<double> work_;              ///< of groups: left
-  std::vector<double> reach_;             ///< of groups: over all sites
+  std::vector<std::uint32_t> counts_;  ///< of lots
+  std::vector<std::uint32_t>
+      next_left_;                    ///< of lots: itself, or one behind it if it has no tasks left
+  std::vector<std::uint32_t> open_;  ///< of groups: tasks left
+  std::vector<double> work_;         ///< of groups: left
+  std::vector<double> reach_;        ///< of groups: over all sites
   std::vector<Site> sites_;
   std::vector<double> output_;  ///< of hosts: bytes of what ends there next; negative: nothing does
   using Entry = std::pair<Seconds, std::uint32_t>;  ///< links, hosts, then files that were coming
@@ -246,50 +256,54 @@ void FetchRun::send_output(std::uint32_t s, double bytes, Seconds now) {
   result_.makespan = std::max(result_.makespan, site.link_free);
 }
 
+/// The first lot from this one on that has tasks left, as far as `last`.
 std::uint32_t FetchRun::first_left(std::uint32_t lot, std::uint32_t last) {
-  while (lot < last && counts_[lot] == 0) {
-    next_left_[lot] = std::max(next_left_[lot + 1], lot + 1);
-    lot = next_left_[lot];
-  }
-  return std::min(lot, last);
+  std::uint32_t found = lot;
+  while (next_left_[found] != found) found = next_left_[found];
+  while (next_left_[lot] != found) lot = std::exchange(next_left_[lot], found);
+  return std::min(found, last);
 }
 
-/// kNone when even the smallest is too large.
-std::uint32_t FetchRun::largest_that_fits(std::uint32_t group, std::uint32_t host, Seconds start) {
+FetchRun::Pick FetchRun::picked(std::uint32_t group, std::uint32_t lot, std::uint32_t host,
+                                Seconds now) const {
+  const auto& [task_class, count, work] = decoder_.lots_[lot];
+  Seconds start = now;
+  if (const double bytes = situation().classes[task_class].private_bytes; bytes > 0) {
+    const std::uint32_t s = situation().hosts[host].site;
+    start = std::max(sites_[s].own_free, now) + decoder_.links_[s].time(bytes);
+  }
+  return {group, lot, start, estimates().computed(host, start, work)};
+}
+
+/// Nothing when even the smallest is too large.
+FetchRun::Pick FetchRun::largest_that_fits(std::uint32_t group, std::uint32_t host, Seconds now) {
   const std::uint32_t last = decoder_.groups_[group].last;
   std::uint32_t low = first_left(decoder_.groups_[group].first, last);
-  const auto fits = [&](std::uint32_t lot) {
-    return estimates().computed(host, start, decoder_.lots_[lot].work) <= deadline_;
-  };
-  if (low == last) return kNone;
-  if (fits(low)) return low;
+  if (low == last) return {};
+  Pick pick = picked(group, low, host, now);
+  if (pick.end <= deadline_) return pick;
   std::uint32_t high = last;  // some lot in (low, high] is the first that fits, or none does
   while (high - low > 1) {
     const std::uint32_t middle = low + (high - low) / 2;
-    fits(middle) ? high = middle : low = middle;
+    picked(group, middle, host, now).end <= deadline_ ? high = middle : low = middle;
   }
-  const std::uint32_t lot = high < last ? first_left(high, last) : last;
-  return lot < last ? lot : kNone;
+  const std::uint32_t lot = first_left(high, last);
+  return lot < last ? picked(group, lot, host, now) : Pick{};
 }
 
-std::uint32_t FetchRun::most_pressed(std::uint32_t host, Seconds start, std::uint32_t& lot) {
-  Site& site = sites_[situation().hosts[host].site];
-  std::vector<std::uint32_t>& there = site.there;
+FetchRun::Pick FetchRun::most_pressed(std::uint32_t host, Seconds now) {
+  std::vector<std::uint32_t>& there = sites_[situation().hosts[host].site].there;
   std::erase_if(there, [&](std::uint32_t g) { return open_[g] == 0; });
+  if (there.empty()) return {};
   const auto less_pressed = [&](std::uint32_t a, std::uint32_t b) {
     return work_[a] * reach_[b] < work_[b] * reach_[a];
   };
-  if (there.empty()) return kNone;
   const std::uint32_t first = *std::ranges::max_element(there, less_pressed);
-  lot = largest_that_fits(first, host, start);
-  if (lot != kNone) return first;
-  std::uint32_t best = kNone;
+  Pick best = largest_that_fits(first, host, now);
+  if (best.group != kNone) return best;
   for (const std::uint32_t g : there) {
-    if (g == first || (best != kNone && !less_pressed(best, g))) continue;
-    if (const std::uint32_t its = largest_that_fits(g, host, start); its != kNone) {
-      best = g;
-      lot = its;
-    }
+    if (g == first || (best.group != kNone && !less_pressed(best.group, g))) continue;
+    if (const Pick pick = largest_that_fits(g, host, now); pick.group != kNone) best = pick;
   }
   return best;
 }
@@ -297,34 +311,26 @@ std::uint32_t FetchRun::most_pressed(std::uint32_t host, Seconds start, std::uin
 void FetchRun::serve(std::uint32_t host, Seconds now) {
   const std::uint32_t s = situation().hosts[host].site;
   if (const double bytes = std::exchange(output_[host], -1); bytes >= 0) send_output(s, bytes, now);
-  std::uint32_t lot = 0;
-  const std::uint32_t group = most_pressed(host, now, lot);
-  if (group != kNone) return take(host, group, lot, now);
+  const Pick pick = most_pressed(host, now);
+  if (pick.group != kNone) return take(host, pick);
   if (sites_[s].fetching || sites_[s].coming > 0) return sites_[s].waiting.push_back(host);
   result_.idle_of_site[s] += std::max(deadline_ - now, 0.0);
   lose_capacity(s, decoder_.speeds_[host] * std::max(deadline_ - now, 0.0));
 }
 
-void FetchRun::take(std::uint32_t host, std::uint32_t group, std::uint32_t lot, Seconds now) {
+void FetchRun::take(std::uint32_t host, const Pick& pick) {
   const std::uint32_t s = situation().hosts[host].site;
-  const std::uint32_t c = decoder_.lots_[lot].task_class;
+  const std::uint32_t c = decoder_.lots_[pick.lot].task_class;
   const TaskClass& task = situation().classes[c];
-  Seconds start = now;
-  if (task.private_bytes > 0) {
-    Site& site = sites_[s];
-    site.own_free = std::max(site.own_free, now) + decoder_.links_[s].time(task.private_bytes);
-    start = site.own_free;
-  }
-  const Seconds end = estimates().computed(host, start, task.work);
-  if (end == kNever) return;  // by the time that its own inputs take
-  --counts_[lot];
-  --open_[group];
-  work_[group] -= task.work;
+  if (task.private_bytes > 0) sites_[s].own_free = pick.start;
+  if (--counts_[pick.lot] == 0) next_left_[pick.lot] = pick.lot + 1;
+  --open_[pick.group];
+  work_[pick.group] -= task.work;
   lose_capacity(s, task.work);
   for (const std::uint32_t file : task.files) ++result_.used[s][file];
   output_[host] = task.output_bytes;
-  if (keep_plan_) result_.plan.tasks.push_back({c, host, start, end, end});
-  events_.emplace(end, static_cast<std::uint32_t>(sites_.size()) + host);
+  if (keep_plan_) result_.plan.tasks.push_back({c, host, pick.start, pick.end, pick.end});
+  events_.emplace(pick.end, static_cast<std::uint32_t>(sites_.size()) + host);
 }
 
 void FetchRun::lose_capacity(std::uint32_t s, double work) {
