@@ -154,7 +154,8 @@ Result<Fingerprint> ContentCache::fingerprint(const Task& task, const Stop& stop
   std::ranges::sort(parts_, [](const Part& a, const Part& b) {
     return std::tie(a.path, a.kind) < std::tie(b.path, b.kind);
   });
-  parts_.erase(std::ranges::unique(parts_, {}, &Part::path).begin(), parts_.end());
+  const auto same = [](const Part& a, const Part& b) { return a.path == b.path; };
+  parts_.erase(std::unique(parts_.begin(), parts_.end(), same), parts_.end());
   hasher_.reset();
   for (const auto& part : parts_) use(part.path, part.digest, part.kind, used);
   print.inputs = hasher_.digest();

@@ -39,9 +39,9 @@ class ContentCache {
 
   /// An input as a task found it. Valid as long as the cache.
   struct Used {
-    const std::string* path;
-    Digest digest;
-    Kind kind;
+    const std::string* path = nullptr;
+    Digest digest{};
+    Kind kind = Kind::named;
   };
 
   /// What the task is now: its command, its environment and its inputs' contents, which are told in
