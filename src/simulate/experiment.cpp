@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -79,7 +80,8 @@ class Runner {
         continue;
       }
       failed_ = true;
-      if (!error_) error_ = outcome.error();
+      if (next < failed_at_) error_ = outcome.error();
+      failed_at_ = std::min(failed_at_, next);
     }
   }
 
@@ -114,7 +116,8 @@ class Runner {
   std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> failed_ = false;
   std::mutex mutex_;
-  std::optional<Error> error_;
+  std::optional<Error> error_;  ///< of the first trial in order that failed
+  std::size_t failed_at_ = std::numeric_limits<std::size_t>::max();
 };
 
 }  // namespace
