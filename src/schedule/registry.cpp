@@ -4,6 +4,7 @@
 #include <string>
 
 #include "schedule/best.hpp"
+#include "schedule/dealt.hpp"
 #include "schedule/declared_estimates.hpp"
 #include "schedule/gantt_strategy.hpp"
 #include "schedule/workqueue.hpp"
@@ -20,6 +21,11 @@ struct Entry {
 template <class Strategy>
 std::unique_ptr<Scheduler> make(const SchedulerSetup& /*setup*/) {
   return std::make_unique<Strategy>();
+}
+
+template <Deal kDeal>
+std::unique_ptr<Scheduler> make_dealt(const SchedulerSetup& setup) {
+  return std::make_unique<Dealt>(kDeal, setup.seed);
 }
 
 std::shared_ptr<const EstimateSource> estimates(const SchedulerSetup& setup) {
@@ -40,6 +46,8 @@ std::unique_ptr<Scheduler> make_best(const SchedulerSetup& setup) {
 
 constexpr std::array kStrategies{
     Entry{"workqueue", make<Workqueue>},
+    Entry{"round-robin", make_dealt<Deal::in_turn>},
+    Entry{"random", make_dealt<Deal::by_chance>},
     Entry{"min-min", make_gantt<Heuristic::min_min>},
     Entry{"max-min", make_gantt<Heuristic::max_min>},
     Entry{"sufferage", make_gantt<Heuristic::sufferage>},
