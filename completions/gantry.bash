@@ -3,7 +3,7 @@
 
 _gantry_options() {
   local common="--state --color --help"
-  local session="--jobs --keep-going --max-fails --quiet --json --no-progress --output --no-output --keep-order --tag --joblog"
+  local session="--jobs --keep-going --max-fails --scheduler --quiet --json --no-progress --output --no-output --keep-order --tag --joblog"
   local states="--failed --done --cancelled --pending"
   case $1 in
     run) echo "$session --fresh --dry-run --shell --timeout --retries $common" ;;
@@ -53,7 +53,7 @@ _gantry() {
           _gantry_inner $((i + 1))
           return
           ;;
-        -j | --jobs | --max-fails | --joblog | --timeout | --retries | --state | --color) ((i++)) ;;
+        -j | --jobs | --max-fails | --scheduler | --joblog | --timeout | --retries | --state | --color) ((i++)) ;;
         -* | *.yaml | *.yml) ;;
         *)
           _gantry_inner "$i"
@@ -73,6 +73,10 @@ _gantry() {
     --plot | --by) mapfile -t COMPREPLY < <(compgen -W "$(_gantry_columns)" -- "$word") && return ;;
     --joblog)
       compopt -o default 2>/dev/null
+      return
+      ;;
+    --scheduler)
+      mapfile -t COMPREPLY < <(compgen -W "workqueue round-robin random min-min max-min sufferage xsufferage best" -- "$word")
       return
       ;;
     -j | --jobs | --max-fails | --timeout | --retries | --attempt | --keep) return ;;

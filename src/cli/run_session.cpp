@@ -219,6 +219,10 @@ void add_session_options(CLI::App& command, SessionOptions& options) {
   command.add_flag("--keep-going", options.keep_going, "Go on even if everything fails at first");
   command.add_option("--max-fails", options.max_fails, "Start nothing more after N failures")
       ->type_name("N");
+  command
+      .add_option("--scheduler", options.scheduler,
+                  "How hosts get their tasks: workqueue, best, ...")
+      ->type_name("NAME");
   command.add_flag("-q,--quiet", options.quiet, "Print no progress, notices or summary");
   command.add_flag("--json", options.json, "Events as JSON Lines on standard output");
   command.add_flag("--no-progress", options.no_progress,
@@ -242,6 +246,7 @@ Result<int> run_session(Context& context, const spec::LoadedSweep& study,
   how.jobs = options.jobs;
   how.keep_going = options.keep_going;
   how.max_fails = options.max_fails;
+  how.scheduler = options.scheduler;
   how.reload = reload_sweep;
   ReportOptions report = report_options(options, study);
   report.chosen = how.only_failed || !how.only.empty();

@@ -17,6 +17,7 @@ struct SessionOptions {
   std::uint32_t jobs = 0;
   bool keep_going = false;
   std::uint32_t max_fails = 0;
+  std::string scheduler{schedule::kDefaultStrategy};
   bool quiet = false;
   bool json = false;
   bool no_progress = false;

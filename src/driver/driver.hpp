@@ -13,6 +13,7 @@
 #include "base/result.hpp"
 #include "model/event.hpp"
 #include "model/sweep.hpp"
+#include "schedule/registry.hpp"
 #include "store/store.hpp"
 
 namespace gantry::driver {
@@ -24,6 +25,7 @@ struct Options {
   bool fresh = false;               ///< a new run that reuses nothing
   bool keep_going = false;          ///< also when everything so far has failed
   std::uint32_t max_fails = 0;      ///< stop starting tasks after so many failures; 0 = no limit
+  std::string scheduler{schedule::kDefaultStrategy};  ///< by its name in the registry
   /// Continue this run and only run these tasks again, whatever their state (`gantry retry`). 0 =
   /// by digest.
   RunId continue_run{};

@@ -13,19 +13,21 @@ namespace {
 
 using engine::TaskState;
 
-constexpr std::uint32_t kGroup = 10'000;  ///< events that are made durable together
+constexpr schedule::Seconds kPlanEvery = 60;  ///< by schedulers that plan; they adapt it
+constexpr std::uint32_t kGroup = 10'000;      ///< events that are made durable together
 
 class Setup {
  public:
   Setup(store::Store& store, const Sweep& sweep, const Options& options, ContentCache& contents,
-        TimePoint now)
+        TimePoint now, std::unique_ptr<schedule::Scheduler> scheduler)
       : store_(store),
         sweep_(sweep),
         options_(options),
         contents_(contents),
         now_(now),
         run_{RunId{}, false,
-             engine::Engine(engine::workload_of(sweep), {options.keep_going, options.max_fails}),
+             engine::Engine(engine::workload_of(sweep), {options.keep_going, options.max_fails},
+                            std::move(scheduler)),
              std::vector<std::uint32_t>(sweep.size() + 1, 0), 0} {}
 
   Result<PreparedRun> prepare(const SpecSource& source) {
@@ -182,7 +184,9 @@ Result<std::optional<store::RunRecord>> run_to_continue(const store::Store& stor
 
 Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep, const SpecSource& source,
                                 const Options& options, ContentCache& contents, TimePoint now) {
-  return Setup(store, sweep, options, contents, now).prepare(source);
+  TRY_ASSIGN(auto scheduler, schedule::make_scheduler(options.scheduler,
+                                                      {.interval = kPlanEvery, .adaptive = true}));
+  return Setup(store, sweep, options, contents, now, std::move(scheduler)).prepare(source);
 }
 
 }  // namespace gantry::driver

@@ -10,7 +10,9 @@
 namespace gantry::schedule {
 
 Best::Best(const BestOptions& options, std::shared_ptr<const EstimateSource> estimates)
-    : options_(options), estimates_(std::move(estimates)) {}
+    : options_(options),
+      estimates_(std::move(estimates)),
+      interval_(options.interval, options.adaptive) {}
 
 Appetite Best::appetite() const {
   return {.ready = std::numeric_limits<std::size_t>::max(), .by_cost = true};
@@ -23,6 +25,7 @@ void Best::observe(const Event& event) {
 
 Plan Best::plan(const World& world) {
   const bool due = next_event_ != gantry::kNever && world.now >= next_event_;
+  if (due) interval_.learn(follower_.deviation());
   if (outdated_ || due || world.refused > 0) make_plan(world, true);
   Plan plan;
   const auto outcome = follower_.hand_out(world, plan);
@@ -55,9 +58,7 @@ std::vector<FetchLists> Best::starts(const NumberedWorld& numbers) const {
 void Best::make_plan(const World& world, bool search) {
   outdated_ = false;
   planned_at_ = world.now;
-  if (search)
-    next_event_ = options_.interval < schedule::kNever ? world.now + from_seconds(options_.interval)
-                                                       : gantry::kNever;
+  if (search) next_event_ = interval_.after(world.now);
   // Later plans begin with what was found before.
   const std::uint32_t budget = !search            ? 0
                                : fetches_.empty() ? options_.decodings

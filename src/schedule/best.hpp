@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "schedule/estimate_source.hpp"
+#include "schedule/event_interval.hpp"
 #include "schedule/fetch_search.hpp"
 #include "schedule/plan_follower.hpp"
 #include "schedule/scheduler.hpp"
@@ -16,6 +17,7 @@ namespace gantry::schedule {
 
 struct BestOptions {
   Seconds interval = kNever;  ///< between two events
+  bool adaptive = false;      ///< it follows from how far off plans are
   std::uint32_t decodings = 300;
   std::uint64_t seed = 0;
 };
@@ -38,6 +40,7 @@ class Best final : public Scheduler {
   PlanFollower follower_{true};
   bool outdated_ = true;
   TimePoint planned_at_ = gantry::kNever;
+  EventInterval interval_;
   TimePoint next_event_ = gantry::kNever;
   std::map<SiteId, std::vector<FileId>> fetches_;  ///< of the last plan
 };

@@ -8,7 +8,9 @@ namespace gantry::schedule {
 
 GanttStrategy::GanttStrategy(const GanttOptions& options,
                              std::shared_ptr<const EstimateSource> estimates)
-    : options_(options), estimates_(std::move(estimates)) {}
+    : options_(options),
+      estimates_(std::move(estimates)),
+      interval_(options.interval, options.adaptive) {}
 
 Appetite GanttStrategy::appetite() const {
   return {.ready = std::numeric_limits<std::size_t>::max(), .by_cost = true};
@@ -26,6 +28,7 @@ void GanttStrategy::observe(const Event& event) {
 
 Plan GanttStrategy::plan(const World& world) {
   const bool due = next_event_ != gantry::kNever && world.now >= next_event_;
+  if (due) interval_.learn(follower_.deviation());
   if (outdated_ || due || world.refused > 0) make_plan(world);
   Plan plan;
   const auto outcome = follower_.hand_out(world, plan);
@@ -45,12 +48,11 @@ Plan GanttStrategy::plan(const World& world) {
 void GanttStrategy::make_plan(const World& world) {
   outdated_ = false;
   planned_at_ = world.now;
-  next_event_ = options_.interval < schedule::kNever ? world.now + from_seconds(options_.interval)
-                                                     : gantry::kNever;
+  next_event_ = interval_.after(world.now);
   const NumberedWorld numbers = numbered(world, *estimates_);
   follower_.follow(sched(numbers.situation, *numbers.estimates,
                          {.heuristic = options_.heuristic,
-                          .horizon = options_.interval,
+                          .horizon = interval_.seconds(),
                           .margin = options_.margin,
                           .enough = options_.enough,
                           .chart = options_.chart,

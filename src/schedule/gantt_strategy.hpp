@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "schedule/estimate_source.hpp"
+#include "schedule/event_interval.hpp"
 #include "schedule/plan_follower.hpp"
 #include "schedule/sched.hpp"
 #include "schedule/scheduler.hpp"
@@ -15,6 +16,7 @@ namespace gantry::schedule {
 struct GanttOptions {
   Heuristic heuristic = Heuristic::xsufferage;
   Seconds interval = kNever;  ///< between two events; never: plans once, and when that went wrong
+  bool adaptive = false;      ///< the interval follows from how far off plans are
   Seconds margin = 0;         ///< of "enough", beyond the next event
   Enough enough = Enough::all_covered;
   ChartOptions chart{};
@@ -39,6 +41,7 @@ class GanttStrategy final : public Scheduler {
   PlanFollower follower_{false};
   bool outdated_ = true;
   TimePoint planned_at_ = gantry::kNever;
+  EventInterval interval_;
   TimePoint next_event_ = gantry::kNever;
 };
 

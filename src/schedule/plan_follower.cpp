@@ -1,6 +1,7 @@
 #include "schedule/plan_follower.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <variant>
 
@@ -13,6 +14,8 @@ constexpr Duration kOnTime = std::chrono::milliseconds(1);
 
 void PlanFollower::follow(GanttPlan chart, const NumberedWorld& numbers, TimePoint now) {
   all_woken_ = true;
+  planned_at_ = now;
+  off_ = ahead_ = 0;
   hosts_.clear();
   by_site_.clear();
   moves_.clear();
@@ -70,6 +73,9 @@ bool PlanFollower::start_first(const World& world, const HostLoad& load, HostQue
   ++taken_[known->id];
   used += more;
   plan.starts.push_back({known->id, load.host->id});
+  const TimePoint planned = queue.entries.front().start;
+  off_ += std::abs(seconds(world.now - planned));
+  ahead_ += seconds(planned - planned_at_);
   queue.entries.pop_front();
   --queued_;
   return true;

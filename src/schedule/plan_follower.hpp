@@ -34,6 +34,8 @@ class PlanFollower {
   Outcome hand_out(const World& world, Plan& plan);
 
   [[nodiscard]] std::size_t queued() const { return queued_; }
+  /// By which part of the time ahead tasks began earlier or later than the plan said.
+  [[nodiscard]] double deviation() const { return ahead_ > 0 ? off_ / ahead_ : 0; }
 
  private:
   struct Entry {
@@ -58,6 +60,9 @@ class PlanFollower {
   void hand_out_moves(const World& world, Plan& plan);
 
   bool share_late_;
+  TimePoint planned_at_ = gantry::kNever;
+  Seconds off_ = 0;    ///< of all tasks that began: sum of differences to the plan
+  Seconds ahead_ = 0;  ///< and of how long they were to wait
   std::map<HostId, HostQueue> hosts_;
   std::map<SiteId, std::vector<HostQueue*>> by_site_;
   std::size_t queued_ = 0;

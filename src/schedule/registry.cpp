@@ -34,14 +34,17 @@ std::shared_ptr<const EstimateSource> estimates(const SchedulerSetup& setup) {
 
 template <Heuristic kHeuristic>
 std::unique_ptr<Scheduler> make_gantt(const SchedulerSetup& setup) {
-  const GanttOptions options{
-      .heuristic = kHeuristic, .interval = setup.interval, .seed = setup.seed};
+  const GanttOptions options{.heuristic = kHeuristic,
+                             .interval = setup.interval,
+                             .adaptive = setup.adaptive,
+                             .seed = setup.seed};
   return std::make_unique<GanttStrategy>(options, estimates(setup));
 }
 
 std::unique_ptr<Scheduler> make_best(const SchedulerSetup& setup) {
-  return std::make_unique<Best>(BestOptions{.interval = setup.interval, .seed = setup.seed},
-                                estimates(setup));
+  return std::make_unique<Best>(
+      BestOptions{.interval = setup.interval, .adaptive = setup.adaptive, .seed = setup.seed},
+      estimates(setup));
 }
 
 constexpr std::array kStrategies{

@@ -1,5 +1,5 @@
 #pragma once
-/// The strategies by name. To add one, see docs/howto/add-a-strategy.md.
+/// The strategies by name. To add one, see docs/howto/add-a-scheduler.md.
 
 #include <memory>
 #include <string_view>
@@ -17,6 +17,7 @@ inline constexpr std::string_view kDefaultStrategy = "workqueue";
 struct SchedulerSetup {
   std::shared_ptr<const EstimateSource> estimates{};  ///< none: what is declared of the hosts
   Seconds interval = kNever;                          ///< between two plans
+  bool adaptive = false;                              ///< it follows from how far off they are
   std::uint64_t seed = 0;                             ///< decides ties
 };
 

@@ -1,0 +1,42 @@
+"""gantry run --scheduler: every strategy runs a study to its end, and an unknown one is refused."""
+import unittest
+
+import gantry_test
+
+NAMES = ["workqueue", "round-robin", "random", "min-min", "max-min", "sufferage", "xsufferage", "best"]
+
+
+class SchedulersTest(gantry_test.TestCase):
+    def test_each_runs_every_task_once(self):
+        for name in NAMES:
+            self.write("ran", "")
+            result = self.gantry("run", "--fresh", "-q", "-j2", "--scheduler", name, "--", "sh", "-c", "echo {} >> ran",
+                                 ":::", "1..20")
+            self.assertEqual(result.code, 0, result)
+            self.assertEqual(sorted(map(int, self.read("ran").split())), list(range(1, 21)), name)
+
+    def test_they_know_costs_and_resources(self):
+        self.write("sweep.yaml", "command: 'true'\nparameters: {n: 1..6, cores: [1, 2]}\ncost: n\n"
+                                 "resources: {cores: '{cores}'}\n")
+        for name in NAMES:
+            result = self.gantry("run", "--fresh", "-j2", "--scheduler", name, "sweep.yaml")
+            self.assertEqual(result.code, 0, result)
+            self.assertEqual(self.gantry("status", "--json").json()["done"], 12)
+
+    def test_failed_tasks_are_tried_again(self):
+        self.write("sweep.yaml", "command: [sh, -c, 'test $GANTRY_ATTEMPT -gt 1']\nparameters: {n: 1..4}\n"
+                                 "retries: {count: 2, backoff: 10ms}\n")
+        result = self.gantry("run", "-j2", "--scheduler", "best", "sweep.yaml")
+        self.assertEqual(result.code, 0, result)
+
+    def test_an_unknown_one_is_refused_before_anything_runs(self):
+        result = self.gantry("run", "--scheduler", "fastest", "--", "touch", "{}", ":::", "made")
+        self.assertEqual(result.code, 2, result)
+        self.assertIn("there is no strategy 'fastest'", result.stderr)
+        for name in NAMES:
+            self.assertIn(name, result.stderr)
+        self.assertFalse((self.dir / "made").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
