@@ -29,14 +29,25 @@ Plan Best::plan(const World& world) {
   if (outdated_ || due || world.refused > 0) make_plan(world, true);
   Plan plan;
   const auto outcome = follower_.hand_out(world, plan);
-  const bool for_idle = outcome.idle && planned_at_ < world.now && world.ready > plan.starts.size();
-  if (!outcome.fits || for_idle) {
+  idle_ = idle_ || outcome.idle;
+  const bool idle = idle_ && world.ready > plan.starts.size();
+  const TimePoint rested = planned_at_ + from_seconds(options_.rest);
+  if (!outcome.fits || (idle && rested <= world.now)) {
     make_plan(world, false);
     plan = {};
     follower_.hand_out(world, plan);
   }
   plan.ask_again = next_event_;
+  if (idle && rested > world.now && (next_event_ == gantry::kNever || rested < next_event_))
+    plan.ask_again = rested;
   return plan;
+}
+
+std::uint32_t Best::budget(const World& world) const {
+  constexpr std::uint32_t kLater = 4;
+  const std::uint32_t wanted = fetches_.empty() ? options_.decodings : options_.decodings / kLater;
+  const std::uint64_t affordable = options_.placements / std::max<std::size_t>(world.ready, 1);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, affordable));
 }
 
 std::vector<FetchLists> Best::starts(const NumberedWorld& numbers) const {
@@ -57,15 +68,13 @@ std::vector<FetchLists> Best::starts(const NumberedWorld& numbers) const {
 
 void Best::make_plan(const World& world, bool search) {
   outdated_ = false;
+  idle_ = false;
   planned_at_ = world.now;
   if (search) next_event_ = interval_.after(world.now);
-  // Later plans begin with what was found before.
-  const std::uint32_t budget = !search            ? 0
-                               : fetches_.empty() ? options_.decodings
-                                                  : options_.decodings / 4;
   const NumberedWorld numbers = numbered(world, *estimates_);
-  FetchPlan found = search_fetches(numbers.situation, *numbers.estimates, starts(numbers),
-                                   {.decodings = budget, .seed = options_.seed});
+  FetchPlan found =
+      search_fetches(numbers.situation, *numbers.estimates, starts(numbers),
+                     {.decodings = search ? budget(world) : 0, .seed = options_.seed});
   fetches_.clear();
   for (std::size_t s = 0; s < numbers.sites.size() && s < found.lists.size(); ++s)
     for (const std::uint32_t file : found.lists[s])

@@ -16,9 +16,12 @@
 namespace gantry::schedule {
 
 struct BestOptions {
-  Seconds interval = kNever;  ///< between two events
-  bool adaptive = false;      ///< it follows from how far off plans are
-  std::uint32_t decodings = 300;
+  Seconds interval = kNever;      ///< between two events
+  bool adaptive = false;          ///< it follows from how far off plans are
+  std::uint32_t decodings = 300;  ///< for the first plan; later ones begin with what was found
+  /// With many tasks fewer decodings: so many tasks are placed in all.
+  std::uint64_t placements = 1'500'000;
+  Seconds rest = 1;  ///< after a plan, before a host that has nothing to do makes another
   std::uint64_t seed = 0;
 };
 
@@ -33,12 +36,14 @@ class Best final : public Scheduler {
  private:
   /// `search`: look for better lists; else those of the last plan.
   void make_plan(const World& world, bool search);
+  [[nodiscard]] std::uint32_t budget(const World& world) const;
   [[nodiscard]] std::vector<FetchLists> starts(const NumberedWorld& numbers) const;
 
   BestOptions options_;
   std::shared_ptr<const EstimateSource> estimates_;
   PlanFollower follower_{true};
   bool outdated_ = true;
+  bool idle_ = false;  ///< a host has had nothing to do since the last plan
   TimePoint planned_at_ = gantry::kNever;
   EventInterval interval_;
   TimePoint next_event_ = gantry::kNever;

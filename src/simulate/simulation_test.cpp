@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "schedule/best.hpp"
 #include "schedule/gantt_strategy.hpp"
 #include "schedule/workqueue.hpp"
 #include "simulate/trace_oracle.hpp"
@@ -45,6 +46,9 @@ std::unique_ptr<schedule::Scheduler> workqueue() {
 }
 std::unique_ptr<schedule::Scheduler> gantt(const VirtualGrid& grid, GanttOptions options = {}) {
   return std::make_unique<GanttStrategy>(options, exact_estimates(grid));
+}
+std::unique_ptr<schedule::Scheduler> best(const VirtualGrid& grid) {
+  return std::make_unique<schedule::Best>(schedule::BestOptions{}, exact_estimates(grid));
 }
 
 TEST(Simulation, TasksGoToHostsOneAfterTheOther) {
@@ -107,6 +111,31 @@ TEST(Simulation, AHostThatFailsLosesOnlyWhatRanThere) {
   // One task each at 10 and 20 ..., the second host's second one is lost at 15.
   EXPECT_DOUBLE_EQ(result->makespan, 50);
   EXPECT_THAT(result->tasks, SizeIs(6));
+}
+
+TEST(Simulation, PlansThatNameWhatIsGoneAreMadeAnew) {
+  const VirtualGrid grid{
+      {host(kLab), host(kLab, 1, {{15, kForever}}), host(kCluster, 1, {{12, 50}})},
+      {std::nullopt, link(100), link(100)}};
+  for (const bool searching : {false, true}) {
+    const auto result = simulate(alike(12), grid, searching ? best(grid) : gantt(grid));
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_THAT(result->tasks, SizeIs(12));
+    EXPECT_LE(result->makespan, 100);  // 1 + 4 tasks of 10 s each, and what was lost
+  }
+}
+
+TEST(Simulation, BestWeighsFilesAgainstHosts) {
+  // The fast cluster is far away: 100 s for the file, then a second a task.
+  const VirtualGrid grid{{host(kLab), host(kCluster, 10)}, {std::nullopt, link(100), link(1)}};
+  const auto few = simulate(alike(9), grid, best(grid));
+  ASSERT_TRUE(few) << few.error().message;
+  EXPECT_DOUBLE_EQ(few->makespan, 1 + 9 * 10);
+  EXPECT_THAT(few->moves, SizeIs(1));
+  const auto many = simulate(alike(100), grid, best(grid));
+  ASSERT_TRUE(many) << many.error().message;
+  EXPECT_LE(many->makespan, 195);  // 18 or 19 tasks in the lab, 81 or 82 at the cluster
+  EXPECT_THAT(many->moves, SizeIs(2));
 }
 
 TEST(Simulation, AFailedMoveIsTriedAgain) {
