@@ -35,7 +35,7 @@ Plan GanttStrategy::plan(const World& world) {
   // Planning twice at one moment would give the same plan.
   const bool unplanned = world.ready > follower_.queued() + plan.starts.size();
   const bool for_idle =
-      outcome.idle && options_.plan_when_idle && unplanned && planned_at_ < world.now;
+      outcome.idle && options_.choices.plan_when_idle && unplanned && planned_at_ < world.now;
   if (!outcome.fits || for_idle) {
     make_plan(world);
     plan = {};
@@ -53,9 +53,9 @@ void GanttStrategy::make_plan(const World& world) {
   follower_.follow(sched(numbers.situation, *numbers.estimates,
                          {.heuristic = options_.heuristic,
                           .horizon = interval_.seconds(),
-                          .margin = options_.margin,
-                          .enough = options_.enough,
-                          .chart = options_.chart,
+                          .margin = options_.choices.margin,
+                          .enough = options_.choices.enough,
+                          .chart = options_.choices.chart,
                           .seed = options_.seed}),
                    numbers, world.now);
 }

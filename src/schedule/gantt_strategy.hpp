@@ -13,15 +13,20 @@
 
 namespace gantry::schedule {
 
-struct GanttOptions {
-  Heuristic heuristic = Heuristic::xsufferage;
-  Seconds interval = kNever;  ///< between two events; never: plans once, and when that went wrong
-  bool adaptive = false;      ///< the interval follows from how far off plans are
-  Seconds margin = 0;         ///< of "enough", beyond the next event
+/// What Casanova et al. leave open.
+struct GanttChoices {
+  Seconds margin = 0;  ///< of "enough", beyond the next event
   Enough enough = Enough::all_covered;
   ChartOptions chart{};
   /// A host that has room while there are tasks that were not planned yet is an event.
   bool plan_when_idle = true;
+};
+
+struct GanttOptions {
+  Heuristic heuristic = Heuristic::xsufferage;
+  Seconds interval = kNever;  ///< between two events; never: plans once, and when that went wrong
+  bool adaptive = false;      ///< the interval follows from how far off plans are
+  GanttChoices choices{};
   std::uint64_t seed = 0;
 };
 

@@ -6,7 +6,6 @@
 #include "schedule/best.hpp"
 #include "schedule/dealt.hpp"
 #include "schedule/declared_estimates.hpp"
-#include "schedule/gantt_strategy.hpp"
 #include "schedule/workqueue.hpp"
 
 namespace gantry::schedule {
@@ -37,6 +36,7 @@ std::unique_ptr<Scheduler> make_gantt(const SchedulerSetup& setup) {
   const GanttOptions options{.heuristic = kHeuristic,
                              .interval = setup.interval,
                              .adaptive = setup.adaptive,
+                             .choices = setup.choices,
                              .seed = setup.seed};
   return std::make_unique<GanttStrategy>(options, estimates(setup));
 }

@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "schedule/estimate_source.hpp"
+#include "schedule/gantt_strategy.hpp"
 #include "schedule/scheduler.hpp"
 
 namespace gantry::schedule {
@@ -19,6 +20,7 @@ struct SchedulerSetup {
   Seconds interval = kNever;                          ///< between two plans
   bool adaptive = false;                              ///< it follows from how far off they are
   std::uint64_t seed = 0;                             ///< decides ties
+  GanttChoices choices{};                             ///< of those that use sched()
 };
 
 /// Error usage, listing the names there are, when there is no such strategy.

@@ -97,7 +97,8 @@ class Runner {
     for (const std::string& name : experiment_.schedulers) {
       TRY_ASSIGN(auto strategy, schedule::make_scheduler(name, {.estimates = estimates,
                                                                 .interval = trial.interval,
-                                                                .seed = repetition}));
+                                                                .seed = repetition,
+                                                                .choices = trial.choices}));
       auto simulated = simulate(workload, trial.grid, std::move(strategy));
       if (!simulated)
         return fail(

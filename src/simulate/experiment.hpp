@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "schedule/gantt_strategy.hpp"
 #include "schedule/makespan_bound.hpp"
 #include "simulate/application.hpp"
 #include "simulate/quality.hpp"
@@ -24,6 +25,7 @@ struct Trial {
   Application application;
   schedule::Seconds interval = schedule::kNever;  ///< between scheduling events
   QualityOptions quality{};
+  schedule::GanttChoices choices{};
 };
 
 struct Experiment {
