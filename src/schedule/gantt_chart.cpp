@@ -108,6 +108,24 @@ Seconds GanttChart::returned(const TaskClass& task, std::uint32_t site, Seconds 
   return output_span(task, site, end).end;
 }
 
+void GanttChart::returned_each(const TaskClass& task, std::uint32_t site,
+                               std::span<const Seconds> ends, std::span<Seconds> returned) const {
+  if (task.output_bytes <= 0 || !std::ranges::is_sorted(ends)) {
+    for (std::size_t i = 0; i < ends.size(); ++i) returned[i] = this->returned(task, site, ends[i]);
+    return;
+  }
+  const auto finite =
+      static_cast<std::size_t>(std::ranges::lower_bound(ends, kNever) - ends.begin());
+  const auto ended = ends.first(finite);
+  estimates_->moved_each(site, ended, task.output_bytes, true, returned.first(finite));
+  std::ranges::fill(returned.subspan(finite), kNever);
+  if (!options_.outputs_in_chart) return;
+  const auto arrives = [&](Seconds start) {
+    return estimates_->moved(site, start, task.output_bytes, true);
+  };
+  sites_[site].homeward().first_gap_each(ended, arrives, returned.first(finite));
+}
+
 Placement GanttChart::fit(std::uint32_t task_class, std::uint32_t host) const {
   const TaskClass& task = situation_->classes[task_class];
   const std::uint32_t site = situation_->hosts[host].site;

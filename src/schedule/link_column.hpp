@@ -3,6 +3,7 @@
 /// A plain value.
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "schedule/planning.hpp"
@@ -24,6 +25,12 @@ class LinkColumn {
   /// that begins at `start`, and must not decrease. The end is infinite if it fits nowhere.
   template <class Ends>
   [[nodiscard]] Span first_gap(Seconds from, const Ends& ends) const;
+
+  /// For each of some moments, which ascend, the end of what first_gap() finds. `arrivals` are the
+  /// ends(start) of these moments, and become that.
+  template <class Ends>
+  void first_gap_each(std::span<const Seconds> from, const Ends& ends,
+                      std::span<Seconds> arrivals) const;
 
   /// REQUIRES: a span that first_gap() found, with nothing reserved since, and a finite end.
   /// `useless(gap)`: can nothing ever use it? Such a gap beside the span is closed, so that nobody
@@ -56,6 +63,25 @@ Span LinkColumn::first_gap(Seconds from, const Ends& ends) const {
     start = next->end;
   }
   return {start, ends(start)};
+}
+
+template <class Ends>
+void LinkColumn::first_gap_each(std::span<const Seconds> from, const Ends& ends,
+                                std::span<Seconds> arrivals) const {
+  if (from.empty()) return;
+  auto next = std::upper_bound(taken_.begin(), taken_.end(), from.front(), ends_by);
+  auto passed = taken_.end();  // of all that have to wait for its end
+  Seconds behind_passed = 0;   // this is the arrival
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    while (next != taken_.end() && next->end <= from[i]) ++next;
+    if (next == taken_.end()) return;
+    if (from[i] < next->start && arrivals[i] <= next->start) continue;
+    if (passed != next) {
+      passed = next;
+      behind_passed = first_gap(next->end, ends).end;
+    }
+    arrivals[i] = behind_passed;
+  }
 }
 
 template <class Useless>

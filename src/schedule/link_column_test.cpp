@@ -70,6 +70,20 @@ TEST(LinkColumn, GapsThatNobodyCanUseAreClosed) {
   EXPECT_THAT(column.taken(), ElementsAre(Span{0, 4}, Span{5, 9}));
 }
 
+TEST(LinkColumn, ManyMomentsFindTheGapThatEachFinds) {
+  LinkColumn column(2);
+  for (const Span taken : {Span{6, 10}, Span{11, 20}, Span{23, 24}}) column.reserve(taken);
+  std::vector<Seconds> from;
+  for (int i = 0; i < 120; ++i) from.push_back(i / 4.0);
+  for (const Seconds duration : {0.5, 1.0, 3.0, 4.0, 50.0}) {
+    std::vector<Seconds> found;
+    for (const Seconds start : from) found.push_back(start + duration);
+    column.first_gap_each(from, lasting(duration), found);
+    for (std::size_t i = 0; i < from.size(); ++i)
+      EXPECT_EQ(found[i], column.first_gap(from[i], lasting(duration)).end) << from[i];
+  }
+}
+
 TEST(LinkColumn, WhatNeverArrivesFitsNowhere) {
   LinkColumn column;
   column.reserve({10, 20});

@@ -71,6 +71,13 @@ class Estimates {
                              std::span<Seconds> ends) const {
     for (std::size_t i = 0; i < works.size(); ++i) ends[i] = computed(host, from, works[i]);
   }
+  /// The same as moved() for each of `starts`, which ascend and are not in the memory of
+  /// `arrivals`.
+  virtual void moved_each(std::uint32_t site, std::span<const Seconds> starts, double bytes,
+                          bool outbound, std::span<Seconds> arrivals) const {
+    for (std::size_t i = 0; i < starts.size(); ++i)
+      arrivals[i] = moved(site, starts[i], bytes, outbound);
+  }
   /// A speed that the host never exceeds: computed() >= from + work / fastest(), rounding included.
   /// The tighter, the fewer hosts a planner has to ask about.
   [[nodiscard]] virtual double fastest(std::uint32_t /*host*/) const { return kNever; }

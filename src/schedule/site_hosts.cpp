@@ -6,12 +6,13 @@
 namespace gantry::schedule {
 
 void BestEnds::offer(std::span<const Seconds> ends, std::uint32_t rank) {
-  for (std::size_t i = 0; i < first_.size(); ++i) {
-    if (before(ends[i], rank, first_[i])) {
-      if (!second_.empty()) second_[i] = first_[i];
-      first_[i] = {ends[i], rank};
-    } else if (!second_.empty() && rank != first_[i].rank && before(ends[i], rank, second_[i])) {
-      second_[i] = {ends[i], rank};
+  const bool two = !second_.ends.empty();
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (first_.admits(i, ends[i], rank)) {
+      if (two) second_.set(i, first_.ends[i], first_.ranks[i]);
+      first_.set(i, ends[i], rank);
+    } else if (two && rank != first_.ranks[i] && second_.admits(i, ends[i], rank)) {
+      second_.set(i, ends[i], rank);
     }
   }
 }

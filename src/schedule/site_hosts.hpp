@@ -16,40 +16,52 @@ namespace gantry::schedule {
 class BestEnds {
  public:
   static constexpr std::uint32_t kNone = ~0U;
-  struct Entry {
-    Seconds end = kNever;
-    std::uint32_t rank = 0;  ///< less than any host's, so that nothing infinite gets in
-    [[nodiscard]] bool found() const { return end < kNever; }
-  };
 
   void reset(std::size_t works, bool two) {
-    first_.assign(works, {});
-    second_.assign(two ? works : 0, {});
+    first_.reset(works);
+    second_.reset(two ? works : 0);
   }
 
   /// Of hosts with that rank or a later one, none of which ends anything before `ends`: can one of
   /// them get in?
   template <class Ends>
   [[nodiscard]] bool admits(const Ends& ends, std::uint32_t rank) const {
-    const auto& last = second_.empty() ? first_ : second_;
-    for (std::size_t i = 0; i < last.size(); ++i)
-      if (before(ends(i), rank, last[i])) return true;
+    const Column& last = second_.ends.empty() ? first_ : second_;
+    for (std::size_t i = 0; i < last.ends.size(); ++i)
+      if (last.admits(i, ends(i), rank)) return true;
     return false;
   }
 
   /// The same host may be offered again.
   void offer(std::span<const Seconds> ends, std::uint32_t rank);
 
-  [[nodiscard]] const Entry& first(std::size_t work) const { return first_[work]; }
-  [[nodiscard]] const Entry& second(std::size_t work) const { return second_[work]; }
+  /// Of each work. Infinite: there is no such host.
+  [[nodiscard]] std::span<const Seconds> first_ends() const { return first_.ends; }
+  [[nodiscard]] std::span<const Seconds> second_ends() const { return second_.ends; }
+  /// REQUIRES: there is one.
+  [[nodiscard]] std::uint32_t first_rank(std::size_t work) const { return first_.ranks[work]; }
+  [[nodiscard]] std::uint32_t second_rank(std::size_t work) const { return second_.ranks[work]; }
 
  private:
-  static bool before(Seconds end, std::uint32_t rank, const Entry& entry) {
-    return end < entry.end || (end == entry.end && rank < entry.rank);
-  }
+  struct Column {
+    std::vector<Seconds> ends;
+    std::vector<std::uint32_t> ranks;  ///< 0 if there is none, so that nothing infinite gets in
 
-  std::vector<Entry> first_;
-  std::vector<Entry> second_;
+    void reset(std::size_t works) {
+      ends.assign(works, kNever);
+      ranks.assign(works, 0);
+    }
+    [[nodiscard]] bool admits(std::size_t work, Seconds end, std::uint32_t rank) const {
+      return end < ends[work] || (end == ends[work] && rank < ranks[work]);
+    }
+    void set(std::size_t work, Seconds end, std::uint32_t rank) {
+      ends[work] = end;
+      ranks[work] = rank;
+    }
+  };
+
+  Column first_;
+  Column second_;
 };
 
 class SiteHosts {

@@ -34,10 +34,10 @@ struct Site {
         best);
   }
   [[nodiscard]] std::pair<Seconds, std::uint32_t> first(std::size_t i) const {
-    return {best.first(i).end, best.first(i).rank};
+    return {best.first_ends()[i], best.first_rank(i)};
   }
   [[nodiscard]] std::pair<Seconds, std::uint32_t> second(std::size_t i) const {
-    return {best.second(i).end, best.second(i).rank};
+    return {best.second_ends()[i], best.second_rank(i)};
   }
 };
 
@@ -53,7 +53,7 @@ TEST(SiteHosts, FindsWhereEachWorkEndsFirst) {
   EXPECT_EQ(site.first(0), (std::pair{10.5, 1U}));
   EXPECT_EQ(site.second(0), (std::pair{12.0, 0U}));
   site.find(kNever);
-  EXPECT_FALSE(site.best.first(0).found());
+  EXPECT_EQ(site.best.first_ends()[0], kNever);
 }
 
 TEST(SiteHosts, AHostThatLeftIsNotFound) {
@@ -61,7 +61,7 @@ TEST(SiteHosts, AHostThatLeftIsNotFound) {
   site.hosts.set_free(0, kNever);  // the faster one, of rank 1
   site.find(0);
   EXPECT_EQ(site.first(0), (std::pair{2.0, 0U}));
-  EXPECT_FALSE(site.best.second(0).found());
+  EXPECT_EQ(site.best.second_ends()[0], kNever);
 }
 
 TEST(SiteHosts, OfManyEqualHostsOnlyTheOneWithTheLowestRankIsAskedAbout) {
@@ -91,8 +91,8 @@ RC_GTEST_PROP(SiteHosts, FindsWhatAskingEveryHostFinds, ()) {
       if (host.free < kNever)
         all.emplace_back(std::max(from, host.free) + site.works[i] / host.fastest, host.rank);
     std::ranges::sort(all);
-    RC_ASSERT(site.best.first(i).found() == !all.empty());
-    RC_ASSERT(site.best.second(i).found() == (all.size() > 1));
+    RC_ASSERT((site.best.first_ends()[i] < kNever) == !all.empty());
+    RC_ASSERT((site.best.second_ends()[i] < kNever) == (all.size() > 1));
     if (!all.empty()) RC_ASSERT(site.first(i) == all[0]);
     if (all.size() > 1) RC_ASSERT(site.second(i) == all[1]);
   }

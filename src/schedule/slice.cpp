@@ -23,6 +23,7 @@ Slice::Slice(const Drawing& drawing, std::vector<std::uint32_t> classes)
   versions_.assign(sites_, 0);
   best_.assign(slots * sites_, {0, 0, 0});
   if (heuristic_ == Heuristic::sufferage) runner_up_.assign(slots * sites_, 0);
+  returned_.resize(slots);
   no_transfer_before_.assign(sites_, 0);
   row_starts_.assign(drawing.situation.hosts.size(), kNever);
   rows_.resize(drawing.situation.hosts.size() * slots);
@@ -120,13 +121,14 @@ void Slice::refresh(const Drawing& drawing, std::uint32_t site) {
       there, works_,
       [&](std::size_t place, Seconds start) { return ends(drawing, site, place, start); },
       best_ends_);
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    const auto& first = best_ends_.first(i);
-    const Seconds returned = drawing.chart.returned(*like_, site, first.end);
-    best(i, site) = returned < kNever ? Completion{returned, first.end, first.rank} : Completion{};
-    if (two)
-      runner_up_[i * sites_ + site] =
-          drawing.chart.returned(*like_, site, best_ends_.second(i).end);
+  drawing.chart.returned_each(*like_, site, best_ends_.first_ends(), returned_);
+  for (std::size_t i = 0; i < slots_.size(); ++i)
+    best(i, site) = returned_[i] < kNever ? Completion{returned_[i], best_ends_.first_ends()[i],
+                                                       best_ends_.first_rank(i)}
+                                          : Completion{};
+  if (two) {
+    drawing.chart.returned_each(*like_, site, best_ends_.second_ends(), returned_);
+    for (std::size_t i = 0; i < slots_.size(); ++i) runner_up_[i * sites_ + site] = returned_[i];
   }
   versions_[site] = drawing.hosts.version(site);
 }

@@ -103,6 +103,7 @@ class Slice {
   std::vector<Seconds> row_starts_;          ///< for each host: the start that its row is for
   std::vector<Seconds> rows_;                ///< for each host and slot: the end there
   BestEnds best_ends_;                       ///< to work with
+  std::vector<Seconds> returned_;            ///< to work with, for each slot
   bool possible_ = false;
   Choice choice_;
 };

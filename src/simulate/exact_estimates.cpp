@@ -31,6 +31,14 @@ class Seen final : public schedule::Estimates {
                               bool outbound) const override {
     return std::max(all_.moved(sites_[site], now_ + from, bytes, outbound) - now_, from);
   }
+  void moved_each(std::uint32_t site, std::span<const Seconds> starts, double bytes, bool outbound,
+                  std::span<Seconds> arrivals) const override {
+    starts_.assign(starts.begin(), starts.end());
+    for (Seconds& start : starts_) start = now_ + start;
+    all_.moved_each(sites_[site], starts_, bytes, outbound, arrivals);
+    for (std::size_t i = 0; i < starts.size(); ++i)
+      arrivals[i] = std::max(arrivals[i] - now_, starts[i]);
+  }
   [[nodiscard]] double fastest(std::uint32_t host) const override {
     return all_.fastest(hosts_[host]);
   }
@@ -40,6 +48,7 @@ class Seen final : public schedule::Estimates {
   double now_;
   std::vector<std::uint32_t> hosts_;  ///< of slots, in the grid
   std::vector<std::uint32_t> sites_;
+  mutable std::vector<Seconds> starts_;  ///< kept for its memory alone
 };
 
 TraceGrid trace_grid(const VirtualGrid& grid) {

@@ -54,6 +54,10 @@ class ScaledEstimates final : public Estimates {
                               bool outbound) const override {
     return exact_->moved(site, from, bytes * sites_[site], outbound);
   }
+  void moved_each(std::uint32_t site, std::span<const Seconds> starts, double bytes, bool outbound,
+                  std::span<Seconds> arrivals) const override {
+    exact_->moved_each(site, starts, bytes * sites_[site], outbound, arrivals);
+  }
   void computed_each(std::uint32_t host, Seconds from, std::span<const double> works,
                      std::span<Seconds> ends) const override {
     scaled_.assign(works.begin(), works.end());
@@ -90,6 +94,11 @@ class VariedEstimates final : public Estimates {
                               bool outbound) const override {
     const double factor = errors_.sites[site].factor_of(bytes);
     return exact_->moved(site, from, bytes * factor, outbound);
+  }
+  void moved_each(std::uint32_t site, std::span<const Seconds> starts, double bytes, bool outbound,
+                  std::span<Seconds> arrivals) const override {
+    const double factor = errors_.sites[site].factor_of(bytes);
+    exact_->moved_each(site, starts, bytes * factor, outbound, arrivals);
   }
   [[nodiscard]] double fastest(std::uint32_t host) const override {
     return exact_->fastest(host) / least_ * kAboveRounding;

@@ -241,6 +241,10 @@ RC_GTEST_PROP(Quality, WrongEstimatesAreStillEstimates, ()) {
   estimates->computed_each(host, from, works, ends);
   RC_ASSERT(ends[0] == estimates->computed(host, from, work));
   RC_ASSERT(ends[1] == estimates->computed(host, from, more));
+  const std::array starts{from, later};
+  estimates->moved_each(site, starts, work, true, ends);
+  RC_ASSERT(ends[0] == estimates->moved(site, from, work, true));
+  RC_ASSERT(ends[1] == estimates->moved(site, later, work, true));
 }
 
 /// sched() itself asserts that what it chose is what it got.

@@ -25,6 +25,7 @@ struct Trace::Steps {
 
   [[nodiscard]] bool periodic() const { return period < kForever; }
   [[nodiscard]] Place place(double at) const;
+  [[nodiscard]] double when_done(double from, const Place& place, double amount) const;
   [[nodiscard]] double reach(double amount, std::size_t begin) const;
   [[nodiscard]] double moment(double amount, std::size_t end, std::size_t begin) const;
 };
@@ -59,6 +60,27 @@ double Trace::Steps::moment(double amount, std::size_t end, std::size_t begin) c
   if (end == begin) return time[begin];
   // done rises over step end - 1, so its value is not 0.
   return std::min(time[end - 1] + (amount - done[end - 1]) / value[end - 1], time[end]);
+}
+
+/// When `amount`, finite and not 0, is done that was begun at `from`, which is at `place`.
+double Trace::Steps::when_done(double from, const Place& place, double amount) const {
+  const double rate = value[place.step];
+  const double room = rate > 0 ? (time[place.step + 1] - place.time) * rate : 0;
+  if (amount <= room) return from + amount / rate;
+
+  amount -= room;
+  const double to_next_step = done[place.step + 1];
+  const double rest = done.back() - to_next_step;
+  if (!periodic() || amount <= rest) {
+    return from + (reach(to_next_step + amount, place.step + 1) - place.time);
+  }
+  const double total = done.back();
+  if (total == 0) return kForever;
+  amount -= rest;
+  // The last period is not a whole one, also when what is left comes out even.
+  const double periods = std::max(0.0, std::ceil(amount / total) - 1);
+  const double last = std::clamp(amount - periods * total, 0.0, total);
+  return from + ((period - place.time) + periods * period + reach(last, 0));
 }
 
 std::optional<std::string> trace_step_problem(const TraceStep* before, const TraceStep& step) {
@@ -140,25 +162,28 @@ double Trace::when_done(double from, double amount) const {
   if (amount == 0) return from;
   if (amount == kForever) return kForever;
   if (!steps_) return constant_ > 0 ? from + amount / constant_ : kForever;
-  const Steps& s = *steps_;
-  const Place place = s.place(from + offset_);
-  const double rate = s.value[place.step];
-  const double room = rate > 0 ? (s.time[place.step + 1] - place.time) * rate : 0;
-  if (amount <= room) return from + amount / rate;
+  return steps_->when_done(from, steps_->place(from + offset_), amount);
+}
 
-  amount -= room;
-  const double to_next_step = s.done[place.step + 1];
-  const double rest = s.done.back() - to_next_step;
-  if (!s.periodic() || amount <= rest) {
-    return from + (s.reach(to_next_step + amount, place.step + 1) - place.time);
+void Trace::when_done_from_each(std::span<double> moments, double amount) const {
+  const bool plain = !steps_ || amount == 0 || amount == kForever;
+  for (std::size_t i = 0; i < moments.size(); ++i) {
+    if (plain) {
+      moments[i] = when_done(moments[i], amount);
+      continue;
+    }
+    const Place place = steps_->place(moments[i] + offset_);
+    const double begin = steps_->time[place.step];
+    const double end = steps_->time[place.step + 1];
+    const double rate = steps_->value[place.step];
+    moments[i] = steps_->when_done(moments[i], place, amount);
+    // Those that follow often begin and are done in the same step.
+    const double takes = amount / rate;
+    const auto within = [&](double at) {
+      return begin <= at && at < end && amount <= (end - at) * rate;
+    };
+    while (i + 1 < moments.size() && within(moments[i + 1] + offset_)) moments[++i] += takes;
   }
-  const double total = s.done.back();
-  if (total == 0) return kForever;
-  amount -= rest;
-  // The last period is not a whole one, also when what is left comes out even.
-  const double periods = std::max(0.0, std::ceil(amount / total) - 1);
-  const double last = std::clamp(amount - periods * total, 0.0, total);
-  return from + ((s.period - place.time) + periods * s.period + s.reach(last, 0));
 }
 
 void Trace::when_done_each(double from, std::span<double> amounts) const {

@@ -45,6 +45,20 @@ Seconds TraceEstimates::moved(std::uint32_t site, Seconds from, double bytes, bo
   return std::max(first_byte, over->bandwidth.when_done(grid_.now + first_byte, bytes) - grid_.now);
 }
 
+void TraceEstimates::moved_each(std::uint32_t site, std::span<const Seconds> starts, double bytes,
+                                bool outbound, std::span<Seconds> arrivals) const {
+  const auto& over = link(grid_, site, outbound);
+  if (!over) {
+    std::ranges::copy(starts, arrivals.begin());
+    return;
+  }
+  for (std::size_t i = 0; i < starts.size(); ++i)
+    arrivals[i] = grid_.now + (starts[i] + over->latency);
+  over->bandwidth.when_done_from_each(arrivals, bytes);
+  for (std::size_t i = 0; i < starts.size(); ++i)
+    arrivals[i] = std::max(starts[i] + over->latency, arrivals[i] - grid_.now);
+}
+
 double TraceCapacities::work(std::uint32_t host, Seconds from, Seconds until) const {
   const HostSpec& slot = grid_.slots[host];
   return slot.speed * slot.availability.integral(grid_.now + from, grid_.now + until);

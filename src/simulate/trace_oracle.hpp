@@ -33,6 +33,8 @@ class TraceEstimates final : public schedule::Estimates {
                                         bool outbound) const override;
   void computed_each(std::uint32_t host, schedule::Seconds from, std::span<const double> works,
                      std::span<schedule::Seconds> ends) const override;
+  void moved_each(std::uint32_t site, std::span<const schedule::Seconds> starts, double bytes,
+                  bool outbound, std::span<schedule::Seconds> arrivals) const override;
   [[nodiscard]] double fastest(std::uint32_t host) const override { return fastest_[host]; }
 
  private:

@@ -35,6 +35,17 @@ TEST(TraceOracle, EstimatesAreWhatTheTracesSay) {
   EXPECT_NEAR(estimates.fastest(0), 2, 1e-6);
 }
 
+TEST(TraceOracle, ManyTransfersArriveAsEachDoes) {
+  const TraceEstimates estimates(two_sites(4));
+  const std::vector<double> starts{0, 1, 7, 14.5, 15, 16, 40};
+  std::vector<double> arrivals(starts.size());
+  for (const std::uint32_t site : {0U, 1U}) {
+    estimates.moved_each(site, starts, 30, true, arrivals);
+    for (std::size_t i = 0; i < starts.size(); ++i)
+      EXPECT_EQ(arrivals[i], estimates.moved(site, starts[i], 30, true));
+  }
+}
+
 TEST(TraceOracle, CapacitiesAreTheirIntegrals) {
   const TraceCapacities capacities(two_sites(4));
   EXPECT_DOUBLE_EQ(capacities.work(0, 0, 9), 15);

@@ -227,16 +227,36 @@ TEST(TraceProperty, ShiftingIsLookingLater) {
   }));
 }
 
+/// With pauses, and steps that are longer than many amounts take.
+Trace any_long_steps() {
+  std::vector<TraceStep> steps;
+  double time = 0;
+  for (const auto value : *rc::gen::nonEmpty<std::vector<std::uint8_t>>()) {
+    steps.push_back({time, value % 4 == 0 ? 0.0 : value / 7.0});
+    time += *rc::gen::inRange(1, 20);
+  }
+  const auto period = *rc::gen::element(std::optional<double>{}, std::optional(time));
+  return Trace::make(steps, period).value().shifted(*rc::gen::inRange(0, 300));
+}
+
+TEST(TraceProperty, FromManyMomentsAnAmountIsDoneAsFromEach) {
+  EXPECT_TRUE(rc::check([] {
+    const Trace trace = any_long_steps();
+    std::vector<double> from;
+    for (const auto moment : *rc::gen::arbitrary<std::vector<std::uint16_t>>())
+      from.push_back(moment % 1000 / 3.0);
+    if (*rc::gen::arbitrary<bool>()) std::ranges::sort(from);
+    const double amount = *rc::gen::inRange(0, 200) / 8.0;
+    std::vector<double> moments = from;
+    trace.when_done_from_each(moments, amount);
+    for (std::size_t i = 0; i < from.size(); ++i)
+      RC_ASSERT(moments[i] == trace.when_done(from[i], amount));
+  }));
+}
+
 TEST(TraceProperty, ManyAmountsAreDoneWhenEachIs) {
   EXPECT_TRUE(rc::check([] {
-    std::vector<TraceStep> steps;
-    double time = 0;
-    for (const auto value : *rc::gen::nonEmpty<std::vector<std::uint8_t>>()) {
-      steps.push_back({time, value % 4 == 0 ? 0.0 : value / 7.0});
-      time += *rc::gen::inRange(1, 20);
-    }
-    const auto period = *rc::gen::element(std::optional<double>{}, std::optional(time));
-    const Trace trace = Trace::make(steps, period).value().shifted(*rc::gen::inRange(0, 300));
+    const Trace trace = any_long_steps();
     std::vector<double> amounts;
     for (const auto amount : *rc::gen::arbitrary<std::vector<std::uint16_t>>())
       amounts.push_back(amount / 8.0);
