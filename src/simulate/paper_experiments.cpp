@@ -56,6 +56,7 @@ Experiment psa_choices(const PaperOptions& options) {
   if (options.bandwidth_scale) psa.bandwidth_scale = *options.bandwidth_scale;
   const auto cases = std::make_shared<PsaCases>(options.seed, psa);
   std::vector<std::string> points;
+  points.reserve(kChoices.size());
   for (const auto& [label, choices] : kChoices) points.push_back(label);
   return {.name = {},
           .points = std::move(points),
@@ -80,6 +81,7 @@ FiveClusterOptions five_clusters(const PaperOptions& options, std::uint32_t repe
 Experiment psa_filesize(const PaperOptions& options) {
   constexpr std::array kMegabytes{10, 20, 40, 60, 80, 100, 120, 150, 250, 500, 1000};
   std::vector<std::string> points;
+  points.reserve(kMegabytes.size());
   for (const int megabytes : kMegabytes) points.push_back(fmt::format("{} MB", megabytes));
   return {.name = {},
           .points = std::move(points),
@@ -138,7 +140,7 @@ Experiment apst_sites(const PaperOptions& options) {
 
 struct Entry {
   PaperExperiment experiment;
-  Experiment (*make)(const PaperOptions& options);
+  Experiment (*make)(const PaperOptions& options) = nullptr;
 };
 
 constexpr std::array kExperiments{
@@ -155,6 +157,7 @@ constexpr std::array kExperiments{
 
 std::vector<PaperExperiment> paper_experiments() {
   std::vector<PaperExperiment> all;
+  all.reserve(kExperiments.size());
   for (const Entry& entry : kExperiments) all.push_back(entry.experiment);
   return all;
 }
