@@ -16,6 +16,8 @@ _gantry_options() {
     retry) echo "--run --failed $session $common" ;;
     runs) echo "--json --wide $common" ;;
     clean) echo "--keep --yes $common" ;;
+    plan) echo "--grid --scheduler --interval --svg --html --json $common" ;;
+    simulate) echo "--cases --seed --schedulers --jobs --out --json --bandwidth-scale --optimize $common" ;;
     completion | help) echo "$common" ;;
     *) echo "--version $common" ;;
   esac
@@ -26,13 +28,18 @@ _gantry_runs() {
   "${COMP_WORDS[0]}" runs --json 2>/dev/null | sed -n 's/^{"run":\([0-9]*\),.*/\1/p'
 }
 
+# The experiments that can be simulated.
+_gantry_experiments() {
+  "${COMP_WORDS[0]}" simulate 2>/dev/null | sed -n '2,$s/ .*//p'
+}
+
 # Parameters and results of the last run.
 _gantry_columns() {
   "${COMP_WORDS[0]}" results --csv 2>/dev/null | sed -n '1{s/^task,\{0,1\}//;y/,/\n/;p;q}'
 }
 
 _gantry() {
-  local commands="run status tasks log results explain cancel retry runs clean completion help"
+  local commands="run status tasks log results explain cancel retry runs clean plan simulate completion help"
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command="" i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
@@ -71,7 +78,11 @@ _gantry() {
     --format) mapfile -t COMPREPLY < <(compgen -W "table csv jsonl" -- "$word") && return ;;
     --run) mapfile -t COMPREPLY < <(compgen -W "last $(_gantry_runs)" -- "$word") && return ;;
     --plot | --by) mapfile -t COMPREPLY < <(compgen -W "$(_gantry_columns)" -- "$word") && return ;;
-    --joblog)
+    --out)
+      compopt -o dirnames 2>/dev/null
+      return
+      ;;
+    --joblog | --svg | --html | --grid)
       compopt -o default 2>/dev/null
       return
       ;;
@@ -79,7 +90,7 @@ _gantry() {
       mapfile -t COMPREPLY < <(compgen -W "workqueue round-robin random min-min max-min sufferage xsufferage best" -- "$word")
       return
       ;;
-    -j | --jobs | --max-fails | --timeout | --retries | --attempt | --keep) return ;;
+    -j | --jobs | --max-fails | --timeout | --retries | --attempt | --keep | --cases | --seed | --interval | --bandwidth-scale | --optimize) return ;;
   esac
   if ((COMP_CWORD > 2)) && [[ ${COMP_WORDS[COMP_CWORD - 2]} == --plot ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(_gantry_columns)" -- "$word")
@@ -91,7 +102,8 @@ _gantry() {
   fi
   case $command in
     "") mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word") ;;
-    run)
+    simulate) mapfile -t COMPREPLY < <(compgen -W "$(_gantry_experiments)" -- "$word") ;;
+    run | plan)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(
         compgen -f -X '!*.yaml' -- "$word"

@@ -23,6 +23,8 @@ void add_cancel(CLI::App& app, Action& action);
 void add_retry(CLI::App& app, Action& action);
 void add_runs(CLI::App& app, Action& action);
 void add_clean(CLI::App& app, Action& action);
+void add_simulate(CLI::App& app, Action& action);
+void add_plan(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 
 }  // namespace gantry::cli

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "model/source_mark.hpp"
 
 namespace gantry {
 
@@ -24,7 +25,7 @@ struct GridHosts {
   std::uint32_t slots = 1;
   double speed = 1.0;        ///< relative: work is divided by it
   std::uint64_t memory = 0;  ///< bytes; 0 = not declared
-  TraceFile availability;
+  TraceFile availability{};
   Duration queue_wait{0};  ///< a batch site: how long until they are lent
   Duration lent_for{0};    ///< and for how long; 0 = for good
 };
@@ -33,6 +34,7 @@ struct GridSite {
   std::string name;
   std::uint64_t depot = 0;  ///< bytes that its shared storage may hold; 0 = no limit
   std::vector<GridHosts> hosts;
+  SourceMark mark{};  ///< of its name in the file
 };
 
 enum class LinkSharing : std::uint8_t {
@@ -47,12 +49,13 @@ struct GridLink {
   Duration latency{0};
   LinkSharing sharing = LinkSharing::fifo;
   std::uint32_t streams = 1;  ///< transfers at once on a fifo link, each with the full bandwidth
-  TraceFile trace;
+  TraceFile trace{};
 };
 
 struct Grid {
   std::vector<GridSite> sites;  ///< home first
   std::vector<GridLink> links;
+  std::string file{};  ///< that it was read from, for messages
 };
 
 }  // namespace gantry

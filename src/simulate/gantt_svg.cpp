@@ -20,8 +20,6 @@ namespace {
 constexpr std::array<std::string_view, 9> kColours{"#332288", "#88ccee", "#44aa99",
                                                    "#117733", "#999933", "#ddcc77",
                                                    "#cc6677", "#882255", "#aa4499"};
-constexpr std::string_view kFonts =
-    "system-ui,-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif";
 
 constexpr double kWidth = 1200;
 constexpr double kLeft = 150;  ///< of the bars
@@ -100,7 +98,7 @@ class GanttPicture {
     std::string text = fmt::format(
         R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} {}" width="{}" height="{}" font-family="{}" font-size="12" fill="#33383f">)"
         "\n<style>.n{{fill:#a9b0b8}}.i{{fill:#eef1f4}}.g{{stroke:#d5dae0}}.m{{fill:#78818b}}",
-        kWidth, svg_number(height), kWidth, svg_number(height), kFonts);
+        kWidth, svg_number(height), kWidth, svg_number(height), kSvgFonts);
     for (std::size_t i = 0; i < kColours.size(); ++i) {
       text += fmt::format(".c{}{{fill:{}}}", i, kColours[i]);
       // The same colours again, lighter, for more files.

@@ -51,8 +51,13 @@ class Simulation {
       }
       take(*event);
     }
-    if (const auto& counts = engine_.counts(); counts.done < counts.total)
-      return fail(ErrorCode::usage, engine_.draining());
+    if (const auto& counts = engine_.counts(); counts.done < counts.total) {
+      std::string why = engine_.draining();
+      if (why.empty())
+        why = fmt::format("{} tasks are given up: their hosts went away again and again",
+                          counts.total - counts.done);
+      return fail(ErrorCode::usage, std::move(why));
+    }
     result_.events = kernel_.events();
     for (const VirtualTask& task : result_.tasks)
       result_.makespan = std::max(result_.makespan, task.returned);

@@ -7,6 +7,10 @@
 
 namespace gantry::simulate {
 
+/// What every picture is written in.
+inline constexpr std::string_view kSvgFonts =
+    "system-ui,-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif";
+
 /// As the text or the attribute of an element: escaped, control characters as spaces, and what is
 /// not UTF-8 as question marks (a parser would refuse the whole file).
 [[nodiscard]] std::string svg_text(std::string_view text);

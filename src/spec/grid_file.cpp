@@ -72,16 +72,15 @@ class GridFileReader {
     if (!node.is_map()) return reader_.wrong_type(node, "sites", "a map of names to sites");
     if (node.entries.size() > kMaxSites)
       return reader_.error(node.mark(), fmt::format("more than {} sites", kMaxSites));
-    grid_.sites.push_back({std::string(kHomeSite), 0, {}});
-    marks_.push_back(node.mark());
+    grid_.file = reader_.file();
+    grid_.sites.push_back({std::string(kHomeSite), 0, {}, node.mark()});
     // Home first, wherever it stands in the file: links refer to it.
     for (const auto& [name, site] : node.entries)
       if (name.text == kHomeSite) TRY(read_site(name, site, 0));
     for (const auto& [name, site] : node.entries) {
       if (name.text == kHomeSite) continue;
       TRY(check_name(name, "site"));
-      grid_.sites.push_back({name.text, 0, {}});
-      marks_.push_back(name.mark);
+      grid_.sites.push_back({name.text, 0, {}, name.mark});
       TRY(read_site(name, site, static_cast<std::uint32_t>(grid_.sites.size() - 1)));
     }
     return {};
@@ -271,7 +270,7 @@ class GridFileReader {
     }
     for (std::size_t i = 0; i < reached.size(); ++i) {
       if (reached[i]) continue;
-      return reader_.error(marks_[i],
+      return reader_.error(grid_.sites[i].mark,
                            fmt::format("no route from home to site '{}'", grid_.sites[i].name),
                            "add link: {bandwidth: 10MB/s} to it");
     }
@@ -297,7 +296,6 @@ class GridFileReader {
   NodeReader reader_;
   std::filesystem::path base_dir_;
   Grid grid_;
-  std::vector<SourceMark> marks_;  ///< of the sites
   std::set<std::pair<std::uint32_t, std::uint32_t>> joined_;
   std::uint64_t hosts_ = 0;
 };

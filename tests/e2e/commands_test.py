@@ -7,7 +7,8 @@ import sqlite3
 
 import gantry_test
 
-COMMANDS = ("run", "status", "tasks", "log", "results", "explain", "cancel", "retry", "runs", "clean", "completion")
+COMMANDS = ("run", "status", "tasks", "log", "results", "explain", "cancel", "retry", "runs", "clean", "plan", "simulate",
+            "completion")
 
 
 class CommandsCase(gantry_test.TestCase):

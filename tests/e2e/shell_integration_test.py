@@ -8,7 +8,8 @@ import unittest
 
 import gantry_test
 
-COMMANDS = {"run", "status", "tasks", "log", "results", "explain", "cancel", "retry", "runs", "clean", "completion", "help"}
+COMMANDS = {"run", "status", "tasks", "log", "results", "explain", "cancel", "retry", "runs", "clean", "plan",
+            "simulate", "completion", "help"}
 
 
 class CompletionCase(gantry_test.TestCase):

@@ -1,0 +1,202 @@
+// gantry plan: how long a sweep will take on a grid, and with which scheduler, before anything
+// runs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "base/fd.hpp"
+#include "cli/commands.hpp"
+#include "cli/display_text.hpp"
+#include "cli/error_report.hpp"
+#include "cli/plan_report.hpp"
+#include "cli/watched_work.hpp"
+#include "schedule/registry.hpp"
+#include "simulate/experiment.hpp"
+#include "simulate/gantt_svg.hpp"
+#include "simulate/grid_world.hpp"
+#include "simulate/svg_text.hpp"
+#include "simulate/sweep_application.hpp"
+#include "spec/grid_file.hpp"
+#include "spec/spec.hpp"
+
+namespace gantry::cli {
+namespace {
+
+constexpr std::string_view kAllSchedulers = "all";
+
+/// It simulates and searches before it decides; the others take seconds for any sweep.
+constexpr std::string_view kSlowest = "best";
+constexpr std::size_t kTasksForBest = 20'000;
+
+/// Between two plans, in seconds; more in runs that take so long that there would be more plans.
+constexpr double kInterval = 500;
+constexpr double kPlans = 100;
+
+struct PlanOptions {
+  std::string sweep;
+  std::string grid;
+  std::string scheduler{kAllSchedulers};
+  double interval = 0;  ///< 0 = chosen
+  std::string svg;
+  std::string html;
+  bool json = false;
+};
+
+/// What is planned, and the shortest run that was found.
+struct PlannedStudy {
+  simulate::GridWorld world;
+  simulate::SweepApplication study;
+  PlanSummary summary{};
+  std::optional<simulate::Simulated> best{};
+};
+
+Result<std::vector<std::string>> schedulers_of(const PlanOptions& options) {
+  std::vector<std::string> names;
+  if (options.scheduler == kAllSchedulers) {
+    for (const std::string_view name : schedule::strategy_names()) names.emplace_back(name);
+    return names;
+  }
+  auto known = schedule::make_scheduler(options.scheduler);
+  if (!known) {
+    known.error().hint += ", all";
+    return tl::unexpected(known.error());
+  }
+  return std::vector{options.scheduler};
+}
+
+Result<PlannedStudy> load_plan(Context& context, const PlanOptions& options) {
+  TRY_ASSIGN(const auto loaded, spec::load_sweep(options.sweep));
+  TRY_ASSIGN(const Grid grid, spec::load_grid(options.grid));
+  TRY(loaded.sweep.check_inputs());
+  PlannedStudy plan;
+  TRY_ASSIGN(plan.world, simulate::grid_world(grid));
+  TRY_ASSIGN(plan.study, simulate::application_of(loaded.sweep));
+  TRY_ASSIGN(const auto small, simulate::check_depots(grid, plan.study.application.file_bytes,
+                                                      plan.study.file_names));
+  for (const std::string& site : small)
+    context.note(
+        fmt::format("gantry: warning: the depot of site '{}' does not hold all shared files; "
+                    "the plan does not keep within it",
+                    site));
+  if (plan.study.rounded) context.note("costs are rounded to 5%, as there are many different ones");
+  if (plan.study.most_cores > 1)
+    context.note(
+        "gantry: warning: some tasks ask for several cores; the plan gives each task one slot");
+  plan.summary = {.sweep = loaded.sweep.name(),
+                  .tasks = loaded.sweep.size(),
+                  .hosts = plan.world.grid.hosts.size(),
+                  .costs_in_seconds = loaded.sweep.has_cost()};
+  for (const auto& host : plan.world.grid.hosts) plan.summary.slots += host.spec.slots;
+  return plan;
+}
+
+Result<> predict(PlannedStudy& plan, const std::string& scheduler, double interval,
+                 const std::shared_ptr<const schedule::EstimateSource>& estimates) {
+  TRY_ASSIGN(auto strategy,
+             schedule::make_scheduler(scheduler, {.estimates = estimates, .interval = interval}));
+  const auto workload = simulate::workload_of(plan.study.application);
+  auto run = simulate::simulate(workload, plan.world.grid, std::move(strategy));
+  if (!run)
+    return fail(run.error().code, fmt::format("{}: {}", scheduler, run.error().message),
+                "a task may be longer than its host is lent, or a trace end at 0");
+  double busy = 0;
+  for (const auto& task : run->tasks) busy += task.computed - task.started;
+  PlanSummary& summary = plan.summary;
+  summary.predictions.push_back({scheduler, run->makespan, run->bytes_moved,
+                                 busy / (static_cast<double>(summary.slots) * run->makespan)});
+  if (!plan.best || run->makespan < plan.best->makespan) {
+    plan.best = std::move(*run);
+    summary.best = summary.predictions.size() - 1;
+  }
+  return {};
+}
+
+Result<> write_pictures(Context& context, const PlanOptions& options, const PlannedStudy& plan) {
+  const simulate::GanttNames names{
+      .title = fmt::format("{} with {}", plan.summary.sweep,
+                           plan.summary.predictions[plan.summary.best].scheduler),
+      .sites = plan.world.site_names,
+      .hosts = plan.world.host_names,
+      .files = plan.study.file_names};
+  const auto workload = simulate::workload_of(plan.study.application);
+  if (!options.svg.empty()) {
+    TRY(write_file_atomic(options.svg,
+                          simulate::gantt_svg(*plan.best, plan.world.grid, workload, names)));
+    context.note("picture: " + one_line(options.svg));
+  }
+  if (!options.html.empty()) {
+    TRY(write_file_atomic(options.html,
+                          simulate::gantt_html(*plan.best, plan.world.grid, workload, names)));
+    context.note("page: " + one_line(options.html));
+  }
+  return {};
+}
+
+Result<int> run_plan(Context& context, const PlanOptions& options) {
+  TRY_ASSIGN(auto schedulers, schedulers_of(options));
+  TRY_ASSIGN(PlannedStudy plan, load_plan(context, options));
+  if (schedulers.size() > 1 && plan.summary.tasks > kTasksForBest &&
+      std::erase(schedulers, kSlowest))
+    context.note(fmt::format(
+        "'{0}' takes minutes for so many tasks and is left out; --scheduler {0} asks for it",
+        kSlowest));
+  const auto work = [&](const std::stop_token& /*stop*/,
+                        const std::function<void()>& step) -> Result<> {
+    plan.summary.bound = simulate::bounds_of({plan.world.grid, plan.study.application}).data;
+    step();
+    const double interval =
+        options.interval > 0 ? options.interval : std::max(kInterval, plan.summary.bound / kPlans);
+    const auto estimates = simulate::exact_estimates(plan.world.grid);
+    for (const std::string& scheduler : schedulers) {
+      TRY(predict(plan, scheduler, interval, estimates));
+      step();
+    }
+    return {};
+  };
+  TRY(watch_work(context,
+                 {.name = "plan", .steps = schedulers.size() + 1, .keeps = false, .run = work}));
+  if (options.json)
+    print_plan_json(context, plan.summary);
+  else
+    print_plan(context, plan.summary);
+  context.out.flush();
+  TRY(write_pictures(context, options, plan));
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, Action& action) {
+  auto options = std::make_shared<PlanOptions>();
+  CLI::App* command =
+      app.add_subcommand("plan", "Predict how long a sweep takes on a grid, and run nothing");
+  command->add_option("SWEEP", options->sweep, "The sweep file")->type_name("")->required();
+  command->add_option("--grid", options->grid, "The grid file: sites, hosts and links")
+      ->type_name("FILE")
+      ->required();
+  command->add_option("--scheduler", options->scheduler, "A name, or all (default)")
+      ->type_name("NAME");
+  command
+      ->add_option("--interval", options->interval,
+                   "Seconds between two plans (default: 500 or more)")
+      ->type_name("S")
+      ->check(CLI::Range(1.0, 1e9).description(""));
+  command->add_option("--svg", options->svg, "Write the Gantt chart of the best")
+      ->type_name("FILE");
+  command->add_option("--html", options->html, "The same as a page")->type_name("FILE");
+  command->add_flag("--json", options->json, "For a program");
+  command->footer(
+      "A task takes its cost: in seconds on a host of speed 1. Inputs that several\n"
+      "tasks read are shared files; they are moved once to each site that needs them.\n\n"
+      "Examples:\n"
+      "  gantry plan sweep.yaml --grid grid.yaml\n"
+      "  gantry plan sweep.yaml --grid grid.yaml --scheduler best --svg plan.svg");
+  command->callback([options, &action] {
+    action = [options](Context& context) { return run_plan(context, *options); };
+  });
+}
+
+}  // namespace gantry::cli

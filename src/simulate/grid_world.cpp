@@ -1,0 +1,163 @@
+#include "simulate/grid_world.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "simulate/svg_text.hpp"
+#include "simulate/trace_file.hpp"
+
+namespace gantry::simulate {
+
+namespace {
+
+/// A batch host is asked for again when its time is over, so often.
+constexpr int kLendings = 50;
+
+/// Files are read once, however many hosts name them.
+class TraceLibrary {
+ public:
+  Result<Trace> load(const TraceFile& file) {
+    if (file.empty()) return Trace(1);
+    const auto known = traces_.find(file);
+    if (known != traces_.end()) return known->second;
+    TRY_ASSIGN(Trace trace, load_trace_csv(file));
+    traces_.emplace(file, trace);
+    return trace;
+  }
+
+ private:
+  std::map<TraceFile, Trace> traces_;
+};
+
+std::vector<Outage> outages_of(const GridHosts& hosts) {
+  std::vector<Outage> outages;
+  const double wait = seconds(hosts.queue_wait);
+  const double lent = seconds(hosts.lent_for);
+  if (wait <= 0) return outages;
+  double at = 0;
+  for (int i = 0; i < (lent > 0 ? kLendings : 1); ++i) {
+    outages.push_back({at, at + wait});
+    at += wait + lent;
+  }
+  if (lent > 0) outages.push_back({at, kForever});
+  return outages;
+}
+
+/// Nothing while the host is away: bounds and estimates look at the trace alone.
+Result<Trace> without(const Trace& trace, const std::vector<Outage>& outages) {
+  if (outages.empty()) return trace;
+  std::vector<TraceStep> steps = trace.steps();
+  std::vector<double> times{0};
+  for (const TraceStep& step : steps) times.push_back(step.time);
+  for (const Outage& outage : outages) {
+    times.push_back(outage.from);
+    if (outage.until < kForever) times.push_back(outage.until);
+  }
+  std::ranges::sort(times);
+  times.erase(std::ranges::unique(times).begin(), times.end());
+  steps.clear();
+  auto next = outages.begin();
+  for (const double time : times) {
+    while (next != outages.end() && next->until <= time) ++next;
+    const bool away = next != outages.end() && next->from <= time;
+    steps.push_back({time, away ? 0 : trace.value(time)});
+  }
+  return Trace::make(std::move(steps));
+}
+
+Result<Trace> scaled(const Trace& trace, double factor, const std::string& file) {
+  if (file.empty()) return Trace(factor);
+  std::vector<TraceStep> steps = trace.steps();
+  for (TraceStep& step : steps) step.value *= factor;
+  return Trace::make(std::move(steps), trace.period());
+}
+
+std::string name_of_host(const GridHosts& hosts, std::uint32_t index) {
+  const bool is_beginning = hosts.name.ends_with('-');
+  if (hosts.count == 1 && !is_beginning) return hosts.name;
+  return fmt::format("{}{}{}", hosts.name, is_beginning ? "" : "-", index + 1);
+}
+
+Result<> add_hosts(GridWorld& world, const GridHosts& hosts, SiteId site, TraceLibrary& traces) {
+  HostSpec spec{.speed = hosts.speed, .slots = hosts.slots, .outages = outages_of(hosts)};
+  TRY_ASSIGN(const Trace availability, traces.load(hosts.availability));
+  TRY_ASSIGN(spec.availability, without(availability, spec.outages));
+  for (std::uint32_t i = 0; i < hosts.count; ++i) {
+    world.grid.hosts.push_back({spec, site});
+    world.host_names.push_back(name_of_host(hosts, i));
+  }
+  return {};
+}
+
+Result<> add_links(GridWorld& world, const Grid& grid, TraceLibrary& traces) {
+  world.grid.links.assign(grid.sites.size(), std::nullopt);
+  for (const GridLink& link : grid.links) {
+    if (link.from != 0) continue;  // between two other sites: files come from home
+    TRY_ASSIGN(const Trace trace, traces.load(link.trace));
+    LinkSpec spec{
+        .latency = seconds(link.latency), .sharing = link.sharing, .streams = link.streams};
+    TRY_ASSIGN(spec.bandwidth, scaled(trace, link.bandwidth, link.trace));
+    world.grid.links[link.to] = std::move(spec);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<GridWorld> grid_world(const Grid& grid) {
+  GridWorld world;
+  std::size_t slots = 0;
+  for (const GridSite& site : grid.sites)
+    for (const GridHosts& hosts : site.hosts) slots += std::size_t{hosts.count} * hosts.slots;
+  if (slots > kMaxWorldSlots)
+    return fail_at(grid.file, {},
+                   fmt::format("{} slots are too many to plan for; the most is {}",
+                               count_text(slots), count_text(kMaxWorldSlots)));
+  TraceLibrary traces;
+  TRY(add_links(world, grid, traces));
+  for (std::uint32_t i = 0; i < grid.sites.size(); ++i) {
+    const GridSite& site = grid.sites[i];
+    world.site_names.push_back(site.name);
+    if (i > 0 && !site.hosts.empty() && !world.grid.links[i])
+      return fail_at(grid.file, site.mark, fmt::format("no link from home to site '{}'", site.name),
+                     "files come from home: add link: {bandwidth: 10MB/s} to it");
+    for (const GridHosts& hosts : site.hosts) TRY(add_hosts(world, hosts, SiteId(i), traces));
+  }
+  return world;
+}
+
+Result<std::vector<std::string>> check_depots(const Grid& grid,
+                                              const std::vector<double>& file_bytes,
+                                              const std::vector<std::string>& file_names) {
+  const double all = std::accumulate(file_bytes.begin(), file_bytes.end(), 0.0);
+  std::vector<std::string> small;
+  const GridSite* roomiest = nullptr;
+  bool without_limit = false;
+  for (std::uint32_t i = 0; i < grid.sites.size(); ++i) {
+    const GridSite& site = grid.sites[i];
+    if (site.hosts.empty()) continue;
+    // Home has the files anyway.
+    if (i == 0 || site.depot == 0) {
+      without_limit = true;
+      continue;
+    }
+    if (roomiest == nullptr || site.depot > roomiest->depot) roomiest = &site;
+    if (all > static_cast<double>(site.depot)) small.push_back(site.name);
+  }
+  if (without_limit || roomiest == nullptr) return small;
+  for (std::size_t i = 0; i < file_bytes.size(); ++i)
+    if (file_bytes[i] > static_cast<double>(roomiest->depot))
+      return fail_at(grid.file, roomiest->mark,
+                     fmt::format("the file {} ({}) fits into no depot: the largest, of site '{}', "
+                                 "holds {}",
+                                 file_names[i], bytes_text(file_bytes[i]), roomiest->name,
+                                 bytes_text(static_cast<double>(roomiest->depot))),
+                     "raise a depot:, or give home hosts");
+  return small;
+}
+
+}  // namespace gantry::simulate

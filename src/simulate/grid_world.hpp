@@ -1,0 +1,35 @@
+#pragma once
+/// The grid that a person described, as the simulator sees it: every host by itself, traces read
+/// from their files, batch queues as the times at which hosts are not there. Complaints point at
+/// the grid file or at the trace.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/grid.hpp"
+#include "simulate/simulation.hpp"
+
+namespace gantry::simulate {
+
+/// More would not be simulated in a person's time.
+inline constexpr std::size_t kMaxWorldSlots = 100'000;
+
+struct GridWorld {
+  VirtualGrid grid;
+  std::vector<std::string> site_names;  ///< home first
+  std::vector<std::string> host_names;
+};
+
+/// Reads the traces. Fails when a site with hosts has no link of its own to home.
+Result<GridWorld> grid_world(const Grid& grid);
+
+/// What is to be said of depots before files of these sizes are planned: an error when one of them
+/// fits nowhere where there are hosts, else the names of the sites that might overflow (files are
+/// not evicted in simulation).
+Result<std::vector<std::string>> check_depots(const Grid& grid,
+                                              const std::vector<double>& file_bytes,
+                                              const std::vector<std::string>& file_names);
+
+}  // namespace gantry::simulate

@@ -1,0 +1,111 @@
+#include "simulate/grid_world.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "base/scratch_dir.hpp"
+
+namespace gantry::simulate {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Home without hosts, and a site with two of two slots that are twice as fast.
+Grid little_grid() {
+  Grid grid;
+  grid.file = "grid.yaml";
+  grid.sites = {{"home", 0, {}, {2, 3}},
+                {"lab", 0, {{.name = "lab-", .count = 2, .slots = 2, .speed = 2}}, {3, 3}}};
+  grid.links = {{.from = 0, .to = 1, .bandwidth = 100, .latency = 1s}};
+  return grid;
+}
+
+TEST(GridWorld, HostsLinksAndNames) {
+  const auto world = grid_world(little_grid());
+  ASSERT_TRUE(world) << world.error().message;
+  EXPECT_THAT(world->host_names, ElementsAre("lab-1", "lab-2"));
+  EXPECT_THAT(world->site_names, ElementsAre("home", "lab"));
+  ASSERT_EQ(world->grid.hosts.size(), 2U);
+  EXPECT_EQ(world->grid.hosts[1].spec.speed, 2);
+  EXPECT_EQ(world->grid.hosts[1].spec.slots, 2U);
+  EXPECT_EQ(world->grid.hosts[1].site, SiteId(1));
+  ASSERT_EQ(world->grid.links.size(), 2U);
+  EXPECT_FALSE(world->grid.links[0]);
+  EXPECT_EQ(world->grid.links[1]->bandwidth.value(0), 100);
+  EXPECT_EQ(world->grid.links[1]->latency, 1);
+}
+
+TEST(GridWorld, ASiteThatOnlyAnotherOneReachesIsNamedWithItsPlace) {
+  Grid grid = little_grid();
+  grid.sites.push_back({"far", 0, {{.name = "far-"}}, {9, 3}});
+  grid.links.push_back({.from = 1, .to = 2, .bandwidth = 5});
+  const auto world = grid_world(grid);
+  ASSERT_FALSE(world);
+  EXPECT_THAT(world.error().message, HasSubstr("grid.yaml:9:3: no link from home to site 'far'"));
+}
+
+TEST(GridWorld, ABatchHostIsAwayUntilItIsLentAndAfterwards) {
+  Grid grid = little_grid();
+  grid.sites[1].hosts[0].queue_wait = 10s;
+  grid.sites[1].hosts[0].lent_for = 60s;
+  const auto world = grid_world(grid);
+  ASSERT_TRUE(world) << world.error().message;
+  const HostSpec& host = world->grid.hosts[0].spec;
+  ASSERT_GT(host.outages.size(), 2U);
+  EXPECT_EQ(host.outages[0].until, 10);
+  EXPECT_EQ(host.outages[1].from, 70);
+  EXPECT_EQ(host.outages[1].until, 80);
+  // The bound looks at the trace: 60 of the first 80 seconds.
+  EXPECT_DOUBLE_EQ(host.availability.integral(0, 80), 60);
+}
+
+TEST(GridWorld, TracesAreRelativeToWhatIsDeclared) {
+  const ScratchDir folder;
+  std::ofstream(folder / "half.csv") << "0,1\n10,0.5\n";
+  Grid grid = little_grid();
+  grid.links[0].trace = (folder / "half.csv").string();
+  grid.sites[1].hosts[0].availability = grid.links[0].trace;
+  const auto world = grid_world(grid);
+  ASSERT_TRUE(world) << world.error().message;
+  EXPECT_EQ(world->grid.links[1]->bandwidth.value(20), 50);
+  EXPECT_EQ(world->grid.hosts[0].spec.availability.value(20), 0.5);
+}
+
+TEST(GridWorld, AMistakeInATraceIsNamedWithItsPlace) {
+  const ScratchDir folder;
+  Grid grid = little_grid();
+  grid.sites[1].hosts[0].availability = (folder / "t.csv").string();
+  for (const char* text : {"0,1\n5,nan\n", "5,1\n4,1\n"}) {
+    std::ofstream(folder / "t.csv") << text;
+    const auto world = grid_world(grid);
+    ASSERT_FALSE(world) << text;
+    EXPECT_THAT(world.error().message, testing::ContainsRegex("t.csv:2:[0-9]+: ")) << text;
+  }
+}
+
+TEST(GridWorld, TooManySlotsAreRefused) {
+  Grid grid = little_grid();
+  grid.sites[1].hosts[0].count = 100'000;
+  const auto world = grid_world(grid);
+  ASSERT_FALSE(world);
+  EXPECT_THAT(world.error().message, HasSubstr("200,000 slots"));
+}
+
+TEST(GridWorld, AFileThatFitsNowhereIsAnError) {
+  Grid grid = little_grid();
+  grid.sites[1].depot = 1000;
+  EXPECT_THAT(*check_depots(grid, {999}, {"a"}), IsEmpty());
+  EXPECT_THAT(*check_depots(grid, {999, 999}, {"a", "b"}), ElementsAre("lab"));
+  const auto checked = check_depots(grid, {999, 1001}, {"a", "b"});
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error().message, HasSubstr("grid.yaml:3:3: the file b "));
+  grid.sites[0].hosts = {{.name = "home-"}};
+  EXPECT_TRUE(check_depots(grid, {999, 1001}, {"a", "b"}));
+}
+
+}  // namespace
+}  // namespace gantry::simulate

@@ -1,0 +1,15 @@
+#pragma once
+/// How the results of each of the papers' experiments are drawn. Pure functions.
+
+#include <string_view>
+#include <vector>
+
+#include "simulate/chart_svg.hpp"
+#include "simulate/study_points.hpp"
+
+namespace gantry::simulate {
+
+/// Lines over file sizes or errors of estimates where an experiment varies these; bars otherwise.
+[[nodiscard]] Chart study_chart(std::string_view experiment, const std::vector<StudyPoint>& points);
+
+}  // namespace gantry::simulate

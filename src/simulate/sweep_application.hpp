@@ -1,0 +1,34 @@
+#pragma once
+/// A sweep as an application for the simulator: what its tasks cost, and which files they read,
+/// with the sizes that these have on disk now.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/sweep.hpp"
+#include "simulate/application.hpp"
+
+namespace gantry::simulate {
+
+/// More would not be simulated in a person's time.
+inline constexpr std::uint32_t kMaxApplicationTasks = 1'000'000;
+
+/// More different costs are rounded to steps of 5%.
+inline constexpr std::size_t kMaxDifferentCosts = 1000;
+
+struct SweepApplication {
+  Application application;
+  std::vector<std::string> file_names;  ///< of the shared files
+  std::uint32_t most_cores = 1;         ///< that a task asks for
+  bool rounded = false;                 ///< costs are right to 2.5% only
+};
+
+/// Inputs that several tasks read are shared files, the others the task's own. Outputs have no
+/// size. Costs are seconds on a host of speed 1; when there are
+/// many different ones they are rounded, as planners work on classes of tasks that are alike. A
+/// folder is as large as the files in it.
+Result<SweepApplication> application_of(const Sweep& sweep);
+
+}  // namespace gantry::simulate

@@ -1,0 +1,139 @@
+"""`gantry plan`: what is predicted for a sweep on a grid, its pictures, and grid files with mistakes."""
+import re
+import xml.dom.minidom
+
+import gantry_test
+
+GRID = """
+    sites:
+      home: { hosts: 1, slots: 2 }
+      lab: { hosts: 2, slots: 2, speed: 2, link: { bandwidth: 1 MB/s } }
+    """
+
+
+class PlanCase(gantry_test.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.write("big.bin", b"\0" * 3_000_000)
+        self.write("sweep.yaml", """
+            name: little
+            command: ./sim {file} {seed}
+            parameters: {file: [big.bin, sweep.yaml], seed: 1..40}
+            inputs: ['{file}']
+            cost: 10 + seed % 3
+            """)
+        self.write("grid.yaml", GRID)
+
+    def plan(self, *words, code=0, sweep="sweep.yaml", grid="grid.yaml"):
+        result = self.gantry("plan", sweep, "--grid", grid, *words)
+        self.assertEqual(result.code, code, result)
+        return result
+
+
+class PredictionTest(PlanCase):
+    def test_a_row_for_each_scheduler_and_the_best_is_marked(self):
+        lines = self.plan().stdout.splitlines()
+        self.assertEqual(lines[0], "little: 80 tasks on 3 hosts with 6 slots")
+        self.assertLessEqual(max(map(len, lines)), 80)
+        for name in ("workqueue", "min-min", "max-min", "sufferage", "xsufferage", "best"):
+            self.assertTrue(any(re.match(rf"\*? +{name} +\d", line) for line in lines), (name, lines))
+        self.assertEqual(sum(line.startswith("*  ") for line in lines), 1)
+        self.assertFalse((self.dir / ".gantry").exists())
+
+    def test_json_is_what_can_be_computed_by_hand(self):
+        # 8 tasks of 10 s on 4 slots that are twice as fast: two rounds of 5 s, and nothing to move.
+        self.write("even.yaml", "command: ./sim {x}\nparameters: {x: 1..8}\ncost: 10\n")
+        self.write("one.yaml", "sites: {home: {hosts: 2, slots: 2, speed: 2}}\n")
+        found = self.plan("--json", "--scheduler", "workqueue", sweep="even.yaml", grid="one.yaml").json()
+        self.assertEqual((found["tasks"], found["slots"], found["unit"], found["best"]), (8, 4, "s", "workqueue"))
+        self.assertAlmostEqual(found["bound"], 10, 3)
+        [only] = found["schedulers"]
+        self.assertAlmostEqual(only["makespan"], 10, 6)
+        self.assertAlmostEqual(only["utilisation"], 1, 6)
+        self.assertEqual(only["bytes_moved"], 0)
+
+    def test_a_shared_file_is_moved_once_to_a_site(self):
+        # One host, far away: 3 MB at 1 MB/s, then 40 tasks of 1 s.
+        self.write("shared.yaml", "command: ./sim {x}\nparameters: {x: 1..40}\ninputs: [big.bin]\ncost: 1\n")
+        self.write("far.yaml", "sites: {far: {hosts: 1, link: {bandwidth: 1 MB/s}}}\n")
+        for found in self.plan("--json", sweep="shared.yaml", grid="far.yaml").json()["schedulers"]:
+            self.assertEqual(found["bytes_moved"], 3_000_000, found)
+            self.assertAlmostEqual(found["makespan"], 43, 3, found)
+
+    def test_files_of_one_task_are_sent_with_it(self):
+        for x in (1, 2):
+            self.write(f"own-{x}.dat", b"\0" * 1_000_000)
+        self.write("own.yaml", "command: ./sim {x}\nparameters: {x: [1, 2]}\ninputs: ['own-{x}.dat']\ncost: 1\n")
+        self.write("far.yaml", "sites: {far: {hosts: 1, link: {bandwidth: 1 MB/s}}}\n")
+        [found] = self.plan("--json", "--scheduler", "min-min", sweep="own.yaml", grid="far.yaml").json()["schedulers"]
+        self.assertEqual(found["bytes_moved"], 2_000_000)
+        self.assertAlmostEqual(found["makespan"], 4, 3)  # each is sent when its slot is free
+
+    def test_a_batch_queue_is_waited_for(self):
+        self.write("even.yaml", "command: ./sim {x}\nparameters: {x: 1..4}\ncost: 10\n")
+        self.write("batch.yaml", "sites: {home: {hosts: 1, queue_wait: 5m}}\n")
+        for found in self.plan("--json", sweep="even.yaml", grid="batch.yaml").json()["schedulers"]:
+            self.assertAlmostEqual(found["makespan"], 340, 3, found)
+
+    def test_times_without_costs_are_in_tasks(self):
+        self.write("plain.yaml", "command: ./sim {x}\nparameters: {x: 1..60}\n")
+        result = self.plan(sweep="plain.yaml")
+        self.assertIn("no cost: all times are in units of one task", result.stdout)
+        self.assertEqual(self.plan("--json", sweep="plain.yaml").json()["unit"], "task")
+
+    def test_many_tasks_with_a_cost_each(self):
+        self.write("many.yaml", "command: ./sim {x}\nparameters: {x: 1..30000}\ncost: x\n")
+        result = self.plan(sweep="many.yaml")
+        self.assertIn("rounded to 5%", result.stderr)
+        self.assertIn("--scheduler best asks for it", re.sub(r"\s+", " ", result.stderr))
+        self.assertIn("xsufferage", result.stdout)
+
+    def test_pictures_are_well_formed(self):
+        self.plan("--svg", "plan.svg", "--html", "plan.html", "--scheduler", "xsufferage")
+        picture = xml.dom.minidom.parse(str(self.dir / "plan.svg"))
+        text = picture.documentElement.toxml()
+        for word in ("little with xsufferage", "lab", "big.bin"):
+            self.assertIn(word, text)
+        self.assertIn("<!DOCTYPE html>", self.read("plan.html"))
+
+
+class MistakesTest(PlanCase):
+    def wrong(self, text, place, has):
+        self.write("grid.yaml", text)
+        result = self.plan(code=2)
+        self.assertEqual(result.stdout, "")
+        flat = re.sub(r"\s+", " ", result.stderr)
+        self.assertRegex(flat, place)
+        self.assertIn(has, flat)
+
+    def test_grid_files_with_mistakes_are_refused_with_the_place(self):
+        link = "link: {bandwidth: 1 MB/s}"
+        self.wrong(f"sites:\n  lab: {{hosts: 1, speed: -1, {link}}}\n", r"grid\.yaml:2:26: ", "speed")
+        self.wrong("sites:\n  lab: {hosts: 1}\n", r"grid\.yaml:2:3: ", "no route from home to site 'lab'")
+        self.wrong(f"sites:\n  lab: {{hosts: 0, {link}}}\n", r"grid\.yaml:2:3: ", "no site has a host")
+        self.wrong(f"sites:\n  lab: {{hosts: 1, {link}}}\nlinks:\n  - {{between: [lab, lap], bandwidth: 1 MB/s}}\n",
+                   r"grid\.yaml:4:21: ", "there is no site 'lap'")
+        self.wrong(f"sites:\n  lab: {{hosts: 1, {link}}}\n  far: {{hosts: 1}}\n"
+                   "links:\n  - {between: [lab, far], bandwidth: 1 MB/s}\n",
+                   r"grid\.yaml:3:3: ", "no link from home to site 'far'")
+
+    def test_traces_with_mistakes_are_refused_with_the_place(self):
+        for trace, place in (("0,1\n60,nan\n", r"cpu\.csv:2:4: "), ("0,1\n60,0.5\n30,1\n", r"cpu\.csv:3:1: ")):
+            self.write("cpu.csv", trace)
+            self.wrong("sites: {home: {hosts: 1, availability: cpu.csv}}\n", place, "")
+
+    def test_a_file_that_fits_into_no_depot(self):
+        self.wrong("sites:\n  lab: {hosts: 1, depot: 2 MB, link: {bandwidth: 1 MB/s}}\n",
+                   r"grid\.yaml:2:3: ", "big.bin (3 MB) fits into no depot")
+
+    def test_a_trace_that_ends_at_nothing(self):
+        self.write("cpu.csv", "0,1\n60,0\n")
+        self.write("grid.yaml", "sites: {home: {hosts: 1, availability: cpu.csv}}\n")
+        self.assertIn("not done", re.sub(r"\s+", " ", self.plan("--scheduler", "workqueue", code=2).stderr))
+
+    def test_wrong_words(self):
+        self.assertIn("there is no strategy 'magic'", self.plan("--scheduler", "magic", code=2).stderr)
+        self.assertIn("none.yaml", self.plan(grid="none.yaml", code=2).stderr)
+        self.assertIn("none.yaml", self.plan(sweep="none.yaml", code=2).stderr)
+        self.assertEqual(self.gantry("plan", "sweep.yaml").code, 2)
+        self.plan("--svg", "no/such/folder/plan.svg", code=3)

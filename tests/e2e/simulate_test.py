@@ -1,0 +1,196 @@
+"""`gantry simulate`: tables, pictures and JSON of the papers' experiments; interrupted, killed and resumed; ETC instances."""
+import csv
+import json
+import os
+import pty
+import re
+import signal
+import xml.dom.minidom
+
+import gantry_test
+
+FAST = ("--schedulers", "workqueue,xsufferage")
+
+
+class SimulateCase(gantry_test.TestCase):
+    def simulate(self, *words, code=0, **options):
+        result = self.gantry("simulate", *words, **options)
+        self.assertEqual(result.code, code, result)
+        return result
+
+    def rows(self, name, out="simulate"):
+        lines = self.read(f"{out}/{name}.csv").splitlines()
+        self.assertTrue(lines[0].startswith("# gantry "), lines[0])
+        return sorted(tuple(row.items()) for row in csv.DictReader(lines[1:]))
+
+
+class TablesTest(SimulateCase):
+    def test_without_a_name_lists_what_there_is(self):
+        text = self.simulate().stdout
+        for name in ("psa-table1", "psa-filesize", "psa-qoi", "apst-sites", "etc"):
+            self.assertRegex(text, rf"(?m)^{name} +\w")
+        self.assertFalse((self.dir / "simulate").exists())
+
+    def test_a_table_a_point_with_csv_and_picture(self):
+        lines = self.simulate("psa-table1", "--cases", "2", *FAST).stdout.splitlines()
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertEqual(lines[0], "no perturbation (2 cases)")
+        self.assertRegex(lines[1], r"^scheduler +geometric mean s +above best % +average rank +x bound$")
+        self.assertRegex(lines[2], r"^workqueue +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+$")
+        self.assertIn("perturbation (2 cases)", lines[4:])
+        rows = self.rows("psa-table1")
+        self.assertEqual(len(rows), 2 * 2 * 2)
+        for row in map(dict, rows):
+            self.assertGreater(float(row["makespan_s"]), float(row["bound_data_s"]))
+        xml.dom.minidom.parse(str(self.dir / "simulate/psa-table1.svg"))
+
+    def test_many_points_are_compared_in_one_table(self):
+        for name, points in (("psa-filesize", 11), ("apst-sites", 4), ("psa-qoi", 44)):
+            lines = self.simulate(name, "--cases", "1", *FAST, "--out", "there").stdout.splitlines()
+            self.assertEqual(len(lines), 1 + points, lines)
+            self.assertLessEqual(max(map(len, lines)), 80)
+            self.assertRegex(lines[0], r"^mean makespan s +workqueue +xsufferage$")
+            picture = xml.dom.minidom.parse(str(self.dir / f"there/{name}.svg"))
+            self.assertEqual(picture.documentElement.tagName, "svg")
+
+    def test_json_has_each_point_and_scheduler(self):
+        found = self.simulate("apst-sites", "--cases", "2", *FAST, "--json").json()
+        self.assertEqual((found["experiment"], found["seed"], found["cases"], found["complete"]),
+                         ("apst-sites", 1, 2, True))
+        self.assertEqual(len(found["points"]), 4)
+        for point in found["points"]:
+            self.assertEqual([one["scheduler"] for one in point["schedulers"]], ["workqueue", "xsufferage"])
+            for one in point["schedulers"]:
+                self.assertLessEqual(one["mean_s_low"], one["mean_s_high"])
+                self.assertGreater(one["distance"], 1)
+
+    def test_wrong_words_are_met_with_advice(self):
+        for words, has in ((("nonsense",), "psa-table1"), (("psa-table1", "--schedulers", "magic"), "xsufferage"),
+                           (("psa-table1", "--cases", "0"), "--cases"), (("psa-table1", "more"), "more"),
+                           (("psa-table1", "--schedulers", "best,best"), "twice"),
+                           (("apst-sites", "--bandwidth-scale", "2"), "--bandwidth-scale"),
+                           (("psa-table1", "--optimize", "1s"), "--optimize"),
+                           (("etc", "--optimize", "soon"), "soon"), (("etc", "--cases", "2"), "--cases")):
+            result = self.simulate(*words, code=2)
+            self.assertIn(has, result.stderr, result)
+            self.assertEqual(result.stdout, "")
+
+    def test_a_folder_that_cannot_be_written_is_the_machines_fault(self):
+        self.write("file", "no folder")
+        self.simulate("apst-sites", *FAST, "--out", "file/below", code=3)
+        full = self.simulate("apst-sites", "--cases", "1", *FAST, "--out", "full", code=3,
+                             **self.with_full_disk())
+        self.assertIn("apst-sites.csv", full.stderr)
+
+    def with_full_disk(self):
+        """Every write to the CSV fails: /dev/full stands in its place."""
+        (self.dir / "full").mkdir()
+        (self.dir / "full/apst-sites.csv").symlink_to("/dev/full")
+        return {}
+
+
+class ResumeTest(SimulateCase):
+    WORDS = ("psa-filesize", "--cases", "2", "--jobs", "1", *FAST)
+
+    def setUp(self):
+        super().setUp()
+        self.simulate(*self.WORDS, "--out", "whole")
+        self.whole = self.rows("psa-filesize", "whole")
+
+    def lines(self):
+        path = self.dir / "simulate/psa-filesize.csv"
+        return path.read_text().count("\n") if path.exists() else 0
+
+    def started(self):
+        child = self.start_gantry("simulate", *self.WORDS)
+        self.wait_until(lambda: self.lines() > 8, "some trials")
+        return child
+
+    def test_a_study_goes_on_after_ctrl_c(self):
+        child = self.started()
+        child.send_signal(signal.SIGINT)
+        stdout, stderr = child.communicate(timeout=30)
+        self.assertEqual(child.returncode, 1, stderr)
+        self.assertIn(b"interrupted", stderr)
+        self.assertIn(b"mean makespan", stdout)
+        kept = self.rows("psa-filesize")
+        self.assertGreater(len(kept), 6)
+        self.assertLess(len(kept), len(self.whole))
+        self.assertLessEqual(set(kept), set(self.whole))
+        again = self.simulate(*self.WORDS)
+        self.assertIn("trials are known", again.stderr)
+        self.assertEqual(self.rows("psa-filesize"), self.whole)
+
+    def test_a_study_goes_on_after_a_kill_in_the_middle_of_a_line(self):
+        child = self.started()
+        child.kill()
+        child.communicate(timeout=30)
+        path = self.dir / "simulate/psa-filesize.csv"
+        path.write_bytes(path.read_bytes()[:-7])
+        again = self.simulate(*self.WORDS)
+        self.assertEqual(self.rows("psa-filesize"), self.whole)
+        whole = self.simulate(*self.WORDS, "--out", "whole")  # computes nothing
+        self.assertEqual(again.stdout, whole.stdout)
+
+    def test_more_cases_are_added_to_those_that_are_known(self):
+        self.simulate("psa-filesize", "--cases", "1", *FAST)
+        self.simulate(*self.WORDS)
+        self.assertEqual(self.rows("psa-filesize"), self.whole)
+
+    def test_trials_of_other_options_are_not_mixed(self):
+        before = self.read("whole/psa-filesize.csv")
+        for words in (("--seed", "2", *FAST), ("--schedulers", "workqueue"), (*FAST, "--bandwidth-scale", "3")):
+            result = self.simulate("psa-filesize", "--cases", "2", *words, "--out", "whole", code=2)
+            self.assertIn("whole/psa-filesize.csv:1:1: this file holds other trials", result.stderr)
+            self.assertIn("--seed 1", result.stderr)
+        self.assertEqual(self.read("whole/psa-filesize.csv"), before)
+
+    def test_two_at_once_do_not_share_a_file(self):
+        child = self.started()
+        self.assertIn("another gantry", self.simulate(*self.WORDS, code=3).stderr)
+        child.kill()
+        child.communicate(timeout=30)
+
+    def test_a_terminal_shows_how_far_it_is(self):
+        leader, follower = pty.openpty()
+        child = self.start_gantry("simulate", *self.WORDS, stderr=follower, env={"TERM": "xterm"})
+        os.close(follower)
+        text = b""
+        while True:
+            try:
+                piece = os.read(leader, 4096)
+            except OSError:  # the other end is closed
+                break
+            if not piece:
+                break
+            text += piece
+        child.communicate(timeout=30)
+        os.close(leader)
+        self.assertRegex(text.decode(), r"psa-filesize  \d+/22  \d+%")
+        self.assertIn("ETA", text.decode())
+
+
+class EtcTest(SimulateCase):
+    def test_heuristics_bound_and_optimum_of_a_file(self):
+        # Min-min: task 1 to machine 1 (1 s), then 2 s there beats 8 s on the other: 3 s. The best is 3 s, too.
+        self.write("little.csv", "1,5\n2,8\n")
+        found = json.loads(self.simulate("etc", "little.csv", "--optimize", "100ms", "--json").stdout)
+        self.assertEqual((found["instance"], found["tasks"], found["machines"]), ("little.csv", 2, 2))
+        self.assertEqual((found["min-min"], found["optimized"]), (3, 3))
+        self.assertLessEqual(found["bound"], 3)
+
+    def test_without_files_one_of_each_class(self):
+        lines = self.simulate("etc").stdout.splitlines()
+        self.assertEqual(len(lines), 13)
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertRegex(lines[1], r"^u_[cis]_(hi|lo){2} ")
+
+    def test_a_search_comes_close_to_the_bound(self):
+        self.write("three.csv", "".join(f"{3 + i % 5},{4 + i % 3},{5 + i % 4}\n" for i in range(60)))
+        lines = self.simulate("etc", "three.csv", "--optimize", "300ms").stdout.splitlines()
+        self.assertTrue(re.search(r"optimised +above %$", lines[0]), lines)
+        self.assertLess(float(lines[1].split()[-1]), 5)
+
+    def test_a_bad_file_is_named_with_the_place(self):
+        self.write("bad.csv", "1,5\n2,x\n")
+        self.assertIn("bad.csv:2:3", self.simulate("etc", "bad.csv", code=2).stderr)
