@@ -15,55 +15,68 @@ namespace gantry::driver {
 namespace {
 
 constexpr std::int64_t kClockTick = 20'000'000;  ///< stamps of files may lag behind so much
+constexpr char kOptional = '?';
 
 std::int64_t stamp(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-/// The files that `results:` reads, as far as they are what the attempt left behind. The first of
-/// the others is told in `changed`.
-std::vector<std::pair<std::string, std::string>> left_files(const Task& task,
-                                                            const AttemptReport& report,
-                                                            std::string& changed) {
-  std::vector<std::pair<std::string, std::string>> files;
-  for (const auto& path : task.collect) {
-    struct stat info {};
-    if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    const bool written_then =
-        stamp(info.st_ctim) >= report.started.time_since_epoch().count() - kClockTick;
-    const bool left_alone = stamp(info.st_mtim) <= report.ended.time_since_epoch().count();
-    if (!written_then || !left_alone) {
-      if (changed.empty())
-        changed =
-            fmt::format("{} was written {} the task ran", path, written_then ? "after" : "before");
-      continue;
-    }
-    if (auto content = read_file(path, agent::kMaxCollected))
-      files.emplace_back(path, std::move(*content));
-  }
-  return files;
+/// A file that `results:` reads, if it is still as the attempt left it. Its own time can be set
+/// back
+/// (`cp -a`), and is that of another place after `mv`; the inode's time tells of both.
+Result<std::string> left_file(const std::string& path, const AttemptReport& report) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
+    return fail(ErrorCode::usage, path + " is not there");
+  const std::int64_t started = report.started.time_since_epoch().count() - kClockTick;
+  const std::int64_t ended = report.ended.time_since_epoch().count();
+  if (stamp(info.st_mtim) > ended)
+    return fail(ErrorCode::usage, path + " was written after the task ran");
+  if (stamp(info.st_ctim) > ended)
+    return fail(ErrorCode::usage, path + " was replaced or changed after the task ran");
+  if (stamp(info.st_ctim) < started)
+    return fail(ErrorCode::usage, path + " was written before the task ran");
+  return read_file(path, agent::kMaxCollected);
+}
+
+/// Without the mark of an optional one.
+std::string_view rule_digest(std::string_view recorded) {
+  return recorded.substr(0, recorded.find(kOptional));
 }
 
 }  // namespace
 
+std::vector<std::string> recorded_rules(const Sweep& sweep) {
+  std::vector<std::string> recorded;
+  const auto optional = sweep.optional_results();
+  for (const auto& digest : sweep.result_rules()) {
+    recorded.push_back(digest.hex());
+    if (optional[recorded.size() - 1]) recorded.back() += kOptional;
+  }
+  return recorded;
+}
+
 OldResults::OldResults(const store::Store& store, const Sweep& sweep,
                        std::filesystem::path state_dir)
-    : store_(store), sweep_(sweep), state_dir_(std::move(state_dir)) {
-  ours_.names = sweep.result_names();
-  for (const auto& digest : sweep.result_rules()) ours_.digests.push_back(digest.hex());
-}
+    : store_(store),
+      sweep_(sweep),
+      state_dir_(std::move(state_dir)),
+      ours_{sweep.result_names(), recorded_rules(sweep)},
+      optional_(sweep.optional_results()) {}
 
 Result<std::optional<ResultValues>> OldResults::of(const Task& task,
                                                    const store::Reusable& source) {
   TRY_ASSIGN(const Rules* theirs, rules_of(source.holder()));
-  const bool same = theirs->names == ours_.names && theirs->digests == ours_.digests;
+  const bool same = theirs->names == ours_.names && theirs->recorded == ours_.recorded;
   if (same && !source.unread) return std::nullopt;
-  ResultValues known;
-  if (!source.unread) {
+  Kept known;
+  if (source.unread) {
+    known = kept({}, {});
+  } else {
     TRY_ASSIGN(const auto stored, store_.results_of(source));
     known = kept(*theirs, stored);
   }
-  if (known.size() == ours_.names.size()) return known;
+  if (known.open.empty()) return std::move(known.values);
   TRY_ASSIGN(auto values, read(task, source, known));
   return values;
 }
@@ -74,24 +87,32 @@ Result<const OldResults::Rules*> OldResults::rules_of(RunId run) {
   TRY_ASSIGN(auto record, store_.run(run));
   Rules rules;
   if (record) rules = {std::move(record->result_names), std::move(record->result_rules)};
-  rules.digests.resize(rules.names.size());  // an older gantry did not note them
+  rules.recorded.resize(rules.names.size());  // an older gantry did not note them
   return &by_run_.emplace(run, std::move(rules)).first->second;
 }
 
-ResultValues OldResults::kept(const Rules& theirs, const ResultValues& stored) const {
-  ResultValues known;
+OldResults::Kept OldResults::kept(const Rules& theirs, const ResultValues& stored) const {
+  Kept known;
   for (std::size_t i = 0; i < ours_.names.size(); ++i) {
-    const auto rule = std::ranges::find(theirs.digests, ours_.digests[i]);
-    if (rule == theirs.digests.end()) continue;
-    const auto& name = theirs.names[static_cast<std::size_t>(rule - theirs.digests.begin())];
+    const auto rule =
+        std::ranges::find(theirs.recorded, rule_digest(ours_.recorded[i]), rule_digest);
+    if (rule == theirs.recorded.end()) {
+      known.open.push_back(i);
+      continue;
+    }
+    const auto& name = theirs.names[static_cast<std::size_t>(rule - theirs.recorded.begin())];
     const auto value = std::ranges::find(stored, name, &ResultValues::value_type::first);
-    if (value != stored.end()) known.emplace_back(ours_.names[i], value->second);
+    if (value != stored.end()) {
+      known.values.emplace_back(ours_.names[i], value->second);
+    } else if (!optional_[i]) {
+      known.open.push_back(i);
+    }
   }
   return known;
 }
 
 Result<ResultValues> OldResults::read(const Task& task, const store::Reusable& source,
-                                      const ResultValues& known) const {
+                                      const Kept& known) const {
   TRY_ASSIGN(auto history, store_.history(source.run, source.task));
   const auto row = std::ranges::find_if(history, [&](const store::HistoryRow& entry) {
     return entry.kind == "ended" && entry.attempt == source.attempt;
@@ -100,14 +121,34 @@ Result<ResultValues> OldResults::read(const Task& task, const store::Reusable& s
     return fail(ErrorCode::usage, "what the task printed was removed with its run");
   AttemptEnded ended;
   ended.report = std::move(row->report);
-  ended.report.key.task = task.id;
+  ended.report.key.task = source.task;
   ended.report.cause = FailureCause::none;
-  std::string changed;
-  ended.report.collected = left_files(task, ended.report, changed);
-  read_results(state_dir_, sweep_, ended, known);
+  TRY_ASSIGN(ended.report.collected, left_files(task, ended.report, known.open));
+  ended.report.key.task = task.id;
+  read_results(state_dir_, sweep_, ended, known.values);
   if (ended.report.cause == FailureCause::none) return std::move(ended.results);
-  return fail(ErrorCode::usage,
-              changed.empty() ? std::move(ended.report.detail) : std::move(changed));
+  return fail(ErrorCode::usage, std::move(ended.report.detail));
+}
+
+Result<ResultValues> OldResults::left_files(const Task& task, const AttemptReport& report,
+                                            const std::vector<std::size_t>& open) const {
+  ResultValues files;
+  const auto now = sweep_.result_files(task.id, task.id);
+  const auto then = sweep_.result_files(task.id, report.key.task);
+  for (const std::size_t i : open) {
+    const auto give_up = [&](std::string_view why) {
+      return fail(ErrorCode::usage, fmt::format("'{}': {}", ours_.names[i], why));
+    };
+    // With another number of the task, {#} names a file of another task now.
+    if (now[i] != then[i])
+      return give_up(fmt::format("{} was {} when the task ran", now[i], then[i]));
+    if (now[i].empty() || std::ranges::count(files, now[i], &ResultValues::value_type::first) > 0)
+      continue;
+    auto content = left_file(now[i], report);
+    if (!content) return give_up(content.error().message);
+    files.emplace_back(now[i], std::move(*content));
+  }
+  return files;
 }
 
 }  // namespace gantry::driver

@@ -13,6 +13,9 @@
 
 namespace gantry::driver {
 
+/// By result: how it is read, and whether a task may lack it, as a run's record has it.
+std::vector<std::string> recorded_rules(const Sweep& sweep);
+
 class OldResults {
  public:
   /// Both must outlive this.
@@ -20,23 +23,33 @@ class OldResults {
 
   /// Nothing when the stored ones are what the study asks for. Else each value that a rule of then
   /// gave is kept, whatever it was called, and the others are read: from the stored output, and
-  /// from files as the task left them. The error names what cannot be read.
+  /// from files as the task left them. The error names what cannot be read; an optional value is
+  /// known to be missing only if it was looked for then.
   Result<std::optional<ResultValues>> of(const Task& task, const store::Reusable& source);
 
  private:
   struct Rules {
     std::vector<std::string> names;
-    std::vector<std::string> digests;
+    std::vector<std::string> recorded;
+  };
+  /// What is known without reading, and which of the study's results have to be read.
+  struct Kept {
+    ResultValues values;
+    std::vector<std::size_t> open;
   };
   Result<const Rules*> rules_of(RunId run);
-  [[nodiscard]] ResultValues kept(const Rules& theirs, const ResultValues& stored) const;
+  [[nodiscard]] Kept kept(const Rules& theirs, const ResultValues& stored) const;
   Result<ResultValues> read(const Task& task, const store::Reusable& source,
-                            const ResultValues& known) const;
+                            const Kept& known) const;
+  /// The files of the results that have to be read, with their contents.
+  Result<ResultValues> left_files(const Task& task, const AttemptReport& report,
+                                  const std::vector<std::size_t>& open) const;
 
   const store::Store& store_;
   const Sweep& sweep_;
   std::filesystem::path state_dir_;
   Rules ours_;
+  std::vector<bool> optional_;
   std::map<RunId, Rules> by_run_;
 };
 

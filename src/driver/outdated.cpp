@@ -51,7 +51,8 @@ void add_outdated(OutdatedTasks& outdated, const std::string& reason) {
 std::string what_changed(const Making& before, const Fingerprint& now, const Task& task) {
   const Fingerprint& print = before.print;
   if (print.empty()) return "what it was made from is not known";
-  if (print.command != now.command) return "its command changed";
+  // It is that of the same study: only how it is digested can differ.
+  if (print.command != now.command) return "recorded by an older gantry";
   if (print.environment != now.environment) return "its environment changed";
   if (print.inputs.empty()) {
     const std::string noted = changed_meanwhile("");

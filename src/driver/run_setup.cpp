@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "driver/old_results.hpp"
 #include "driver/outdated.hpp"
 #include "driver/reuse.hpp"
 
@@ -60,7 +61,7 @@ class Setup {
     record.source = source;
     record.parameter_names = sweep_.parameter_names();
     record.result_names = sweep_.result_names();
-    for (const auto& rule : sweep_.result_rules()) record.result_rules.push_back(rule.hex());
+    record.result_rules = recorded_rules(sweep_);
     record.created = record.updated = now_;
     record.counts.total = sweep_.size();
     record.counts.done = record.counts.reused = static_cast<std::uint32_t>(matches.size());

@@ -73,12 +73,16 @@ void Sweep::Impl::select(std::uint32_t number) {
     buffers[slot] = format_number(value);
     values[slot] = buffers[slot];
   }
+  set_task_number(number);
+  selected = number;
+}
+
+void Sweep::Impl::set_task_number(std::uint32_t number) {
   auto& digits = buffers[task_slot];
   digits.resize(10);
   const auto* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
   digits.resize(static_cast<std::size_t>(end - digits.data()));
   values[task_slot] = digits;
-  selected = number;
 }
 
 void Sweep::Impl::render_path(const TextTemplate& path, std::string_view base,
@@ -232,6 +236,20 @@ std::vector<std::string> Sweep::result_names() const {
 
 std::vector<Digest> Sweep::result_rules() const {
   return impl_->results.rule_digests();
+}
+
+std::vector<bool> Sweep::optional_results() const {
+  std::vector<bool> optional;
+  for (const auto& rule : impl_->results.definitions()) optional.push_back(rule.optional);
+  return optional;
+}
+
+std::vector<std::string> Sweep::result_files(TaskId id, TaskId numbered) const {
+  impl_->select(id.value());
+  impl_->set_task_number(numbered.value());
+  auto files = impl_->render_result_files();
+  impl_->set_task_number(id.value());
+  return files;
 }
 
 Result<ResultValues> Sweep::extract(const AttemptReport& report, std::string_view whole_stdout,

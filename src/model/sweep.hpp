@@ -56,6 +56,10 @@ class Sweep {
   [[nodiscard]] std::vector<std::string> result_names() const;
   /// By result: where and how it is read, whatever it is called.
   [[nodiscard]] std::vector<Digest> result_rules() const;
+  /// By result: whether a task may lack it.
+  [[nodiscard]] std::vector<bool> optional_results() const;
+  /// By result: the file that it is read from, empty for standard output, if `{#}` were `numbered`.
+  [[nodiscard]] std::vector<std::string> result_files(TaskId id, TaskId numbered) const;
   /// Reads the `results:` values of a succeeded attempt. The error message names the value and the
   /// place. `whole_stdout` is all of the standard output (report.out.text holds only the end of a
   /// large one). Values in `known` are taken from there.

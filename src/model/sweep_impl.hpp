@@ -68,6 +68,7 @@ struct Sweep::Impl {
 
   /// Makes `values` those of the task. REQUIRES: 1 <= number <= size.
   void select(std::uint32_t number);
+  void set_task_number(std::uint32_t number);
   /// Only the parameters' values, of a combination that need not be a task.
   void place(std::uint32_t combination);
   [[nodiscard]] std::uint32_t size() const {

@@ -1,4 +1,6 @@
 """Sweep files: what each key does, seen from the tasks that come out and from what they do."""
+import os
+import subprocess
 
 import gantry_test
 
@@ -297,6 +299,41 @@ class OtherRulesTest(SweepFileCase):
         self.write("out.json", '{"c": 3, "d": 4}')
         self.run_with("d: {json: out.json}", ran=3, code=1)
         self.assertIn("out.json was written after the task ran", self.said)
+
+    def test_a_replaced_file_with_an_old_time_is_not_the_tasks(self):
+        for ran, command in ((1, "cp -a other.json out.json"), (3, "mv other.json out.json")):
+            self.run_with("a: 'a=(.)'", ran=ran)
+            self.write("other.json", '{"c": 4}')
+            os.utime(self.dir / "other.json", (1e9, 1e9))
+            subprocess.run(command.split(), cwd=self.dir, check=True)
+            self.assertEqual(self.run_with("c: {json: out.json}", ran=ran + 1), {"c": 3})
+            self.assertIn("out.json was replaced or changed after the task ran", self.said)
+            self.assertEqual(self.gantry("clean", "all", "--yes").code, 0)
+
+    def test_a_value_that_is_no_longer_optional_is_looked_for(self):
+        self.assertEqual(self.run_with("z: {stdout: 'z=(.)', optional: true}", ran=1), {})
+        self.assertEqual(self.run_with("z: {stdout: 'z=(.)', optional: true}, a: 'a=(.)'", ran=1), {"a": 1})
+        self.run_with("z: {stdout: 'z=(.)'}", ran=2, code=1)
+        self.assertIn("runs again: a result cannot be had from what is stored: 'z': the output has no match", self.said)
+
+    def test_an_optional_value_of_a_file_that_changed_makes_the_task_run_again(self):
+        self.run_with("a: 'a=(.)'", ran=1)
+        (self.dir / "out.json").unlink()
+        self.assertEqual(self.run_with("c: {json: out.json, optional: true}", ran=2), {"c": 3})
+        self.assertIn("out.json is not there", self.said)
+        self.write("out.json", '{"d": 4}')
+        self.assertEqual(self.run_with("d: {json: out.json, optional: true}", ran=3), {})
+        self.assertIn("out.json was written after the task ran", self.said)
+        (self.dir / "out.json").unlink()
+        self.assertEqual(self.run_with("d: {json: out.json, optional: true}, a: 'a=(.)'", ran=3), {"a": 1})
+
+    def test_a_file_named_by_the_number_of_another_task_is_not_read(self):
+        study = ("command: [sh, -c, 'echo [{x}] > $GANTRY_TASK.json']\n"
+                 "parameters: {x: [%s]}\n%s")
+        self.run_sweep(study % ("1, 2", ""))
+        result = self.run_sweep(study % ("2, 1", "results: {v: {json: '{#}.json', key: '0'}}\n"))
+        self.assertIn("when the task ran", " ".join(result.stderr.split()))
+        self.assertEqual(self.gantry("results", "--csv").stdout, "task,x,v\n1,2,2\n2,1,1\n")
 
     def test_a_value_that_was_never_printed_runs_the_task_and_fails_it(self):
         self.run_with("a: 'a=(.)'", ran=1)
