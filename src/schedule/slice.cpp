@@ -43,12 +43,37 @@ bool Slice::reads_any_of(std::span<const std::uint32_t> files) const {
 
 void Slice::remove(const Drawing& drawing, std::uint32_t task_class) {
   std::ranges::find(slots_, task_class, &Slot::task_class)->empty = true;
-  if (!rest_.empty()) give_slot_to_next(drawing);
+  ++empty_;
+  if (!rest_.empty())
+    give_slot_to_next(drawing);
+  else if (slots_.size() > 1 && empty_ > slots_.size() / 8)
+    drop_empty_slots();
+}
+
+/// What is known of the others stays, but for the rows.
+void Slice::drop_empty_slots() {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    if (slots_[i].empty) continue;
+    slots_[kept] = slots_[i];
+    works_[kept] = works_[i];
+    for (std::uint32_t site = 0; site < sites_; ++site) {
+      best(kept, site) = best(i, site);
+      if (!runner_up_.empty()) runner_up_[kept * sites_ + site] = runner_up_[i * sites_ + site];
+    }
+    ++kept;
+  }
+  slots_.resize(kept);
+  works_.resize(kept);
+  returned_.resize(kept);
+  std::ranges::fill(row_starts_, kNever);
+  empty_ = 0;
 }
 
 /// REQUIRES: one slot, and a rest. Nothing is known of the class that gets the slot.
 void Slice::give_slot_to_next(const Drawing& drawing) {
   slots_[0] = {.task_class = rest_.front()};
+  empty_ = 0;
   rest_.pop_front();
   works_[0] = drawing.situation.classes[slots_[0].task_class].work;
   std::ranges::fill(versions_, 0);

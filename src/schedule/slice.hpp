@@ -76,6 +76,7 @@ class Slice {
   }
   [[nodiscard]] bool compares_sites() const { return heuristic_ >= Heuristic::sufferage; }
   void add_slot(const Drawing& drawing, std::uint32_t task_class);
+  void drop_empty_slots();
   void give_slot_to_next(const Drawing& drawing);
   void reconsider_passed_over(const Drawing& drawing);
   void refresh(const Drawing& drawing, std::uint32_t site);
@@ -95,6 +96,7 @@ class Slice {
   std::deque<std::uint32_t> rest_;  ///< classes that get the slot when the one that has it is empty
   std::vector<std::uint32_t> passed_over_;  ///< that would have the slot, but are impossible
   std::vector<Slot> slots_;
+  std::size_t empty_ = 0;                    ///< of the slots
   std::vector<double> works_;                ///< of the slots, ascending
   std::vector<std::uint32_t> versions_;      ///< of the sites, when the following was found out
   std::vector<Completion> best_;             ///< for each slot and site
