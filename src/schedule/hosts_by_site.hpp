@@ -23,7 +23,7 @@ class HostsBySite {
   [[nodiscard]] std::size_t row(std::uint32_t site, std::size_t place) const {
     return sites_[site].first_row + place;
   }
-  [[nodiscard]] std::size_t place(std::uint32_t host) const { return places_[host]; }
+  [[nodiscard]] std::uint32_t place(std::uint32_t host) const { return places_[host]; }
 
   /// From 1. Counts how often anything was assigned at the site.
   [[nodiscard]] std::uint32_t version(std::uint32_t site) const { return sites_[site].version; }

@@ -7,7 +7,9 @@ namespace gantry::schedule {
 
 void BestEnds::offer(std::span<const Seconds> ends, std::uint32_t rank) {
   const bool two = !second_.ends.empty();
+  const Column& last = two ? second_ : first_;
   for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (ends[i] > last.ends[i]) continue;  // as most are
     if (first_.admits(i, ends[i], rank)) {
       if (two) second_.set(i, first_.ends[i], first_.ranks[i]);
       first_.set(i, ends[i], rank);

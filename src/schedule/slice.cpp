@@ -21,6 +21,7 @@ Slice::Slice(const Drawing& drawing, std::vector<std::uint32_t> classes)
       rest_.push_back(classes[i]);
   }
   versions_.assign(sites_, 0);
+  last_best_.resize(sites_);
   best_.assign(slots * sites_, {0, 0, 0});
   if (heuristic_ == Heuristic::sufferage) runner_up_.assign(slots * sites_, 0);
   returned_.resize(slots);
@@ -123,16 +124,30 @@ std::span<const Seconds> Slice::ends(const Drawing& drawing, std::uint32_t site,
   return ends;
 }
 
-/// A good host to begin with spares asking about many.
+/// Good hosts to begin with spare asking about many. One that has got something since is no longer
+/// good.
 void Slice::offer_last_best(const Drawing& drawing, std::uint32_t site, Seconds from) {
-  if (versions_[site] == 0 || from == kNever) return;
+  for (const std::uint32_t place : last_best_[site]) {
+    const SiteHosts::Host& host = drawing.hosts.at(site).hosts()[place];
+    const Seconds start = std::max(from, host.free);
+    if (start < kNever && start == row_starts_[drawing.hosts.row(site, place)])
+      best_ends_.offer(ends(drawing, site, place, start), host.rank);
+  }
+}
+
+void Slice::remember_best(const Drawing& drawing, std::uint32_t site) {
+  std::vector<std::uint32_t>& places = last_best_[site];
+  places.clear();
+  const auto add = [&](std::uint32_t rank) {
+    const std::uint32_t place = drawing.hosts.place(drawing.hosts.with_rank(rank));
+    if (!std::ranges::count(places, place)) places.push_back(place);
+  };
+  const auto first = best_ends_.first_ends();
+  const auto second = best_ends_.second_ends();
   const std::size_t last = slots_.size() - 1;
   for (const std::size_t slot : {std::size_t{0}, last / 2, last}) {
-    const Completion& known = best(slot, site);
-    if (known.end == kNever) continue;
-    const std::size_t place = drawing.hosts.place(drawing.hosts.with_rank(known.rank));
-    const Seconds start = std::max(from, drawing.hosts.at(site).hosts()[place].free);
-    if (start < kNever) best_ends_.offer(ends(drawing, site, place, start), known.rank);
+    if (first[slot] < kNever) add(best_ends_.first_rank(slot));
+    if (!second.empty() && second[slot] < kNever) add(best_ends_.second_rank(slot));
   }
 }
 
@@ -146,6 +161,7 @@ void Slice::refresh(const Drawing& drawing, std::uint32_t site) {
       there, works_,
       [&](std::size_t place, Seconds start) { return ends(drawing, site, place, start); },
       best_ends_);
+  remember_best(drawing, site);
   drawing.chart.returned_each(*like_, site, best_ends_.first_ends(), returned_);
   for (std::size_t i = 0; i < slots_.size(); ++i)
     best(i, site) = returned_[i] < kNever ? Completion{returned_[i], best_ends_.first_ends()[i],

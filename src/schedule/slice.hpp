@@ -80,6 +80,7 @@ class Slice {
   void give_slot_to_next(const Drawing& drawing);
   void reconsider_passed_over(const Drawing& drawing);
   void refresh(const Drawing& drawing, std::uint32_t site);
+  void remember_best(const Drawing& drawing, std::uint32_t site);
   void offer_last_best(const Drawing& drawing, std::uint32_t site, Seconds from);
   std::span<const Seconds> ends(const Drawing& drawing, std::uint32_t site, std::size_t place,
                                 Seconds start);
@@ -105,7 +106,9 @@ class Slice {
   std::vector<Seconds> row_starts_;          ///< for each host: the start that its row is for
   std::vector<Seconds> rows_;                ///< for each host and slot: the end there
   BestEnds best_ends_;                       ///< to work with
-  std::vector<Seconds> returned_;            ///< to work with, for each slot
+  /// For each site: places of hosts that were among the best for some slots.
+  std::vector<std::vector<std::uint32_t>> last_best_;
+  std::vector<Seconds> returned_;  ///< to work with, for each slot
   bool possible_ = false;
   Choice choice_;
 };
