@@ -6,6 +6,7 @@
 #include <charconv>
 #include <iostream>
 #include <memory>
+#include <set>
 
 #include "actuate/launch/local_launcher.hpp"
 #include "cli/commands.hpp"
@@ -74,21 +75,42 @@ Result<bool> is_agreed(Context& context, const std::vector<store::RunRecord>& re
 
 /// Tasks that outlived their gantry would write into what we remove. Without an agent there are
 /// none.
-Result<> end_leftovers(const Context& context, const std::vector<store::RunRecord>& records) {
-  if (!agent_is_running(context.state_dir)) return {};
+/// True when some were ended.
+Result<bool> end_leftovers(const Context& context, const std::vector<store::RunRecord>& records) {
+  if (!agent_is_running(context.state_dir)) return false;
   driver::Options how;
   how.state_dir = context.state_dir;
   how.reload = reload_sweep;
   std::vector<store::Request> requests;
   requests.reserve(records.size());
   for (const auto& record : records) requests.push_back({0, record.id, true, {}});
-  TRY(driver::cancel_undriven(requests, how, context.clock));
-  return {};
+  return driver::cancel_undriven(requests, how, context.clock);
+}
+
+/// Removes `folder` but for the files that runs still refer to. Its name is where packs' names
+/// begin.
+void remove_output(const fs::path& folder, const std::set<std::string>& needed,
+                   std::error_code& error) {
+  const std::string prefix = folder.filename().string() + "/";
+  const auto first = needed.lower_bound(prefix);
+  if (first == needed.end() || !first->starts_with(prefix)) {
+    fs::remove_all(folder, error);
+    return;
+  }
+  std::vector<fs::path> unneeded;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (!needed.contains(prefix + entry.path().filename().string()))
+      unneeded.push_back(entry.path());
+  }
+  for (const auto& path : unneeded) {
+    if (!error) fs::remove_all(path, error);
+  }
 }
 
 /// Folders output/run-N of runs that the store does not know, also those an interrupted clean left
 /// behind.
-void remove_stray_output(Context& context, const std::vector<store::RunRecord>& left) {
+void remove_stray_output(Context& context, const std::vector<store::RunRecord>& left,
+                         const std::set<std::string>& needed) {
   std::error_code error;
   std::vector<fs::path> strays;
   for (const auto& entry : fs::directory_iterator(context.state_dir / "output", error)) {
@@ -102,7 +124,7 @@ void remove_stray_output(Context& context, const std::vector<store::RunRecord>& 
     if (!known) strays.push_back(entry.path());
   }
   for (const auto& stray : strays) {
-    fs::remove_all(stray, error);
+    remove_output(stray, needed, error);
     if (error)
       context.report({ErrorCode::io,
                       fmt::format("cannot remove {}: {}", stray.string(), error.message()), ""});
@@ -123,13 +145,15 @@ Result<int> clean(Context& context, const CleanOptions& options) {
     context.note("nothing was removed");
     return kExitOk;
   }
-  TRY(end_leftovers(context, records));
+  TRY_ASSIGN(const bool ended_some, end_leftovers(context, records));
   TRY_ASSIGN(const auto lock, store::RunLock::acquire(context.state_dir));
   TRY_ASSIGN(store::Store store, open_store(context, store::Access::read_write));
   for (const auto& record : records) TRY(store.remove_run(record.id));
   TRY_ASSIGN(const auto left, store.runs());
-  remove_stray_output(context, left);
-  context.note(fmt::format("removed {} run{}", records.size(), records.size() == 1 ? "" : "s"));
+  TRY_ASSIGN(const auto needed, store.packs_of_removed_runs());
+  remove_stray_output(context, left, needed);
+  context.note(fmt::format("removed {} run{}{}", records.size(), records.size() == 1 ? "" : "s",
+                           ended_some ? "; tasks that still ran were ended" : ""));
   return kExitOk;
 }
 
@@ -147,7 +171,7 @@ void add_clean(CLI::App& app, Action& action) {
   command->add_flag("-y,--yes", options->yes, "Do not ask");
   command->footer(
       "Never while a run goes on in the same state directory. Files that tasks wrote\n"
-      "by themselves are not touched.\n\n"
+      "by themselves are not touched. What other runs have reused is kept for them.\n\n"
       "Examples:\n"
       "  gantry clean 3\n"
       "  gantry clean --keep 5 --yes");

@@ -35,6 +35,7 @@ Result<int> show_log(Context& context, const LogOptions& options) {
   const bool several = filter.selector.count(run.record.counts.total) > 1;
   bool first = true;
   bool found = false;
+  bool removed = false;
   Result<> failure;
   TRY(for_each_task(
       run.store, run.record, filter, [&](TaskId task, TaskState, const store::TaskRow* row) {
@@ -44,7 +45,10 @@ Result<int> show_log(Context& context, const LogOptions& options) {
           failure = tl::unexpected(attempt.error());
           return;
         }
-        if (!*attempt) return;
+        if (!*attempt) {
+          removed |= row->reused && options.attempt == 0;
+          return;
+        }
         found = true;
         if (several) print_heading(context, task, **attempt, first);
         const StreamChoice streams{!options.only_stderr || options.only_stdout,
@@ -56,7 +60,10 @@ Result<int> show_log(Context& context, const LogOptions& options) {
   if (!found && options.attempt > 0)
     return fail(ErrorCode::usage, fmt::format("no attempt {} has ended", options.attempt),
                 "'gantry explain' lists a task's attempts");
-  if (!found)
+  if (removed)
+    context.note(several ? "what some of these tasks printed was removed with the run that ran them"
+                         : "what this task printed was removed with the run that ran it");
+  else if (!found)
     context.note(several ? "none of these tasks has printed anything yet"
                          : "this task has not ended yet");
   return kExitOk;

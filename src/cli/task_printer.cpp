@@ -1,5 +1,7 @@
 #include "cli/task_printer.hpp"
 
+#include <fmt/format.h>
+
 #include "cli/attempt_output.hpp"
 #include "cli/task_list.hpp"
 
@@ -35,7 +37,13 @@ void TaskPrinter::on_progress(RunId run, const std::function<void()>& before) {
 }
 
 Result<> TaskPrinter::finish(const store::Store& store, RunId run) {
-  return print_turns(store, run, true, [] {});
+  TRY(print_turns(store, run, true, [] {}));
+  if (lost_ > 0) {
+    context_.note(fmt::format(
+        "what {} printed is not shown: it was removed with the run that ran {}",
+        lost_ == 1 ? "1 task" : fmt::format("{} tasks", lost_), lost_ == 1 ? "it" : "them"));
+  }
+  return {};
 }
 
 /// A task has its turn when it ended and that is in the store, or when it was done before. Until
@@ -55,7 +63,10 @@ Result<> TaskPrinter::print_turns(const store::Store& store, RunId run, bool ove
     }
     TRY_ASSIGN(const auto attempt, find_attempt(store, run, task, AttemptId{ended}));
     if (!attempt && ended != 0 && !over) return {};  // not committed yet
-    if (!attempt) continue;
+    if (!attempt) {
+      ++lost_;
+      continue;
+    }
     before();
     print(task, attempt->report);
   }

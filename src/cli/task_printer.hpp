@@ -44,6 +44,7 @@ class TaskPrinter {
   std::vector<std::uint32_t>
       ended_;               ///< by task: the attempt that ended while we watched; 0 = none
   std::uint32_t turn_ = 1;  ///< the next task to print
+  std::uint32_t lost_ = 0;  ///< done tasks whose output an older `gantry clean` has removed
   std::optional<store::Store> store_;
 };
 

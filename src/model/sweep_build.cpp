@@ -29,7 +29,7 @@ Result<Sweep> Sweep::build(SweepDefinition definition) {
   TRY(impl->check_expressions());
   TRY(impl->check_resources());
   TRY(impl->check_lengths());
-  TRY(impl->check_outputs());
+  TRY(impl->check_written_files());
   impl->digest = impl->compute_digest();
   return Sweep(std::move(impl));
 }

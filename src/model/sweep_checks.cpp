@@ -215,12 +215,27 @@ Result<> Sweep::Impl::check_lengths() {
   return {};
 }
 
+std::vector<Sweep::Impl::Written> Sweep::Impl::written_files() const {
+  std::vector<Written> files;
+  for (std::size_t o = 0; o < outputs.size(); ++o)
+    files.push_back({&outputs[o], &definition.outputs[o], false});
+  for (std::size_t r = 0; r < result_files.size(); ++r) {
+    const SourceText& source = definition.results[r].file;
+    // Several values may come from one file, and it may be an output as well.
+    const bool known = std::any_of(files.begin(), files.end(), [&](const Written& file) {
+      return file.source->text == source.text;
+    });
+    if (!source.text.empty() && !known) files.push_back({&result_files[r], &source, true});
+  }
+  return files;
+}
+
 /// Proves it from the templates alone, so that a million tasks need not be looked at one by one.
-bool Sweep::Impl::outputs_surely_differ() const {
+bool Sweep::Impl::surely_differ(const std::vector<Written>& files) const {
   std::vector<std::string> tails;
-  for (const auto& output : definition.outputs) {
-    const bool absolute = output.text.starts_with('/');
-    const std::string whole = absolute ? output.text : definition.workdir.text + "/" + output.text;
+  for (const auto& file : files) {
+    const std::string& name = file.source->text;
+    const std::string whole = name.starts_with('/') ? name : definition.workdir.text + "/" + name;
     const auto path = TextTemplate::parse({whole, {}, false}, slot_names, definition.file);
     if (!path) return false;
     std::vector<std::uint32_t> slots = path->slots();
@@ -244,14 +259,24 @@ bool Sweep::Impl::outputs_surely_differ() const {
   return true;
 }
 
-Result<> Sweep::Impl::check_outputs() {
+/// Of the selected task.
+bool Sweep::Impl::is_input(const std::string& path) const {
+  std::string input;
+  return std::any_of(inputs.begin(), inputs.end(), [&](const TextTemplate& source) {
+    render_path(source, definition.base_dir, input);
+    return input == path;
+  });
+}
+
+Result<> Sweep::Impl::check_written_files() {
   struct Seen {
     std::uint64_t hash;
     std::uint32_t task;
-    std::uint32_t output;
+    std::uint32_t file;
   };
-  const std::uint64_t count = static_cast<std::uint64_t>(size()) * outputs.size();
-  if (count <= 1 || count > kMaxChecked || outputs_surely_differ()) return {};
+  const auto files = written_files();
+  const std::uint64_t count = static_cast<std::uint64_t>(size()) * files.size();
+  if (count <= 1 || count > kMaxChecked || surely_differ(files)) return {};
   std::vector<Seen> seen;
   seen.reserve(count);
   std::string directory;
@@ -259,31 +284,41 @@ Result<> Sweep::Impl::check_outputs() {
   for (std::uint32_t number = 1; number <= size(); ++number) {
     select(number);
     render_workdir(directory);
-    for (std::uint32_t o = 0; o < outputs.size(); ++o) {
-      render_path(outputs[o], directory, path);
-      seen.push_back({hash_bytes(path).low, number, o});
+    for (std::uint32_t f = 0; f < files.size(); ++f) {
+      render_path(*files[f].path, directory, path);
+      // A table that every task only reads may hold a value for all of them.
+      if (files[f].is_result && is_input(path)) continue;
+      seen.push_back({hash_bytes(path).low, number, f});
     }
   }
   std::sort(seen.begin(), seen.end(), [](const Seen& a, const Seen& b) {
-    return std::tie(a.hash, a.task, a.output) < std::tie(b.hash, b.task, b.output);
+    return std::tie(a.hash, a.task, a.file) < std::tie(b.hash, b.task, b.file);
   });
   // Of several twins the one with the lowest number is named.
   const Seen* first = nullptr;
+  const Seen* second = nullptr;
   for (std::size_t i = 1; i < seen.size(); ++i) {
     const bool twin = seen[i].hash == seen[i - 1].hash;
-    if (twin && (first == nullptr || seen[i - 1].task < first->task)) first = &seen[i - 1];
+    const bool own_result = seen[i].task == seen[i - 1].task && files[seen[i].file].is_result;
+    if (!twin || own_result || (first != nullptr && seen[i - 1].task >= first->task)) continue;
+    first = &seen[i - 1];
+    second = &seen[i];
   }
   if (first == nullptr) return {};
-  const Seen& second = *(first + 1);
   select(first->task);
   render_workdir(directory);
-  render_path(outputs[first->output], directory, path);
-  const auto& mark = definition.outputs[second.output].mark;
-  if (first->task == second.task)
+  render_path(*files[first->file].path, directory, path);
+  const auto& mark = files[second->file].source->mark;
+  if (first->task == second->task)
     return fail_at(definition.file, mark, fmt::format("the output {} is named twice", path));
-  return fail_at(definition.file, mark,
-                 fmt::format("tasks {} and {} would both write {}", first->task, second.task, path),
-                 "put every parameter that varies into the name, or {#}, the task's number");
+  return fail_at(
+      definition.file, mark,
+      fmt::format("tasks {} and {} would both write {}", first->task, second->task, path),
+      files[second->file].is_result
+          ? "put every parameter that varies into the name, or {#}, the task's number, or give "
+            "each "
+            "task a 'workdir:' of its own; a file that tasks only read belongs in 'inputs:' too"
+          : "put every parameter that varies into the name, or {#}, the task's number");
 }
 
 Result<> Sweep::check_inputs() const {

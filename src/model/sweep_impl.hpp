@@ -97,6 +97,17 @@ struct Sweep::Impl {
                        const std::function<bool(std::uint32_t number)>& visit);
   void for_each_template(const std::function<void(const TextTemplate&)>& visit) const;
 
+  /// What a task writes, as far as it is declared: outputs, and the files that results are read
+  /// from.
+  struct Written {
+    const TextTemplate* path;
+    const SourceText* source;
+    bool is_result;
+  };
+  [[nodiscard]] std::vector<Written> written_files() const;
+  [[nodiscard]] bool surely_differ(const std::vector<Written>& files) const;
+  [[nodiscard]] bool is_input(const std::string& path) const;
+
   // Steps of build(), in this order.
   Result<> check_names() const;
   Result<> parse_expressions();
@@ -105,8 +116,7 @@ struct Sweep::Impl {
   Result<> parse_templates();
   Result<> check_resources();
   Result<> check_lengths();
-  Result<> check_outputs();
-  [[nodiscard]] bool outputs_surely_differ() const;
+  Result<> check_written_files();
   [[nodiscard]] Digest compute_digest() const;
 };
 

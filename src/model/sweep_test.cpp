@@ -88,6 +88,36 @@ TEST(Sweep, OutputsThatMeetAreFoundAlsoAcrossRules) {
   EXPECT_EQ(error(wanted), "no error");
 }
 
+TEST(Sweep, ResultFilesOfTwoTasksAreNotTheSame) {
+  const auto from = [](std::string name, std::string file) {
+    ResultDefinition rule;
+    rule.name = std::move(name);
+    rule.source = ResultDefinition::Source::json;
+    rule.file = {std::move(file), {}, false};
+    return rule;
+  };
+  auto wanted = definition({"e"});
+  wanted.parameters.push_back({"a", ParameterValues::list({"1", "2"})});
+  wanted.results = {from("v", "out.json")};
+  EXPECT_THAT(error(wanted), HasSubstr("tasks 1 and 2 would both write /base/out.json"));
+  wanted.inputs = {{"./out.json", {}, false}};
+  EXPECT_EQ(error(wanted), "no error") << "nobody writes it";
+  wanted.inputs.clear();
+  wanted.results = {from("v", "out{a}.json"), from("w", "out{a}.json")};
+  EXPECT_EQ(error(wanted), "no error") << "two values of one file";
+  wanted.outputs = {{"./out{a}.json", {}, false}};
+  EXPECT_EQ(error(wanted), "no error") << "an output too";
+  wanted.outputs = {{"out2.json", {}, false}};
+  EXPECT_THAT(error(wanted), HasSubstr("tasks 1 and 2 would both write /base/out2.json"));
+  wanted.outputs.clear();
+  wanted.results = {from("v", "out.json")};
+  wanted.workdir = {"run{a}", {}, false};
+  EXPECT_EQ(error(wanted), "no error");
+  wanted.workdir = {};
+  wanted.parameters[0].values = ParameterValues::list({"1"});
+  EXPECT_EQ(error(wanted), "no error") << "one task";
+}
+
 TEST(Sweep, PathsAndPlaceholdersOfItsOwn) {
   auto wanted = definition({"bin/sim", "{gantry_dir}/in", "{gantry_task}"});
   wanted.workdir = {"w{#}", {}, false};

@@ -180,6 +180,11 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"command: e\nparameters: {a: [1, 11], b: [11, 1]}\noutputs: out_{a}{b}\n",
                 "s.yaml:3:10: tasks 1 and 4 would both write /tmp/out_111",
                 "put every parameter that varies into the name, or {#}, the task's number"},
+        Mistake{"command: e\nparameters: {a: 1..3}\nresults: {v: {json: out.json}}\n",
+                "s.yaml:3:21: tasks 1 and 2 would both write /tmp/out.json",
+                "put every parameter that varies into the name, or {#}, the task's number, or give "
+                "each task a 'workdir:' of its own; a file that tasks only read belongs in "
+                "'inputs:' too"},
         Mistake{"command: e\noutputs: [x, ./x]\n", "s.yaml:2:14: the output /tmp/x is named twice"},
         Mistake{"command: e\nenvironment: {A-B: 1}\n",
                 "s.yaml:2:15: 'A-B' cannot be a variable's name", kName},

@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -136,9 +137,12 @@ class Store {
   /// The one that was created or marked as driven most recently.
   Result<std::optional<RunRecord>> last_run() const;
   Result<std::optional<RunRecord>> last_run_with(const Digest& digest) const;
-  /// Forgets a run and everything recorded of it, events of the open group included. Returns space
+  /// Forgets a run and everything recorded of it, events of the open group included, except the
+  /// attempts whose results other runs have taken over: history() still has them. Returns space
   /// to the disk when much of the file became free. REQUIRES: the caller holds the RunLock.
   Result<> remove_run(RunId id);
+  /// The output files of those attempts.
+  Result<std::set<std::string>> packs_of_removed_runs() const;
 
   // Journal.
   // ---------------------------------------------------------------------------------------------

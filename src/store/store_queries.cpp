@@ -82,6 +82,7 @@ Result<> latest_rows(const Database& db, const char* where, RunId run, TaskId ta
 }
 
 HistoryRow to_history(EventRow&& row) {
+  const bool kept = row.kind == "kept";  // its run was removed, others refer to it
   HistoryRow h;
   h.at = row.at;
   h.attempt = row.key.attempt;
@@ -93,10 +94,10 @@ HistoryRow to_history(EventRow&& row) {
     h.from = {row.from_run, row.from_task, row.from_attempt};
   } else if (row.kind == "invalidated") {
     h.text = std::move(row.report.detail);
-  } else if (row.kind == "ended") {
+  } else if (row.kind == "ended" || kept) {
     h.report = std::move(row.report);
   }
-  h.kind = std::move(row.kind);
+  h.kind = kept ? "ended" : std::move(row.kind);
   return h;
 }
 
@@ -149,7 +150,8 @@ Result<std::vector<HistoryRow>> Store::history(RunId run, TaskId task) const {
 Result<> Store::for_each_reusable(
     RunId except, const std::function<void(const Fingerprint&, const Reusable&)>& sink) const {
   std::unordered_set<std::uint32_t> there;
-  TRY_ASSIGN(Statement runs, impl_->db.prepare("SELECT id FROM runs"));
+  // A run that was removed is there as long as others refer to what it made.
+  TRY_ASSIGN(Statement runs, impl_->db.prepare("SELECT DISTINCT run FROM events"));
   for (;;) {
     TRY_ASSIGN(const bool more, runs.step());
     if (!more) break;
@@ -162,7 +164,8 @@ Result<> Store::for_each_reusable(
       impl_->db.prepare(
           "SELECT run, kind, task, attempt, from_run, from_task, from_attempt, command_digest, "
           "environment_digest, inputs_digest, cause FROM events NOT INDEXED WHERE run <> ? AND "
-          "(kind <> 'ended' OR cause IN (0, 6)) AND task IS NOT NULL ORDER BY seq DESC"));
+          "(kind <> 'ended' OR cause IN (0, 6)) AND kind <> 'kept' AND task IS NOT NULL "
+          "ORDER BY seq DESC"));
   s.integer(except.value());
   const auto key_of = [](const Reusable& r) {
     return std::uint64_t{r.run.value()} << 32 | r.task.value();

@@ -179,10 +179,16 @@ Result<std::optional<RunRecord>> Store::last_run_with(const Digest& digest) cons
 Result<> Store::remove_run(RunId id) {
   const Database& db = impl_->db;
   TRY_ASSIGN(Transaction transaction, Transaction::begin(db));
-  TRY(db.execute(
-      fmt::format("DELETE FROM events WHERE run = {0}; DELETE FROM requests WHERE run = {0};"
-                  "DELETE FROM sources WHERE run = {0}; DELETE FROM runs WHERE id = {0};",
-                  id.value())));
+  // What other runs have taken over stays, with its output, until the last of them is removed.
+  TRY(db.execute(fmt::format(
+      "UPDATE events SET kind = 'kept' WHERE run = {0} AND kind = 'ended' AND (task, attempt) IN "
+      "(SELECT from_task, from_attempt FROM events WHERE from_run = {0} AND run <> {0});"
+      "DELETE FROM events WHERE run = {0} AND kind <> 'kept';"
+      "DELETE FROM events WHERE kind = 'kept' AND (run, task, attempt) NOT IN "
+      "(SELECT from_run, from_task, from_attempt FROM events WHERE kind = 'reused');"
+      "DELETE FROM requests WHERE run = {0}; DELETE FROM sources WHERE run = {0};"
+      "DELETE FROM runs WHERE id = {0};",
+      id.value())));
   // Numbers of removed events are given out again: no run's events may seem to lie before its
   // beginning.
   TRY(db.execute(
@@ -193,6 +199,19 @@ Result<> Store::remove_run(RunId id) {
   if (impl_->group.driven == id) impl_->group.driven.reset();
   shrink(db);
   return {};
+}
+
+Result<std::set<std::string>> Store::packs_of_removed_runs() const {
+  TRY_ASSIGN(Statement s, impl_->db.prepare("SELECT stdout_pack, stderr_pack FROM events "
+                                            "WHERE kind = 'kept'"));
+  std::set<std::string> packs;
+  for (;;) {
+    TRY_ASSIGN(const bool more, s.step());
+    if (!more) return packs;
+    for (int i = 0; i < 2; ++i) {
+      if (const auto pack = s.bytes(); !pack.empty()) packs.emplace(pack);
+    }
+  }
 }
 
 }  // namespace gantry::store

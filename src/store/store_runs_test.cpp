@@ -157,6 +157,51 @@ TEST_F(StoreTest, ForgetsARemovedRunAndNothingElse) {
   must(store.remove_run(RunId(99)));
 }
 
+TEST_F(StoreTest, KeepsOfARemovedRunWhatOthersReferTo) {
+  Store store = open();
+  const RunId first = new_run(store);
+  AttemptEnded large = plain_end(first, 2);
+  large.report.out = {100'000, "the end", "run-1/slot-1.out", 7, false};
+  must(store.append(first, plain_end(first, 1)));
+  must(store.append(first, large));
+  must(store.commit());
+  const auto copy = [&](RunId to) {
+    must(store.append(
+        to, TaskReused{TaskId(5), first, TaskId(2), AttemptId(1), {}, {}, print_of(2), {}}));
+    must(store.commit());
+  };
+  const RunId second = new_run(store);
+  copy(second);
+  must(store.remove_run(first));
+  EXPECT_EQ(must(store.run(first)), std::nullopt);
+  EXPECT_THAT(must(store.history(first, TaskId(1))), IsEmpty());
+  const auto kept = must(store.history(first, TaskId(2)));
+  ASSERT_THAT(kept, SizeIs(1));
+  EXPECT_EQ(kept[0].kind, "ended");
+  EXPECT_EQ(kept[0].report.out.text, "the end");
+  EXPECT_THAT(must(store.packs_of_removed_runs()), ElementsAre("run-1/slot-1.out"));
+  EXPECT_EQ(must(must(Database::open(file(), SQLITE_OPEN_READONLY))
+                     .string("SELECT group_concat(DISTINCT run) FROM tasks")),
+            "2")
+      << "a removed run is not shown";
+
+  // A copy of the copy refers to the same attempt, and each of them holds it.
+  std::vector<Reusable> offered;
+  must(store.for_each_reusable(
+      {}, [&](const Fingerprint&, const Reusable& r) { offered.push_back(r); }));
+  ASSERT_THAT(offered, SizeIs(1));
+  EXPECT_EQ(offered[0].run, first);
+  EXPECT_EQ(offered[0].attempt, AttemptId(1));
+  EXPECT_EQ(offered[0].holder(), second);
+  const RunId third = new_run(store);
+  copy(third);
+  must(store.remove_run(second));
+  EXPECT_THAT(must(store.history(first, TaskId(2))), SizeIs(1));
+  must(store.remove_run(third));
+  EXPECT_THAT(must(store.history(first, TaskId(2))), IsEmpty());
+  EXPECT_THAT(must(store.packs_of_removed_runs()), IsEmpty());
+}
+
 TEST_F(StoreTest, GivesSpaceBack) {
   Store store = open();
   const RunId run = new_run(store);

@@ -59,6 +59,25 @@ class OutputStorageTest(gantry_test.TestCase):
         self.assertEqual(result.code, 0, result)
         self.assertEqual(size(), 0)
 
+    def test_clean_keeps_what_other_runs_have_reused(self):
+        self.write("big.py", "import sys; print(sys.argv[1] * int(sys.argv[2]))")
+        run = lambda *sizes: self.gantry("run", "-q", "-k", "--", "python3", "big.py", "x", "{}", ":::", *sizes)
+        self.assertEqual(run("10", "100000", "200000").code, 0)
+        before = run("10", "100000").stdout
+        self.assertEqual(len(before), 100_012)
+        self.assertEqual(self.gantry("clean", "1", "--yes").code, 0)
+        again = run("10", "100000")
+        self.assertEqual((again.code, again.stdout), (0, before))
+        self.assertEqual(self.gantry("log", "1", "--run", "2").stdout, "x" * 10 + "\n")
+        self.assertEqual(self.gantry("log", "2", "--run", "2").stdout, "x" * 100_000 + "\n")
+        self.assertEqual(len(self.gantry("runs", "--json").json_lines()), 1)
+        third = run("100000", "10")
+        self.assertEqual(len(third.stdout), 100_012, "a copy of the copy has it as well")
+        self.assertEqual(self.gantry("clean", "2", "--yes").code, 0)
+        self.assertEqual(self.gantry("log", "1").stdout, "x" * 100_000 + "\n")
+        self.assertEqual(self.gantry("clean", "all", "--yes").code, 0)
+        self.assertEqual([path for path in (self.state / "output").rglob("*") if path.is_file()], [])
+
     def test_earlier_attempts_keep_their_output(self):
         self.write("sweep.yaml", "command: [sh, -c, 'echo attempt $GANTRY_ATTEMPT; test $GANTRY_ATTEMPT = 3']\nretries: 2\n")
         self.assertEqual(self.gantry("run", "sweep.yaml").code, 0)

@@ -105,6 +105,7 @@ class ChangedStudyTest(UndrivenCase):
         result = self.gantry("clean", "all", "--yes")
         self.assertEqual(result.code, 0, result)
         self.assertEqual(self.task_processes(), {}, "cleaned away, and still running")
+        self.assertIn("tasks that still ran were ended", self.flat(result.stderr))
         self.assertEqual(self.gantry("runs", "--json").json_lines(), [])
 
 
