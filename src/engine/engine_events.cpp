@@ -208,8 +208,10 @@ void Engine::Impl::vacate(HostId host, TaskId task, schedule::Load load) {
   const auto it = hosts.find(host);
   if (it == hosts.end()) return;
   it->second.load -= std::min(it->second.load, load);
-  std::erase_if(it->second.ongoing,
-                [&](const schedule::Ongoing& ongoing) { return ongoing.task == task; });
+  // Near the front: hosts work off what they were given in order.
+  auto& ongoing = it->second.ongoing;
+  const auto place = std::ranges::find(ongoing, task, &schedule::Ongoing::task);
+  if (place != ongoing.end()) ongoing.erase(place);
   show_load(it->second);
   changed = true;
 }

@@ -9,6 +9,17 @@
 
 namespace gantry::schedule {
 
+namespace {
+
+/// When all is home.
+Seconds end_of(const GanttPlan& plan) {
+  Seconds end = 0;
+  for (const PlannedTask& task : plan.tasks) end = std::max(end, task.returned);
+  return end;
+}
+
+}  // namespace
+
 Best::Best(const BestOptions& options, std::shared_ptr<const EstimateSource> estimates)
     : options_(options),
       estimates_(std::move(estimates)),
@@ -31,7 +42,7 @@ Plan Best::plan(const World& world) {
   const auto outcome = follower_.hand_out(world, plan);
   idle_ = idle_ || outcome.idle;
   const bool idle = idle_ && world.ready > plan.starts.size();
-  const TimePoint rested = planned_at_ + from_seconds(options_.rest);
+  const TimePoint rested = planned_at_ + from_seconds(rest(world));
   if (!outcome.fits || (idle && rested <= world.now)) {
     make_plan(world, false);
     plan = {};
@@ -43,6 +54,12 @@ Plan Best::plan(const World& world) {
   return plan;
 }
 
+/// Large studies take longer to plan.
+Seconds Best::rest(const World& world) const {
+  constexpr double kLarge = 3000;
+  return options_.rest * std::max(1.0, static_cast<double>(world.ready) / kLarge);
+}
+
 std::uint32_t Best::budget(const World& world) const {
   constexpr std::uint32_t kLater = 4;
   const std::uint32_t wanted = fetches_.empty() ? options_.decodings : options_.decodings / kLater;
@@ -50,20 +67,30 @@ std::uint32_t Best::budget(const World& world) const {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, affordable));
 }
 
-std::vector<FetchLists> Best::starts(const NumberedWorld& numbers) const {
-  std::vector<FetchLists> starts;
+/// Of the last plan, in today's numbers.
+FetchLists Best::last_lists(const NumberedWorld& numbers) const {
   FetchLists last(numbers.sites.size());
   for (std::size_t s = 0; s < numbers.sites.size(); ++s)
     if (const auto known = fetches_.find(numbers.sites[s]); known != fetches_.end())
       for (const FileId file : known->second) last[s].push_back(file.value());
-  if (!fetches_.empty()) starts.push_back(std::move(last));
-  if (!starts.empty()) return starts;
+  return last;
+}
+
+FetchPlan Best::find_plan(const NumberedWorld& numbers, std::uint32_t decodings) const {
+  const FetchSearchOptions how{.decodings = decodings, .seed = options_.seed};
+  if (!fetches_.empty())
+    return search_fetches(numbers.situation, *numbers.estimates, {last_lists(numbers)}, how);
+  std::vector<FetchLists> starts;
+  FetchPlan best;
   for (const auto heuristic : {Heuristic::min_min, Heuristic::xsufferage}) {
-    const GanttPlan plan = sched(numbers.situation, *numbers.estimates,
-                                 {.heuristic = heuristic, .seed = options_.seed});
+    GanttPlan plan = sched(numbers.situation, *numbers.estimates,
+                           {.heuristic = heuristic, .seed = options_.seed});
     starts.push_back(fetches_of(plan, numbers.sites.size()));
+    const Seconds makespan = end_of(plan);
+    if (makespan < best.makespan) best = {starts.back(), makespan, std::move(plan)};
   }
-  return starts;
+  FetchPlan found = search_fetches(numbers.situation, *numbers.estimates, starts, how);
+  return found.makespan <= best.makespan ? found : best;
 }
 
 void Best::make_plan(const World& world, bool search) {
@@ -72,9 +99,7 @@ void Best::make_plan(const World& world, bool search) {
   planned_at_ = world.now;
   if (search) next_event_ = interval_.after(world.now);
   const NumberedWorld numbers = numbered(world, *estimates_);
-  FetchPlan found =
-      search_fetches(numbers.situation, *numbers.estimates, starts(numbers),
-                     {.decodings = search ? budget(world) : 0, .seed = options_.seed});
+  FetchPlan found = find_plan(numbers, search ? budget(world) : 0);
   fetches_.clear();
   for (std::size_t s = 0; s < numbers.sites.size() && s < found.lists.size(); ++s)
     for (const std::uint32_t file : found.lists[s])

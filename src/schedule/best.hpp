@@ -21,7 +21,8 @@ struct BestOptions {
   std::uint32_t decodings = 300;  ///< for the first plan; later ones begin with what was found
   /// With many tasks fewer decodings: so many tasks are placed in all.
   std::uint64_t placements = 1'500'000;
-  Seconds rest = 1;  ///< after a plan, before a host that has nothing to do makes another
+  /// After a plan, before a host that has nothing to do makes another; longer with many tasks.
+  Seconds rest = 1;
   std::uint64_t seed = 0;
 };
 
@@ -37,7 +38,9 @@ class Best final : public Scheduler {
   /// `search`: look for better lists; else those of the last plan.
   void make_plan(const World& world, bool search);
   [[nodiscard]] std::uint32_t budget(const World& world) const;
-  [[nodiscard]] std::vector<FetchLists> starts(const NumberedWorld& numbers) const;
+  [[nodiscard]] Seconds rest(const World& world) const;
+  [[nodiscard]] FetchLists last_lists(const NumberedWorld& numbers) const;
+  [[nodiscard]] FetchPlan find_plan(const NumberedWorld& numbers, std::uint32_t decodings) const;
 
   BestOptions options_;
   std::shared_ptr<const EstimateSource> estimates_;
