@@ -110,6 +110,13 @@ void add_output(std::vector<std::string>& lines, const TaskStory& story) {
   }
 }
 
+/// The result was made of nobody knows what: its inputs have no digest.
+bool input_changed_meanwhile(const TaskStory& story) {
+  if (story.history.empty()) return false;
+  const auto& last = story.history.back();
+  return last.kind == "ended" && !last.fingerprint.empty() && last.fingerprint.inputs.empty();
+}
+
 }  // namespace
 
 std::string changed_parts(const Fingerprint& before, const Fingerprint& after) {
@@ -131,6 +138,8 @@ std::string what_comes_next(const TaskStory& story) {
            "what is unchanged.";
   switch (story.state) {
     case TaskState::done:
+      if (input_changed_meanwhile(story))
+        return "The next gantry run runs it again: an input changed while it ran.";
       return "The next gantry run keeps this result as long as the command, the environment and "
              "the contents of the "
              "inputs stay as they are.";

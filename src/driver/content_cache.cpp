@@ -1,5 +1,6 @@
 #include "driver/content_cache.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -30,6 +31,16 @@ bool may_change_unseen(std::int64_t changed_ns) {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
   return changed_ns > to_ns(now) - kTwoTicks;
+}
+
+/// Whether the file came to be in that time, as far as the file system tells.
+bool born_between(const std::string& path, TimePoint since, TimePoint until) {
+  struct statx info {};
+  if (::statx(AT_FDCWD, path.c_str(), 0, STATX_BTIME, &info) != 0) return false;
+  if ((info.stx_mask & STATX_BTIME) == 0) return false;
+  const TimePoint born =
+      from_ns(std::int64_t{info.stx_btime.tv_sec} * 1'000'000'000 + info.stx_btime.tv_nsec);
+  return born > since && born <= until;
 }
 
 /// One spelling for each name: `a//b`, `a/./b` and `a/b/` are `a/b`.
@@ -130,7 +141,8 @@ bool ContentCache::has_changed(const Used& used, const Stop& stop) {
 }
 
 Result<Fingerprint> ContentCache::fingerprint(const Task& task, const Stop& stop,
-                                              std::vector<Used>* used, TimePoint made_since) {
+                                              std::vector<Used>* used, TimePoint made_since,
+                                              TimePoint made_until) {
   Fingerprint print;
   print.command = command_digest(task);
   print.environment = environment_digest(task);
@@ -144,7 +156,11 @@ Result<Fingerprint> ContentCache::fingerprint(const Task& task, const Stop& stop
   const auto add = [&](const std::string& path, Kind kind) {
     struct stat info {};
     if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return;
-    if (from_ns(to_ns(info.st_ctim)) > made_since) return;
+    // What other tasks build later is no input of this one either; but somebody's file is.
+    const TimePoint changed = from_ns(to_ns(info.st_ctim));
+    if (changed > made_since && (kind != Kind::value || changed <= made_until ||
+                                 born_between(path, made_since, made_until)))
+      return;
     if (const auto content = digest_as(kind, path, stop))
       parts_.push_back({plain_path(path), kind, *content});
   };
@@ -163,10 +179,11 @@ Result<Fingerprint> ContentCache::fingerprint(const Task& task, const Stop& stop
 }
 
 Result<bool> ContentCache::holds(const Fingerprint& before, TimePoint began, const Task& task,
-                                 const Fingerprint& now, const Stop& stop) {
+                                 const Fingerprint& now, const Stop& stop, TimePoint ended) {
   if (before == now) return true;
   if (before.command != now.command || before.environment != now.environment) return false;
-  TRY_ASSIGN(const auto without, fingerprint(task, stop, nullptr, began - Duration(kTwoTicks)));
+  TRY_ASSIGN(const auto without,
+             fingerprint(task, stop, nullptr, began - Duration(kTwoTicks), ended));
   return without == before;
 }
 

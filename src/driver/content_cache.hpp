@@ -47,16 +47,18 @@ class ContentCache {
   /// What the task is now: its command, its environment and its inputs' contents, which are told in
   /// `used`, too. The error names the input that is missing. After `stop` has said true, the answer
   /// means nothing. Of inputs that are not named, those are left out that were changed after
-  /// `made_since`.
+  /// `made_since`; files of values only if they were made or changed until `made_until`.
   Result<Fingerprint> fingerprint(const Task& task, const Stop& stop = {},
                                   std::vector<Used>* used = nullptr,
-                                  TimePoint made_since = TimePoint::max());
+                                  TimePoint made_since = TimePoint::max(),
+                                  TimePoint made_until = TimePoint::max());
 
   /// Whether a result of `before`, whose making began at `began`, is that of the task as it is now.
-  /// A program that the task built, and a file that it made from its value, were not there before
-  /// it: they are no inputs, although they look like some now.
+  /// A program that the task built, and a file that it made from its value until it `ended`, were
+  /// not there before it: they are no inputs, although they look like some now.
   Result<bool> holds(const Fingerprint& before, TimePoint began, const Task& task,
-                     const Fingerprint& now, const Stop& stop = {});
+                     const Fingerprint& now, const Stop& stop = {},
+                     TimePoint ended = TimePoint::max());
 
   /// Looks at an input once a round, however many tasks have used it.
   bool has_changed(const Used& used, const Stop& stop = {});

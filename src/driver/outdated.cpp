@@ -59,7 +59,8 @@ std::string what_changed(const Making& before, const Fingerprint& now, const Tas
     if (!before.noted.starts_with(noted)) return std::string(kChangedMeanwhile);
     return noted + name_in(task, before.noted.substr(noted.size()));
   }
-  return std::string(kChanged) + newer_files(task, before.began);
+  const std::string newer = newer_files(task, before.began);
+  return std::string(kChanged) + (newer.empty() ? ", or one was added or left out" : newer);
 }
 
 std::string changed_meanwhile(std::string_view path) {
@@ -81,10 +82,14 @@ std::string outdated_text(const std::string& reason, const Outdated& outdated) {
 Result<Making> latest_making(const store::Store& store, RunId run, TaskId task) {
   TRY_ASSIGN(auto history, store.history(run, task));
   Making making;
+  bool changes_inputs = false;
   for (auto& row : history) {
     if (row.fingerprint.empty()) continue;
-    making = {row.fingerprint, row.kind == "ended" ? row.report.started : row.at,
-              std::move(row.report.detail)};
+    const bool ran = row.kind == "ended";
+    changes_inputs |= making.noted.starts_with(changed_meanwhile(""));
+    making = {row.fingerprint, ran ? row.report.started : row.at, std::move(row.report.detail),
+              ran ? row.report.ended : row.at};
+    if (changes_inputs) making.ended = TimePoint::max();
   }
   return making;
 }

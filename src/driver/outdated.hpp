@@ -24,7 +24,10 @@ std::string outdated_text(const std::string& reason, const Outdated& outdated);
 struct Making {
   Fingerprint print;
   TimePoint began;
-  std::string noted;  ///< see changed_meanwhile()
+  std::string noted{};  ///< see changed_meanwhile()
+  /// Files of its values that were made until then may be its own work; without an end when an
+  /// earlier attempt was seen to change one.
+  TimePoint ended = TimePoint::max();
 };
 
 /// Of the result that the run has for its task; empty when it has none.

@@ -69,7 +69,8 @@ class Reuse {
     if (similar == similar_.end()) return {};
     const store::Reusable& source = similar->second;
     TRY_ASSIGN(const auto made, latest_making(store_, source.holder(), source.held_as()));
-    TRY_ASSIGN(const bool holds, contents_.holds(made.print, made.began, task, print));
+    TRY_ASSIGN(const bool holds,
+               contents_.holds(made.print, made.began, task, print, {}, made.ended));
     if (holds) {
       take(task, print, source);
     } else {

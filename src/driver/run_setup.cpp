@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <unordered_map>
 #include <utility>
 
 #include "driver/old_results.hpp"
@@ -29,7 +30,8 @@ class Setup {
         run_{RunId{}, false,
              engine::Engine(engine::workload_of(sweep), {options.keep_going, options.max_fails},
                             std::move(scheduler)),
-             std::vector<std::uint32_t>(sweep.size() + 1, 0), 0} {}
+             std::vector<std::uint32_t>(sweep.size() + 1, 0), 0},
+        old_results_(store, sweep, options.state_dir) {}
 
   Result<PreparedRun> prepare(const SpecSource& source) {
     TRY_ASSIGN(const auto existing, run_to_continue(store_, sweep_, options_));
@@ -46,6 +48,12 @@ class Setup {
   }
 
  private:
+  /// The latest success of a task: what it was made of, and where.
+  struct Recorded {
+    Digest print;
+    store::Reusable origin;
+  };
+
   /// With all that it reuses in one step: the next call finds it by its digest and does not look
   /// for results elsewhere again.
   Result<> create(const SpecSource& source) {
@@ -95,10 +103,12 @@ class Setup {
         if (task > sweep_.size()) return;
         run_.last_ended[task] = std::max(run_.last_ended[task], ended->report.key.attempt.value());
         if (ended->report.cause == FailureCause::none)
-          recorded_[task] = combine(ended->fingerprint);
+          recorded_[task] = {combine(ended->fingerprint), {run_.id, ended->report.key.task, {}}};
       } else if (const auto* reused = std::get_if<TaskReused>(&event)) {
         if (reused->task.value() <= sweep_.size())
-          recorded_[reused->task.value()] = combine(reused->fingerprint);
+          recorded_[reused->task.value()] = {
+              combine(reused->fingerprint),
+              {reused->from_run, reused->from_task, reused->from_attempt}};
       }
     });
   }
@@ -125,6 +135,7 @@ class Setup {
   /// A finished task counts as long as its command, environment and inputs are what they were, and
   /// its outputs are there.
   Result<> check_unchanged() {
+    TRY(find_newer());
     Task task;
     for (std::uint32_t i = 1; i <= sweep_.size(); ++i) {
       if (run_.engine.state(TaskId(i)) != TaskState::done) continue;
@@ -134,13 +145,55 @@ class Setup {
         TRY(invalidate(TaskId(i), "an input is missing: " + print.error().message));
       } else if (const auto output = first_missing(task.outputs); !output.empty()) {
         TRY(invalidate(TaskId(i), "its output is not there: " + output));
-      } else if (combine(*print) != recorded_[i]) {
+      } else if (combine(*print) != recorded_[i].print) {
         TRY_ASSIGN(const auto made, latest_making(store_, run_.id, TaskId(i)));
-        TRY_ASSIGN(const bool holds, contents_.holds(made.print, made.began, task, *print));
+        TRY_ASSIGN(const bool holds,
+                   contents_.holds(made.print, made.began, task, *print, {}, made.ended));
         if (!holds) TRY(invalidate(TaskId(i), what_changed(made, *print, task)));
+      } else if (const auto* newer = newer_than(recorded_[i])) {
+        TRY(adopt(task, *print, *newer));
       }
     }
     return {};
+  }
+
+  /// What other runs have done since this one was driven last: --fresh and `retry` make results of
+  /// tasks that are done here, too.
+  Result<> find_newer() {
+    TRY_ASSIGN(const auto last, store_.last_run());
+    if (!last || last->id == run_.id) return {};
+    return store_.for_each_reusable({},
+                                    [&](const Fingerprint& print, const store::Reusable& source) {
+                                      if (!source.unread && !print.inputs.empty())
+                                        newest_.try_emplace(combine(print), source);
+                                    });
+  }
+
+  /// Nothing when ours is the newest.
+  [[nodiscard]] const store::Reusable* newer_than(const Recorded& ours) const {
+    const auto found = newest_.find(ours.print);
+    if (found == newest_.end()) return nullptr;
+    const store::Reusable& newest = found->second;
+    if (newest.run == run_.id || newest.holder() == run_.id) return nullptr;
+    // A copy whose original was removed does not tell how old it is.
+    const bool same = newest.run == ours.origin.run && newest.task == ours.origin.task &&
+                      newest.attempt == ours.origin.attempt;
+    return same || newest.attempt == AttemptId{} ? nullptr : &newest;
+  }
+
+  Result<> adopt(const Task& task, const Fingerprint& print, const store::Reusable& source) {
+    auto results = old_results_.of(task, source);
+    if (!results) {
+      return invalidate(task.id,
+                        "a result cannot be had from what is stored: " + results.error().message);
+    }
+    if (!*results) {
+      TRY_ASSIGN(*results, store_.results_of(source));
+    }
+    TRY(record(TaskInvalidated{
+        task.id, fmt::format("run {} has a newer result", source.run.value()), now_}));
+    return record(TaskReused{task.id, source.run, source.task, source.attempt,
+                             sweep_.parameters(task.id), std::move(**results), print, now_});
   }
 
   Result<> invalidate(TaskId task, std::string reason) {
@@ -163,7 +216,9 @@ class Setup {
   TimePoint now_;
   PreparedRun run_;
   std::uint32_t recorded_events_ = 0;
-  std::vector<Digest> recorded_;  ///< by task: what its latest success was made of
+  std::vector<Recorded> recorded_;  ///< by task
+  std::unordered_map<Digest, store::Reusable> newest_;
+  OldResults old_results_;
 };
 
 }  // namespace

@@ -262,10 +262,11 @@ std::string Session::why_stale(const AttemptEnded& ended) {
   const auto print = contents_.fingerprint(task, [this] { return stop_waits(); });
   if (stop_waits()) return {};  // whoever goes on with the run looks again
   if (!print) return "an input is missing: " + print.error().message;
-  const auto holds = contents_.holds(ended.fingerprint, ended.report.started, task, *print,
-                                     [this] { return stop_waits(); });
+  const auto holds = contents_.holds(
+      ended.fingerprint, ended.report.started, task, *print, [this] { return stop_waits(); },
+      ended.report.ended);
   if (stop_waits() || (holds && *holds)) return {};
-  return what_changed({ended.fingerprint, ended.report.started, {}}, *print, task);
+  return what_changed({ended.fingerprint, ended.report.started}, *print, task);
 }
 
 Result<> Session::take_requests() {

@@ -85,10 +85,11 @@ void Session::check_inputs(AttemptEnded& ended, const Inputs& inputs) {
 }
 
 bool Session::is_own_work(const AttemptEnded& ended, const ContentCache::Used& used) const {
-  // `sed -i … {}`: running it again would do it twice.
-  if (used.kind == ContentCache::Kind::value) return true;
   if (used.kind == ContentCache::Kind::named) return false;
-  // A program may be edited while it runs; but not each time that it runs.
+  // `gzip {}`: running it again could only fail.
+  if (used.kind == ContentCache::Kind::value && ::access(used.path->c_str(), F_OK) != 0)
+    return true;
+  // Somebody may edit a program or a value's file while it runs; but not each time that it runs.
   const auto history = store_.history(run_.id, ended.report.key.task);
   return history && std::ranges::any_of(*history, [&](const store::HistoryRow& row) {
            return row.kind == "ended" && row.report.detail == changed_meanwhile(*used.path);

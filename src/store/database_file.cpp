@@ -139,6 +139,9 @@ Result<Database> open_to_read(const fs::path& directory) {
     if (auto fixed = open_known(path, SQLITE_OPEN_READONLY, true, version)) db = std::move(fixed);
   }
   if (!db) return db;
+  // Only an older gantry that drives a run right now could mind.
+  if (version < kSchemaVersion && !RunLock::holder(directory) && open_to_write(directory))
+    return open_known(path, SQLITE_OPEN_READONLY, false, version);
   if (version < kSchemaVersion) {
     return fail(ErrorCode::version,
                 fmt::format("{}: was written by an older gantry (schema {}, now {})", path.string(),

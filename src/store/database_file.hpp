@@ -17,8 +17,8 @@ namespace gantry::store {
 /// Creates the directory and the database when they are missing, and brings an older schema up to
 /// date.
 Result<Database> open_to_write(const std::filesystem::path& directory);
-/// Never changes or creates anything but SQLite's own -wal and -shm. Also opens what lies on
-/// read-only media.
+/// Never changes or creates anything but SQLite's own -wal and -shm, except that an older schema is
+/// brought up to date. Also opens what lies on read-only media.
 Result<Database> open_to_read(const std::filesystem::path& directory);
 
 }  // namespace gantry::store

@@ -1,6 +1,8 @@
 """Running again after anything: what is unchanged is kept, what a change touches runs, nothing else does."""
 import os
 import shutil
+import sqlite3
+import time
 
 import gantry_test
 
@@ -202,6 +204,11 @@ class ChangedTest(RerunCase):
         self.assertIn("1 finished task runs again: its output is not there:", self.last.stderr)
         self.assertEqual(self.run_sweep(), [])
 
+    def test_one_more_input(self):
+        self.change('["data-{x}"]', '["data-{x}", data-a]')
+        self.assertEqual(self.run_sweep(), ["b", "c"])
+        self.assertIn("one was added or left out", " ".join(self.last.stderr.split()))
+
     def test_a_changed_study_says_what_else_changed(self):
         self.write("work.sh", "#!/bin/sh\necho $1 >> ran; true\n", executable=True)
         self.change("[a, b, c]", "[a, b]")
@@ -237,14 +244,82 @@ class OneLinerInputsTest(RerunCase):
         self.assertEqual(self.ran(), ["5", "absent", "b.csv"])
 
     def test_what_a_task_makes_or_changes_is_no_input(self):
-        for command in ('echo $1 > "$0"', 'echo $1 >> "$0"', 'rm -f "$0"'):
+        for command, second in (('echo $1 > "$0"', ["x.txt"]), ('echo $1 >> "$0"', ["x.txt"]), ('rm -f "$0"', [])):
             with self.subTest(command):
+                for made in ("y.txt", "z.txt"):
+                    (self.dir / made).unlink(missing_ok=True)
                 words = ("--", "sh", "-c", f'echo "$0" >> ran; {command}', "{}", ":::", "x.txt", "y.txt")
                 self.write("x.txt", "there")
                 self.assertEqual(self.run_words(*words), ["x.txt", "y.txt"])
+                self.assertEqual(self.run_words(*words), second, "somebody else may have changed it")
                 self.assertEqual(self.run_words(*words), [])
                 self.assertEqual(self.run_words(*words, "z.txt"), ["z.txt"], "in another run, too")
                 self.assertEqual(self.run_words(*words, "z.txt"), [])
+
+
+    def test_a_file_that_somebody_changes_meanwhile_stays_an_input(self):
+        self.write("f", "1")
+        words = ("--", "sh", "-c", 'echo "$0" >> ran; test -e done || echo 2 > f; touch done', "{}", ":::", "f")
+        result = self.gantry("run", *words)
+        self.assertIn("f changed while", " ".join(result.stderr.split()))
+        self.ran()
+        self.assertEqual(self.run_words(*words), ["f"])
+        self.assertEqual(self.run_words(*words), [])
+        self.write("f", "3")
+        self.assertEqual(self.run_words(*words), ["f"])
+
+    def test_a_value_that_names_a_file_only_later(self):
+        words = ("--", "sh", "-c", 'echo "$0" >> ran', "{}", ":::", "later")
+        self.assertEqual(self.run_words(*words), ["later"])
+        time.sleep(0.05)  # the clock that stamps files lags behind
+        self.write("later", "now")
+        self.assertEqual(self.run_words(*words), ["later"])
+        self.assertEqual(self.run_words(*words), [])
+
+
+class OlderStateTest(RerunCase):
+    def test_it_is_read_and_its_tasks_run_again_with_the_reason(self):
+        self.write("sweep.yaml", "command: [sh, -c, 'echo v={x}']\nparameters: {x: [1, 2]}\nresults: {v: 'v=(.)'}\n")
+        self.run_sweep()
+        before = self.gantry("results", "--csv").stdout
+        with sqlite3.connect(self.dir / ".gantry" / "gantry.db") as database:
+            database.execute("ALTER TABLE runs DROP COLUMN result_rules")
+            database.execute("UPDATE events SET command_digest = zeroblob(15) || x'01'")
+            database.execute("PRAGMA user_version = 2")
+        database.close()
+        self.assertEqual(self.gantry("results", "--csv").stdout, before)
+        self.assertEqual(self.gantry("status").code, 0)
+        self.run_sweep()
+        self.assertIn("2 finished tasks run again: recorded by an older gantry\n", self.last.stderr)
+
+
+class NewestResultTest(RerunCase):
+    def values(self, *words):
+        self.write("untracked.sh", "cat value\n")
+        result = self.gantry("run", *words)
+        self.assertEqual(result.code, 0, result)
+        return self.gantry("log", "all", "--stdout").stdout, " ".join(result.stderr.split())
+
+    def test_of_all_runs_counts(self):
+        command = ("--", "sh", "untracked.sh", "{}", ":::", "1", "2")
+        for value, words in (("old", command), ("new", ("--fresh", *command, "3"))):
+            self.write("value", value)
+            self.assertEqual(self.values(*words)[0].count(value), 3 if value == "new" else 2)
+        for _ in range(2):
+            for words, tasks in ((command, 2), ((*command, "3"), 3)):
+                values, said = self.values(*words)
+                self.assertEqual((values.count("new"), values.count("old")), (tasks, 0))
+                self.assertIn(f"{tasks} unchanged", said)
+
+    def test_also_after_retry(self):
+        command = ("--", "sh", "untracked.sh", "{}", ":::", "1", "2")
+        self.write("value", "old")
+        self.values(*command)
+        self.values(*command, "3")
+        self.write("value", "new")
+        self.assertEqual(self.gantry("retry", "--run", "1", "1").code, 0)
+        values, _ = self.values(*command, "3")
+        self.assertEqual((values.count("new"), values.count("old")), (1, 2))
 
 
 class OwnWorkTest(RerunCase):
@@ -302,6 +377,7 @@ class ChangedMeanwhileTest(RerunCase):
         self.assertEqual(self.gantry("tasks", "--json").json()["detail"], noted)
         self.assertIn("an input changed while it ran", self.gantry("tasks").stdout)
         self.assertIn("an input changed while it ran", " ".join(self.gantry("explain", "1").stdout.split()))
+        self.assertIn("The next gantry run runs it again", " ".join(self.gantry("explain", "1").stdout.split()))
         self.assertEqual(self.gantry("explain", "1", "--json").json()["history"][0]["detail"], noted)
         self.assertIn("1 finished task runs again: data changed while it ran", self.gantry("run", "sweep.yaml").stderr)
 
