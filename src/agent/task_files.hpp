@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "agent/protocol.hpp"
+#include "base/result_files.hpp"
 
 namespace gantry::agent {
 
 /// Of each file that `results:` reads, and of all of them: a report must fit into a frame.
-inline constexpr std::size_t kMaxCollected = std::size_t{1} << 20;
-inline constexpr std::size_t kMaxCollectedTogether = std::size_t{16} << 20;
+inline constexpr std::size_t kMaxCollected = kMaxResultFile;
+inline constexpr std::size_t kMaxCollectedTogether = kMaxResultFiles;
+static_assert(kMaxCollectedTogether <= kMaxFrame / 2);
 
 /// What tells a file that was written from one that was not.
 struct FileStamp {

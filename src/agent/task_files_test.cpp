@@ -114,7 +114,7 @@ TEST_F(TaskFilesTest, CollectsPlainFilesOfReasonableSize) {
 }
 
 TEST_F(TaskFilesTest, CollectsNotMoreThanAMessageHolds) {
-  write("large", std::string(kMaxCollected, 'x'));
+  write("large", std::string(kMaxCollectedTogether / 3, 'x'));
   for (int i = 0; i < 100; ++i) start_.collect.push_back(dir_ / "large");
   std::size_t sum = 0;
   for (const auto& [path, content] : collect_files(start_)) sum += content.size();

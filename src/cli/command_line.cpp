@@ -47,7 +47,10 @@ void add_help_command(CLI::App& app, Action& action) {
       if (about == nullptr)
         return fail(ErrorCode::usage, fmt::format("there is no command '{}'", one_line(*topic)),
                     "'gantry --help' lists the commands");
-      context.out.write(about->help());
+      // App::help() would show the command that is running, which is this one.
+      context.out.write(about == &app ? app.get_formatter()->make_help(&app, app.get_name(),
+                                                                       CLI::AppFormatMode::Normal)
+                                      : about->help());
       return kExitOk;
     };
   });

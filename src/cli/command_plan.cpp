@@ -172,7 +172,7 @@ Result<int> run_plan(Context& context, const PlanOptions& options) {
 void add_plan(CLI::App& app, Action& action) {
   auto options = std::make_shared<PlanOptions>();
   CLI::App* command =
-      app.add_subcommand("plan", "Predict how long a sweep takes on a grid, and run nothing");
+      app.add_subcommand("plan", "Predict how long a sweep takes on a grid; run nothing");
   command->add_option("SWEEP", options->sweep, "The sweep file")->type_name("")->required();
   command->add_option("--grid", options->grid, "The grid file: sites, hosts and links")
       ->type_name("FILE")

@@ -30,6 +30,10 @@ struct StatusOptions {
 std::string what_next(const store::RunRecord& record, std::string_view state) {
   const auto& counts = record.counts;
   if (state == "running") return {};
+  if (counts.failed > 0 && counts.done + counts.failed < counts.total)
+    return "gantry tasks --failed says why; the same gantry run again goes on with the pending "
+           "ones, "
+           "and tries the failed ones again";
   if (counts.failed > 0)
     return "gantry tasks --failed says why; gantry retry --failed tries them again";
   if (counts.done < counts.total) return "the same gantry run again goes on with it";

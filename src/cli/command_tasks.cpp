@@ -164,8 +164,9 @@ Result<int> list_tasks(Context& context, const TasksOptions& options) {
   table.finish();
   if (options.json) return kExitOk;
   if (table.rows() == 0)
-    context.note(fmt::format("none of run {}'s {} tasks {}", run.record.id.value(),
-                             run.record.counts.total, states_text(options.tasks)));
+    context.note(fmt::format("none of run {}'s {} task{} {}", run.record.id.value(),
+                             run.record.counts.total, run.record.counts.total == 1 ? "" : "s",
+                             states_text(options.tasks)));
   return kExitOk;
 }
 

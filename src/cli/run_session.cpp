@@ -106,6 +106,10 @@ void print_summary(Context& context, const driver::Summary& summary, const RunRe
     context.complain(fmt::format("  {} changed while {} ran: the next gantry run makes {} again",
                                  path, count == 1 ? "1 task" : fmt::format("{} tasks", count),
                                  count == 1 ? "it" : "them"));
+  if (summary.cut > 0)
+    context.complain(
+        fmt::format("  of the output of {} only the end was kept: the disk was full",
+                    summary.cut == 1 ? "1 task" : fmt::format("{} tasks", summary.cut)));
   print_failures(context, reporter.failures());
   if (is_unfinished(summary))
     context.note(fmt::format("stopped: {}. Run the same command again to go on.",
@@ -129,6 +133,7 @@ void json_summary(Context& context, const driver::Summary& summary) {
       .number("cancelled", counts.cancelled)
       .number("executed", summary.executed)
       .number("unchanged", summary.unchanged)
+      .number("cut_outputs", summary.cut)
       .real("seconds", seconds(summary.elapsed))
       .flag("interrupted", is_unfinished(summary))
       .text("why", summary.why);
@@ -218,7 +223,8 @@ void add_session_options(CLI::App& command, SessionOptions& options) {
       ->check(CLI::Range(1U, 4096U).description(""));
   command.add_flag("--keep-going", options.keep_going, "Go on even if everything fails at first");
   command.add_option("--max-fails", options.max_fails, "Start nothing more after N failures")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(CLI::Range(1U, 100'000'000U).description(""));
   command
       .add_option("--scheduler", options.scheduler,
                   "How hosts get their tasks: workqueue, best, ...")

@@ -77,6 +77,7 @@ struct Summary {
   /// Inputs whose content changed while tasks ran, and how many tasks for which that counts: their
   /// results are kept, and not reused.
   std::map<std::string, std::uint32_t> changed;
+  std::uint32_t cut = 0;     ///< attempts of whose output only the end could be kept
   bool interrupted = false;  ///< Ctrl-C or too many failures: run again to go on
   std::string why;           ///< of the interruption
 };

@@ -95,6 +95,7 @@ class FakeLauncher final : public Launcher {
     events_.emplace_back(ReportReceived{report, {}, host, ++receipts_});
   }
   void recall(HostId host) override {
+    if (on_recall) on_recall();
     for (const auto& key : started) events_.emplace_back(TaskReturned{key, host});
   }
   void acknowledge(std::uint64_t receipt) override { acknowledged = receipt; }
@@ -113,6 +114,7 @@ class FakeLauncher final : public Launcher {
   }
 
   std::function<void(const Task&, AttemptReport&)> outcome;
+  std::function<void()> on_recall;
   bool hold = false;  ///< tasks are taken and never end
   std::vector<TaskKey> started;
   std::vector<TaskKey> cancelled;

@@ -236,6 +236,7 @@ Result<> Session::on_report(ReportReceived received) {
   const bool tried = ended.report.cause != FailureCause::cancelled || was_started(ended.report);
   if (tried) ++executed_;
   ++ended_;
+  if (ended.report.out.truncated || ended.report.err.truncated) ++cut_;
   std::string stale = adopted ? why_stale(ended) : "";
   if (stale.empty()) {
     record_end(std::move(ended));

@@ -60,6 +60,8 @@ class Session {
   /// Shows it as well, with what the engine makes of it.
   void record_end(AttemptEnded ended);
   Result<> commit(bool last);
+  /// The journal cannot be written: takes back what has not begun.
+  void hold_tasks(const Error& why);
   /// Hands what waits to the store.
   void write_group();
   /// A result counts for later runs only if its inputs are what they were when it was started.
@@ -103,6 +105,7 @@ class Session {
   std::uint64_t acknowledged_ = 0;
   std::uint32_t executed_ = 0;
   std::uint32_t ended_ = 0;
+  std::uint32_t cut_ = 0;  ///< Summary::cut
   std::deque<std::pair<TimePoint, std::uint32_t>>
       pace_;  ///< (when, ended so far), over the last seconds
   int stops_ = 0;

@@ -128,15 +128,14 @@ Result<> Session::commit(bool last) {
     const bool give_up = stuck_since_ != kNever && now_ - stuck_since_ > kJournalPatience;
     if (give_up || (last && clock_.now() > deadline)) {
       Error error = std::move(committed).error();
-      error.hint = "nothing is lost: the agent keeps what has finished. " +
+      error.hint = "how tasks ended is not lost: the agent keeps it. " +
+                   (cut_ == 0 ? ""
+                              : fmt::format("Of the output of {} only the end was kept. ",
+                                            cut_ == 1 ? "1 task" : fmt::format("{} tasks", cut_))) +
                    (error.hint.empty() ? "Mend this and run the same command again" : error.hint);
       return tl::unexpected<Error>(std::move(error));
     }
-    if (stuck_since_ == kNever) {
-      stuck_since_ = now_;
-      if (observer_.notice)
-        observer_.notice(committed.error().message + "; starting nothing, trying again");
-    }
+    if (stuck_since_ == kNever) hold_tasks(committed.error());
     if (!last) return {};
     ::usleep(200'000);
   }
@@ -147,13 +146,21 @@ Result<> Session::commit(bool last) {
   return {};
 }
 
+void Session::hold_tasks(const Error& why) {
+  stuck_since_ = now_;
+  for (const auto& [host, name] : host_names_) launcher_.recall(host);
+  if (observer_.notice) observer_.notice(why.message + "; starting nothing, trying again");
+}
+
 tl::unexpected<Error> Session::abandon(Error error) {
   run_.engine.apply(CancelRequested{true, {}, now_});
   carry_out(run_.engine.decide(now_));
   launcher_.close();
   error.hint =
-      "what it held is lost, and the tasks that still ran were ended. Run the same command again "
-      "to start over";
+      "the tasks that still ran were ended. If the state directory was moved, what it held is "
+      "where "
+      "it is now: move it back and run the same command again to go on. Otherwise run the same "
+      "command again to start over";
   return tl::unexpected<Error>(std::move(error));
 }
 
@@ -204,6 +211,7 @@ Summary Session::summary() const {
   s.unchanged = run_.unchanged;
   s.outdated = run_.outdated;
   s.changed = changed_;
+  s.cut = cut_;
   s.why = run_.engine.draining();
   const auto& c = run_.engine.counts();
   s.interrupted = stops_ > 0 || (!s.why.empty() && c.done + c.failed < c.total);

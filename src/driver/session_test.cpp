@@ -6,6 +6,7 @@
 #include "driver/driver_fixture.hpp"
 #include "driver/run_setup.hpp"
 #include "driver/take_over.hpp"
+#include "store/faulty_disk.hpp"
 
 namespace gantry::driver {
 namespace {
@@ -213,6 +214,30 @@ TEST_F(SessionTest, ARetryDoesNotWaitForAnAgentWhoseClockIsAhead) {
   EXPECT_EQ(summary.counts.done, 1U);
   EXPECT_LT(summary.elapsed, Duration(std::chrono::minutes(1)));
   EXPECT_EQ(rows(summary.run)[0].ended, ahead) << "the journal says what the agent said";
+}
+
+TEST_F(SessionTest, WhatWaitsIsTakenBackWhileTheJournalCannotBeWritten) {
+  store::FaultyDisk disk;
+  FakeLauncher launcher;
+  int recalls = 0;
+  launcher.outcome = [&](const Task& task, AttemptReport&) {
+    if (task.id == TaskId(1)) disk.allow(0);
+  };
+  launcher.on_recall = [&] {
+    ++recalls;
+    disk.heal();
+  };
+  const auto summary = drive_with(launcher, sweep({"echo", "{}", ":::", "1..50"}));
+  EXPECT_EQ(recalls, 1);
+  EXPECT_EQ(summary.counts.done, 50U);
+}
+
+TEST_F(SessionTest, AnOutputThatWasCutIsCounted) {
+  FakeLauncher launcher;
+  launcher.outcome = [](const Task& task, AttemptReport& report) {
+    report.out = {100'000, "the end", "", 0, task.id != TaskId(2)};
+  };
+  EXPECT_EQ(drive_with(launcher, sweep({"echo", "{}", ":::", "a", "b", "c"})).cut, 2U);
 }
 
 TEST_F(SessionTest, OutputThatCannotBeReadIsNamedAsTheReason) {

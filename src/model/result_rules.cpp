@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 #include <re2/re2.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <ctime>
 #include <map>
 
+#include "base/result_files.hpp"
 #include "model/csv.hpp"
 #include "model/json_view.hpp"
+#include "model/quantity.hpp"
 #include "model/template.hpp"
 
 namespace gantry {
@@ -98,6 +101,19 @@ void add_place(Hasher& hasher, const ResultDefinition& rule) {
   hasher.add(rule.column).add(rule.row);
 }
 
+/// Of a file that was not collected.
+std::string why_not_read(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return "is not there";
+  if (!S_ISREG(info.st_mode)) return "is not a plain file";
+  const auto most = format_bytes(kMaxResultFile);
+  if (static_cast<std::uint64_t>(info.st_size) > kMaxResultFile)
+    return fmt::format("is {} long; values are read from files of up to {}",
+                       format_bytes(static_cast<std::uint64_t>(info.st_size)), most);
+  return fmt::format("could not be read, or has more than {} together with the others",
+                     format_bytes(kMaxResultFiles));
+}
+
 /// The collected files of one attempt, each parsed at most once.
 class Files {
  public:
@@ -107,7 +123,7 @@ class Files {
   Result<std::string> value(const ResultDefinition& rule, const std::string& path) {
     const auto found = std::find_if(collected_.begin(), collected_.end(),
                                     [&](const auto& file) { return file.first == path; });
-    if (found == collected_.end()) return missing(fmt::format("{} is not there", path));
+    if (found == collected_.end()) return missing(fmt::format("{} {}", path, why_not_read(path)));
     if (rule.source == ResultDefinition::Source::json) {
       auto document = documents_.find(path);
       if (document == documents_.end())
@@ -200,7 +216,7 @@ std::vector<Digest> ResultRules::rule_digests() const {
 Result<std::vector<std::pair<std::string, std::string>>> ResultRules::extract(
     std::string_view standard_output, std::span<const std::string> paths,
     std::span<const std::pair<std::string, std::string>> collected,
-    std::span<const std::pair<std::string, std::string>> known) const {
+    std::span<const std::pair<std::string, std::string>> known, bool cut) const {
   std::vector<std::pair<std::string, std::string>> values;
   Files files(collected);
   std::size_t room = kMaxResultBytes;
@@ -219,6 +235,9 @@ Result<std::vector<std::pair<std::string, std::string>>> ResultRules::extract(
       }
       room -= value->size();
       values.emplace_back(rule.name, std::move(*value));
+    } else if (cut && rule.source == ResultDefinition::Source::standard_output) {
+      return missing(fmt::format("'{}': {}; only the end of the output was kept: the disk was full",
+                                 rule.name, value.error().message));
     } else if (!rule.optional) {
       return missing(fmt::format("'{}': {}", rule.name, value.error().message));
     }

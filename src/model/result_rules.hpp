@@ -35,11 +35,12 @@ class ResultRules {
 
   /// `paths[i]` is the file of rule i (empty for standard output), `collected` the files' contents
   /// by path. A missing value is an error that names it, unless it is optional: then it is left
-  /// out. A value in `known` is not looked for.
+  /// out. Of an output of which only the end was kept (`cut`) nobody knows what it had: no match is
+  /// an error there. A value in `known` is not looked for.
   [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> extract(
       std::string_view standard_output, std::span<const std::string> paths,
       std::span<const std::pair<std::string, std::string>> collected,
-      std::span<const std::pair<std::string, std::string>> known = {}) const;
+      std::span<const std::pair<std::string, std::string>> known = {}, bool cut = false) const;
 
  private:
   struct Patterns;

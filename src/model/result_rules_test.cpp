@@ -133,6 +133,21 @@ TEST(ResultRules, OptionalValuesMayBeMissing) {
   EXPECT_TRUE(rules->extract("", std::vector<std::string>{"/absent"}, Values{}));
 }
 
+TEST(ResultRules, NobodyKnowsWhatTheLostPartOfAnOutputHad) {
+  auto rule = pattern("E=(.)");
+  rule.optional = true;
+  const auto rules = ResultRules::compile({rule}, "s.yaml");
+  ASSERT_TRUE(rules);
+  const std::vector<std::string> paths{""};
+  EXPECT_TRUE(rules->extract("E=1", paths, Values{}, {}, true));
+  const auto values = rules->extract("the end", paths, Values{}, {}, true);
+  ASSERT_FALSE(values);
+  EXPECT_EQ(
+      values.error().message,
+      "'e': the output has no match of 'E=(.)'; only the end of the output was kept: the disk "
+      "was full");
+}
+
 TEST(ResultRules, TheDigestKnowsEveryPart) {
   const auto digest = [](const ResultDefinition& rule) {
     return ResultRules::compile({rule}, "")->digest();

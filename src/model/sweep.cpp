@@ -259,8 +259,8 @@ Result<ResultValues> Sweep::extract(const AttemptReport& report, std::string_vie
   if (number == 0 || number > size())
     return fail(ErrorCode::usage, "a report of a task that is not in the sweep");
   impl_->select(number);
-  return impl_->results.extract(whole_stdout, impl_->render_result_files(), report.collected,
-                                known);
+  return impl_->results.extract(whole_stdout, impl_->render_result_files(), report.collected, known,
+                                report.out.truncated);
 }
 
 bool Sweep::reads_stdout() const {

@@ -199,7 +199,9 @@ class OneLinerReader {
     const std::string name = list_name(words[0]);
     if (name.empty()) {
       const std::string_view meant = leading_name(words[0]);
-      if (!meant.empty() && ParameterValues::range(words[0].substr(meant.size() + 1)))
+      const std::string rest = meant.empty() ? "" : words[0].substr(meant.size() + 1);
+      const bool looks_listed = words.size() == 1 && rest.find(',') != std::string::npos;
+      if (looks_listed || ParameterValues::range(rest))
         result_.warnings.push_back(fmt::format(
             "'{}' is one value as it is; with {{{}}} in the command it is a list of that "
             "name",

@@ -133,6 +133,10 @@ TEST(OneLiner, ARangeThatIsNoneIsWarnedOf) {
   };
   EXPECT_THAT(warnings({"e", "{}", ":::", "seed=1..2"}),
               ElementsAre(HasSubstr("with {seed} in the command")));
+  EXPECT_THAT(warnings({"e", "{}", ":::", "seed=1,2"}),
+              ElementsAre(HasSubstr("'seed=1,2' is one value as it is")));
+  EXPECT_THAT(warnings({"e", "{}", ":::", "a,b"}), ElementsAre());
+  EXPECT_THAT(warnings({"e", "{}", ":::", "at=1,2", "at=1,3"}), ElementsAre());
   EXPECT_THAT(warnings({"e", "{}", ":::", "run=1.csv"}), ElementsAre());
   EXPECT_THAT(warnings({"e", "{seed}", ":::", "seed=1..2"}), ElementsAre());
 }

@@ -201,6 +201,7 @@ class QueriesTest(CommandsCase):
 class UsageTest(CommandsCase):
     def test_help_of_every_command_has_examples(self):
         overview = self.ok("--help").stdout
+        self.assertEqual(self.ok("help").stdout, overview)
         for command in COMMANDS:
             self.assertIn(f"\n  {command} ", overview)
             text = self.ok(command, "--help").stdout

@@ -237,6 +237,8 @@ class OneLinerTest(gantry_test.TestCase):
             ("-j0", "--", "echo", ":::", "a"): ["jobs"],
             ("-jx", "--", "echo", ":::", "a"): ["x"],
             ("--max-fails", "-1", "--", "echo", ":::", "a"): ["max-fails"],
+            ("--max-fails", "0", "--", "echo", ":::", "a"): ["max-fails", "0"],
+            ("--max-fails", "abc", "--", "echo", ":::", "a"): ["max-fails", "abc"],
             ("--retries", "", "--", "echo", ":::", "a"): ["--retries"],
             ("--timeout", "", "--", "echo", ":::", "a"): ["--timeout"],
             (): ["nothing to run"],

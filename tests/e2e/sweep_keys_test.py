@@ -221,6 +221,22 @@ class ResultsTest(SweepFileCase):
         self.assertEqual([task["results"] for task in tasks],
                          [{"x": n, "second": 20, "t": "text"} for n in (1.0, 2.0)])
 
+    def test_from_a_large_file_and_one_that_is_too_large(self):
+        self.write("make.py", """
+            import sys
+            open(f"{sys.argv[1]}.json", "w").write('{"x": 1, "rest": "' + "r" * (int(sys.argv[1]) << 20) + '"}')
+            """)
+        self.write("sweep.yaml", """
+            command: python3 make.py {n}
+            parameters: {n: [5, 17]}
+            results: {x: {json: "{n}.json"}}
+            """)
+        result = self.gantry("run", "sweep.yaml")
+        self.assertEqual(result.code, 1, result)
+        self.assertIn("values are read from files of up to 16 MiB", " ".join(result.stderr.split()))
+        rows = self.gantry("results", "--jsonl").json_lines()
+        self.assertEqual([row["results"] for row in rows], [{"x": 1}])
+
     def test_from_csv_that_a_task_writes(self):
         self.write("make.sh", 'printf "time,energy\\n0,1.5\\n1,2.5\\n2,3.5\\n" > log.csv\n')
         tasks = self.results_of("""

@@ -36,7 +36,7 @@ class FullDiskTest(FaultCase):
         result = self.gantry("run", "-j2", "sweep.yaml", timeout=120)
         self.assertEqual(result.code, 3, result)
         self.assertIn("full", result.stderr)
-        self.assertIn("nothing is lost", self.flat(result.stderr))
+        self.assertIn("how tasks ended is not lost", self.flat(result.stderr))
         self.assertLess(len(self.lines("ran")), self.TASKS, "it went on although nothing could be recorded")
         disk.resize(64 * 1024)
         self.assert_complete()
@@ -74,6 +74,7 @@ class FullDiskTest(FaultCase):
             """, executable=True)
         result = self.gantry("run", "-j1", "--no-output", "--", "./task", "{}", ":::", "large", "small")
         self.assertEqual(result.code, 0, result)
+        self.assertIn("of the output of 1 task only the end was kept", self.flat(result.stderr))
         self.assertEqual(self.lines("ran"), ["1", "2"])
         tasks = self.tasks()
         self.assertEqual((tasks[1]["stdout_size"], tasks[2]["stdout_size"]), (4_000_008, 100_000))
@@ -83,6 +84,28 @@ class FullDiskTest(FaultCase):
         self.assertIn("16384 of 4000008 bytes", self.flat(log.stderr))
         self.assertIn("disk was full", self.flat(log.stderr))
         self.assertTrue(self.gantry("log", "2").stdout == f"{7:0100000d}", "output of another task got in between")
+
+
+    def test_value_that_was_in_the_lost_part_is_not_held_to_be_absent(self):
+        disk = SmallDisk(self, self.state, 2048)
+        self.write("task", """
+            #!/bin/sh
+            echo "$GANTRY_TASK" >> ran
+            echo early=7
+            head -c 4000000 /dev/zero | tr '\\0' x
+            """, executable=True)
+        self.write("sweep.yaml", """
+            command: ./task
+            results: {early: {stdout: 'early=(.)', optional: true}}
+            """)
+        result = self.gantry("run", "sweep.yaml")
+        self.assertEqual(result.code, 1, result)
+        self.assertIn("only the end of the output was kept", self.flat(result.stderr))
+        disk.resize(64 * 1024)
+        result = self.gantry("run", "sweep.yaml")
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(self.lines("ran"), ["1", "1"])
+        self.assertEqual(self.gantry("results", "--jsonl").json_lines()[0]["results"], {"early": 7})
 
 
 class ReadOnlyTest(FaultCase):

@@ -21,7 +21,7 @@ class RemovedStateTest(FaultCase):
         self.assertEqual(result.code, 3, result)
         text = self.flat(result.stderr)
         self.assertIn("gantry.db: removed or replaced while it was in use", text)
-        self.assertIn("Run the same command again to start over", text)
+        self.assertIn("run the same command again to start over", text)
         self.wait_until(lambda: not self.task_processes(), "the tasks that ran to be ended")
         self.assertEqual(self.line_count("began"), 3)
 
@@ -34,6 +34,12 @@ class RemovedStateTest(FaultCase):
     def test_moved_away(self):
         self.state.rename(self.dir / "elsewhere")
         self.assert_stops()
+        # Nothing that ended is lost.
+        shutil.rmtree(self.state, ignore_errors=True)
+        (self.dir / "elsewhere").rename(self.state)
+        self.write("go", "")
+        self.assertEqual(self.gantry("run", "--no-output", "--", "./task", "{}", ":::", "1..100").code, 0)
+        self.assertEqual(self.lines("began").count("1"), 1)
 
 
 if __name__ == "__main__":
