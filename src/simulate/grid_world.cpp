@@ -58,7 +58,7 @@ Result<Trace> without(const Trace& trace, const std::vector<Outage>& outages) {
     if (outage.until < kForever) times.push_back(outage.until);
   }
   std::ranges::sort(times);
-  times.erase(std::ranges::unique(times).begin(), times.end());
+  times.erase(std::unique(times.begin(), times.end()), times.end());
   steps.clear();
   auto next = outages.begin();
   for (const double time : times) {

@@ -88,7 +88,7 @@ Result<SweepApplication> application_of(const Sweep& sweep) {
     sweep.fill_task(TaskId(i + 1), task);
     for (const std::string& path : task.inputs) read[i].push_back(table.number(path));
     std::ranges::sort(read[i]);
-    read[i].erase(std::ranges::unique(read[i]).begin(), read[i].end());
+    read[i].erase(std::unique(read[i].begin(), read[i].end()), read[i].end());
     for (const std::uint32_t number : read[i]) table.add_reader(number);
     result.most_cores = std::max(result.most_cores, task.resources.cores);
   }
