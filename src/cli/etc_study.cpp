@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <time.h>
 
-#include <atomic>
+#include <array>
 #include <filesystem>
 #include <limits>
 #include <optional>
-#include <thread>
 
+#include "base/parallel.hpp"
 #include "cli/display_text.hpp"
 #include "cli/error_report.hpp"
 #include "cli/json_line.hpp"
@@ -131,18 +131,12 @@ Result<int> run_etc_study(Context& context, const EtcStudyOptions& options) {
   }
   TRY_ASSIGN(auto instances, etc_instances(options));
   const auto run = [&](const std::stop_token& stop, const std::function<void()>& step) -> Result<> {
-    std::atomic<std::size_t> next = 0;
-    std::size_t threads = options.jobs > 0 ? options.jobs : std::thread::hardware_concurrency();
-    threads = std::clamp<std::size_t>(threads, 1, instances.size());
-    std::vector<std::jthread> workers;
-    for (std::size_t i = 0; i < threads; ++i)
-      workers.emplace_back([&] {
-        for (std::size_t at = next++; at < instances.size() && !stop.stop_requested();
-             at = next++) {
-          solve(instances[at], search, options.seed, stop);
-          if (instances[at].done) step();
-        }
-      });
+    in_parallel(instances.size(), options.jobs, [&](std::size_t i) {
+      if (stop.stop_requested()) return false;
+      solve(instances[i], search, options.seed, stop);
+      if (instances[i].done) step();
+      return true;
+    });
     return {};
   };
   TRY_ASSIGN(const bool interrupted,

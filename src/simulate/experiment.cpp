@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <utility>
 
+#include "base/parallel.hpp"
 #include "schedule/registry.hpp"
 #include "simulate/trace_oracle.hpp"
 
@@ -56,33 +55,24 @@ class Runner {
   }
 
   Result<void> run() {
-    std::uint32_t count =
-        options_.threads > 0 ? options_.threads : std::max(std::thread::hardware_concurrency(), 1U);
-    count = static_cast<std::uint32_t>(std::min<std::size_t>(count, todo_.size()));
-    {
-      std::vector<std::jthread> threads;
-      for (std::uint32_t i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
-    }
+    in_parallel(todo_.size(), options_.threads, [this](std::size_t i) { return work(i); });
     if (error_) return tl::make_unexpected(*error_);
     return {};
   }
 
  private:
-  void work() {
-    for (;;) {
-      const std::size_t next = next_.fetch_add(1);
-      if (next >= todo_.size() || options_.stop.stop_requested() || failed_) return;
-      const auto [point, repetition] = todo_[next];
-      auto outcome = run_trial(point, repetition);
-      const std::lock_guard lock(mutex_);
-      if (outcome) {
-        if (options_.ended) options_.ended(*outcome);
-        continue;
-      }
-      failed_ = true;
-      if (next < failed_at_) error_ = outcome.error();
-      failed_at_ = std::min(failed_at_, next);
+  bool work(std::size_t index) {
+    if (options_.stop.stop_requested()) return false;
+    const auto [point, repetition] = todo_[index];
+    auto outcome = run_trial(point, repetition);
+    const std::lock_guard lock(mutex_);
+    if (outcome) {
+      if (options_.ended) options_.ended(*outcome);
+      return true;
     }
+    if (index < failed_at_) error_ = outcome.error();
+    failed_at_ = std::min(failed_at_, index);
+    return false;
   }
 
   [[nodiscard]] Result<TrialOutcome> run_trial(std::size_t point, std::uint32_t repetition) const {
@@ -114,8 +104,6 @@ class Runner {
   const Experiment& experiment_;
   const ExperimentOptions& options_;
   std::vector<std::pair<std::size_t, std::uint32_t>> todo_;
-  std::atomic<std::size_t> next_ = 0;
-  std::atomic<bool> failed_ = false;
   std::mutex mutex_;
   std::optional<Error> error_;  ///< of the first trial in order that failed
   std::size_t failed_at_ = std::numeric_limits<std::size_t>::max();

@@ -8,7 +8,7 @@
 results=$root/build/results
 passed=0 failed=0 skipped=0
 whole_program_preset=dev  # which build the end-to-end and fault tests drive
-fuzz_budget=100           # seconds that all fuzzers together have in ./dev test
+fuzz_budget=70            # seconds that all fuzzers together have in ./dev test
 
 # count PASSED FAILED [SKIPPED]
 count() { echo "$1 $2 ${3:-0}" >>"$results/counts"; }
