@@ -93,8 +93,7 @@ PlanFollower::HostQueue* PlanFollower::most_overdue(const World& world, const Ho
     if (late <= kOnTime || (own != nullptr && own->start <= entry.start)) continue;
     // How long it would take here: the busy host is late by `late` already, and nobody knows how
     // much later it will be.
-    const double length = seconds(entry.length) * other->speed / mine.speed;
-    if (mine.speed <= 0 || length > seconds(entry.length + late)) continue;
+    if (seconds(entry.length) * other->speed > seconds(entry.length + late) * mine.speed) continue;
     if (most == nullptr || entry.start < most->entries.front().start) most = other;
   }
   return most;

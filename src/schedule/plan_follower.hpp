@@ -17,8 +17,9 @@ namespace gantry::schedule {
 
 class PlanFollower {
  public:
-  /// `share_late`: a host that has nothing to do, or is ahead of the plan, takes tasks from others
-  /// of its site whose start is overdue, if it will have done them earlier.
+  /// `share_late`: a host that has done its part of the plan, or is ahead of it, takes tasks from
+  /// others of its site whose start is overdue, if it will have done them earlier. Of a host that
+  /// had no part nobody knows here how fast it is.
   explicit PlanFollower(bool share_late) : share_late_(share_late) {}
 
   /// From now on this plan; what is left of the last one is forgotten.

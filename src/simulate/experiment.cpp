@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <tuple>
 #include <utility>
 
 #include "base/parallel.hpp"
@@ -19,10 +20,11 @@ namespace {
 schedule::Situation situation_of(const Trial& trial) {
   schedule::Situation situation;
   for (const double bytes : trial.application.file_bytes) situation.files.push_back({bytes});
-  std::map<std::pair<double, std::vector<FileId>>, std::size_t> classes;
+  using Needs = std::tuple<double, double, double, std::vector<FileId>>;
+  std::map<Needs, std::size_t> classes;
   for (const Application::Task& task : trial.application.tasks) {
-    const auto [known, is_new] =
-        classes.try_emplace({task.cost, task.files}, situation.classes.size());
+    const auto [known, is_new] = classes.try_emplace(
+        {task.cost, task.private_bytes, task.output_bytes, task.files}, situation.classes.size());
     if (is_new) {
       schedule::TaskClass task_class{.work = task.cost,
                                      .private_bytes = task.private_bytes,
