@@ -54,8 +54,7 @@ struct Situation {
 };
 
 /// When things will be done. The simulator's oracle, a noisy copy of it, and the forecasts of real
-/// runs answer alike. No answer is before `from`, and none decreases when `from`, `work` or `bytes`
-/// grows.
+/// runs answer alike. No answer is before `from`, and none decreases when `from` or `bytes` grows.
 class Estimates {
  public:
   virtual ~Estimates() = default;
@@ -64,6 +63,9 @@ class Estimates {
   /// When a transfer between home and the site that starts at `from` has arrived.
   [[nodiscard]] virtual Seconds moved(std::uint32_t site, Seconds from, double bytes,
                                       bool outbound) const = 0;
+
+  /// Does more work never end earlier? If so, a planner may conclude from some tasks to others.
+  [[nodiscard]] virtual bool ascend() const { return true; }
 
   /// The same as computed() for each of `works`, which ascend. Override it where one walk is
   /// cheaper.

@@ -82,13 +82,18 @@ bool Sched::all_covered() {
   return true;
 }
 
+/// A slice that is not settled looks better than it is, or as good: if it is not the best even so,
+/// nobody needs to know.
 Slice* Sched::next() {
-  Slice* least = nullptr;
-  for (Slice& slice : slices_)
-    if (slice.choice() != nullptr &&
-        (least == nullptr || slice.choice()->priority < least->choice()->priority))
-      least = &slice;
-  return least;
+  for (;;) {
+    Slice* least = nullptr;
+    for (Slice& slice : slices_)
+      if (slice.choice() != nullptr &&
+          (least == nullptr || slice.choice()->priority < least->choice()->priority))
+        least = &slice;
+    if (least == nullptr || least->settled()) return least;
+    least->settle(drawing_);
+  }
 }
 
 void Sched::assign(Slice& slice) {

@@ -6,17 +6,24 @@
 namespace gantry::schedule {
 
 void BestEnds::offer(std::span<const Seconds> ends, std::uint32_t rank) {
-  const bool two = !second_.ends.empty();
-  const Column& last = two ? second_ : first_;
-  for (std::size_t i = 0; i < ends.size(); ++i) {
-    if (ends[i] > last.ends[i]) continue;  // as most are
+  const auto end_of = [&](std::size_t i) { return ends[i]; };
+  if (second_.ends.empty()) {
+    any_block(end_of, [&](std::size_t i) {
+      if (first_.admits(i, ends[i], rank)) first_.set(i, ends[i], rank);
+      return false;
+    });
+    return;
+  }
+  any_block(end_of, [&](std::size_t i) {
+    if (!second_.admits(i, ends[i], rank)) return false;
     if (first_.admits(i, ends[i], rank)) {
-      if (two) second_.set(i, first_.ends[i], first_.ranks[i]);
+      second_.set(i, first_.ends[i], first_.ranks[i]);
       first_.set(i, ends[i], rank);
-    } else if (two && rank != first_.ranks[i] && second_.admits(i, ends[i], rank)) {
+    } else if (rank != first_.ranks[i]) {
       second_.set(i, ends[i], rank);
     }
-  }
+    return false;
+  });
 }
 
 SiteHosts::SiteHosts(std::vector<Host> hosts) : hosts_(std::move(hosts)) {

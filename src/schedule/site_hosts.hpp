@@ -11,8 +11,9 @@
 
 namespace gantry::schedule {
 
-/// For each of some works the host where it ends first, and if wanted the next best. Hosts stand
-/// here by their rank, which decides ties.
+/// For each of some works, which ascend, the host where it ends first, and if wanted the next best.
+/// Hosts stand here by their rank, which decides ties. More work is expected to end later; where it
+/// does not, say so.
 class BestEnds {
  public:
   static constexpr std::uint32_t kNone = ~0U;
@@ -22,14 +23,15 @@ class BestEnds {
     second_.reset(two ? works : 0);
   }
 
+  /// From now on the ends of a host need not ascend.
+  void expect_any_order() { block_ = 1; }
+
   /// Of hosts with that rank or a later one, none of which ends anything before `ends`: can one of
   /// them get in?
   template <class Ends>
   [[nodiscard]] bool admits(const Ends& ends, std::uint32_t rank) const {
-    const Column& last = second_.ends.empty() ? first_ : second_;
-    for (std::size_t i = 0; i < last.ends.size(); ++i)
-      if (last.admits(i, ends(i), rank)) return true;
-    return false;
+    const Column& last = this->last();
+    return any_block(ends, [&](std::size_t i) { return last.admits(i, ends(i), rank); });
   }
 
   /// The same host may be offered again.
@@ -60,6 +62,23 @@ class BestEnds {
     }
   };
 
+  [[nodiscard]] const Column& last() const { return second_.ends.empty() ? first_ : second_; }
+
+  /// Calls `found` for each work whose end may be early enough, until it returns true. Ends ascend,
+  /// here and there: where the first of a block is too late for the last of it, all of it is.
+  template <class Ends, class Found>
+  bool any_block(const Ends& ends, const Found& found) const {
+    const std::vector<Seconds>& limits = last().ends;
+    for (std::size_t begin = 0; begin < limits.size(); begin += block_) {
+      const std::size_t end = std::min(begin + block_, limits.size());
+      if (ends(begin) > limits[end - 1]) continue;
+      for (std::size_t i = begin; i < end; ++i)
+        if (found(i)) return true;
+    }
+    return false;
+  }
+
+  std::size_t block_ = 8;
   Column first_;
   Column second_;
 };

@@ -23,11 +23,15 @@ Slice::Slice(const Drawing& drawing, std::vector<std::uint32_t> classes)
   versions_.assign(sites_, 0);
   last_best_.resize(sites_);
   best_.assign(slots * sites_, {0, 0, 0});
-  if (heuristic_ == Heuristic::sufferage) runner_up_.assign(slots * sites_, 0);
+  if (heuristic_ == Heuristic::sufferage) {
+    runner_up_.assign(slots * sites_, 0);
+    runner_up_versions_.assign(sites_, 0);
+  }
   returned_.resize(slots);
   no_transfer_before_.assign(sites_, 0);
   row_starts_.assign(drawing.situation.hosts.size(), kNever);
   rows_.resize(drawing.situation.hosts.size() * slots);
+  if (!drawing.estimates.ascend()) best_ends_.expect_any_order();
   for (std::size_t i = 0; i < slots; ++i) select(drawing, i, true);
   choose(drawing);
 }
@@ -49,6 +53,7 @@ void Slice::remove(const Drawing& drawing, std::uint32_t task_class) {
     give_slot_to_next(drawing);
   else if (slots_.size() > 1 && empty_ > slots_.size() / 8)
     drop_empty_slots();
+  choose(drawing);
 }
 
 /// What is known of the others stays, but for the rows.
@@ -95,14 +100,31 @@ void Slice::reconsider_passed_over(const Drawing& drawing) {
 
 void Slice::update(const Drawing& drawing, std::uint32_t site, bool sent) {
   if (sent) reconsider_passed_over(drawing);
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    const Slot& slot = slots_[i];
-    if (slot.empty) continue;
-    if (!sent && slot.first_site != site && !(compares_sites() && slot.second_site == site))
-      continue;
-    if (versions_[site] != drawing.hosts.version(site)) refresh(drawing, site);
-    select(drawing, i, sent);
+  const auto concerned = [&](const Slot& slot) {
+    return !slot.empty &&
+           (sent || slot.first_site == site || (compares_sites() && slot.second_site == site));
+  };
+  if (std::ranges::none_of(slots_, concerned)) return;
+  if (!sent && heuristic_ == Heuristic::min_min) {
+    // It got later, so nothing is chosen sooner for it: how much later can wait until the slice is
+    // about to be chosen.
+    settled_ = false;
+    return;
   }
+  if (versions_[site] != drawing.hosts.version(site))
+    refresh(drawing, site, std::ranges::any_of(slots_, [&](const Slot& slot) {
+              return !slot.empty && slot.first_site == site;
+            }));
+  for (std::size_t i = 0; i < slots_.size(); ++i)
+    if (concerned(slots_[i])) select(drawing, i, sent);
+  if (sent) settled_ = true;
+  choose(drawing);
+}
+
+void Slice::settle(const Drawing& drawing) {
+  for (std::size_t i = 0; i < slots_.size(); ++i)
+    if (!slots_[i].empty && stale(drawing, i, slots_[i].first_site)) select(drawing, i, false);
+  settled_ = true;
   choose(drawing);
 }
 
@@ -151,9 +173,10 @@ void Slice::remember_best(const Drawing& drawing, std::uint32_t site) {
   }
 }
 
-/// Finds out again what the completions at the site are.
-void Slice::refresh(const Drawing& drawing, std::uint32_t site) {
-  const bool two = heuristic_ == Heuristic::sufferage;
+/// Finds out again what the completions at the site are, with those on the second-best hosts if
+/// they matter.
+void Slice::refresh(const Drawing& drawing, std::uint32_t site, bool runner_ups) {
+  const bool two = runner_ups && heuristic_ == Heuristic::sufferage;
   const Seconds there = drawing.chart.inputs_there(*like_, site, no_transfer_before_[site]);
   best_ends_.reset(slots_.size(), two);
   offer_last_best(drawing, site, there);
@@ -170,6 +193,7 @@ void Slice::refresh(const Drawing& drawing, std::uint32_t site) {
   if (two) {
     drawing.chart.returned_each(*like_, site, best_ends_.second_ends(), returned_);
     for (std::size_t i = 0; i < slots_.size(); ++i) runner_up_[i * sites_ + site] = returned_[i];
+    runner_up_versions_[site] = drawing.hosts.version(site);
   }
   versions_[site] = drawing.hosts.version(site);
 }
@@ -186,13 +210,16 @@ void Slice::select(const Drawing& drawing, std::size_t index, bool anew) {
     for (;;) {
       find_best_sites(slot, index);
       if (stale(drawing, index, slot.first_site))
-        refresh(drawing, slot.first_site);
+        refresh(drawing, slot.first_site, true);
       else if (compares_sites() && stale(drawing, index, slot.second_site))
-        refresh(drawing, slot.second_site);
+        refresh(drawing, slot.second_site, false);
       else
         break;
     }
   }
+  if (heuristic_ == Heuristic::sufferage &&
+      runner_up_versions_[slot.first_site] != drawing.hosts.version(slot.first_site))
+    refresh(drawing, slot.first_site, true);
   const Completion& first = best(index, slot.first_site);
   slot.possible = first.returned < kNever;
   if (slot.possible) {

@@ -1,7 +1,7 @@
 #pragma once
-/// Classes that differ in nothing but their work, and what sched() knows of them at each site. What
-/// is known of the best sites of a class is exact. Of the others it may be old, but is never too
-/// late: completions only get later, until a file of the slice is sent to the site. Owned by
+/// Classes that differ in nothing but their work, and what sched() knows of them at each site. It
+/// may be old, but is never too late: completions only get later, until a file of the slice is sent
+/// to the site. Of a slice that is settled what is known of the best sites is exact. Owned by
 /// sched().
 
 #include <cstdint>
@@ -50,7 +50,10 @@ class Slice {
   Slice(const Drawing& drawing, std::vector<std::uint32_t> classes);
 
   /// What the heuristic would choose of this slice; nullptr if nothing can be complete anywhere.
+  /// Until the slice is settled the truth may be worse, but not better.
   [[nodiscard]] const Choice* choice() const { return possible_ ? &choice_ : nullptr; }
+  [[nodiscard]] bool settled() const { return settled_; }
+  void settle(const Drawing& drawing);
   [[nodiscard]] bool reads_any_of(std::span<const std::uint32_t> files) const;
 
   /// No task of the class waits any more. REQUIRES: it was the choice.
@@ -79,7 +82,7 @@ class Slice {
   void drop_empty_slots();
   void give_slot_to_next(const Drawing& drawing);
   void reconsider_passed_over(const Drawing& drawing);
-  void refresh(const Drawing& drawing, std::uint32_t site);
+  void refresh(const Drawing& drawing, std::uint32_t site, bool runner_ups);
   void remember_best(const Drawing& drawing, std::uint32_t site);
   void offer_last_best(const Drawing& drawing, std::uint32_t site, Seconds from);
   std::span<const Seconds> ends(const Drawing& drawing, std::uint32_t site, std::size_t place,
@@ -97,11 +100,12 @@ class Slice {
   std::deque<std::uint32_t> rest_;  ///< classes that get the slot when the one that has it is empty
   std::vector<std::uint32_t> passed_over_;  ///< that would have the slot, but are impossible
   std::vector<Slot> slots_;
-  std::size_t empty_ = 0;                    ///< of the slots
-  std::vector<double> works_;                ///< of the slots, ascending
-  std::vector<std::uint32_t> versions_;      ///< of the sites, when the following was found out
-  std::vector<Completion> best_;             ///< for each slot and site
-  std::vector<Seconds> runner_up_;           ///< the same on the site's second-best host
+  std::size_t empty_ = 0;                ///< of the slots
+  std::vector<double> works_;            ///< of the slots, ascending
+  std::vector<std::uint32_t> versions_;  ///< of the sites, when the following was found out
+  std::vector<Completion> best_;         ///< for each slot and site
+  std::vector<Seconds> runner_up_;       ///< the same on the site's second-best host
+  std::vector<std::uint32_t> runner_up_versions_;  ///< of the sites, when that was found out
   std::vector<Seconds> no_transfer_before_;  ///< for each site: see GanttChart::inputs_there()
   std::vector<Seconds> row_starts_;          ///< for each host: the start that its row is for
   std::vector<Seconds> rows_;                ///< for each host and slot: the end there
@@ -110,6 +114,7 @@ class Slice {
   std::vector<std::vector<std::uint32_t>> last_best_;
   std::vector<Seconds> returned_;  ///< to work with, for each slot
   bool possible_ = false;
+  bool settled_ = true;
   Choice choice_;
 };
 
