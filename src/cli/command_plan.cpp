@@ -74,13 +74,7 @@ Result<PlannedStudy> load_plan(Context& context, const PlanOptions& options) {
   PlannedStudy plan;
   TRY_ASSIGN(plan.world, simulate::grid_world(grid));
   TRY_ASSIGN(plan.study, simulate::application_of(loaded.sweep));
-  TRY_ASSIGN(const auto small, simulate::check_depots(grid, plan.study.application.file_bytes,
-                                                      plan.study.file_names));
-  for (const std::string& site : small)
-    context.note(
-        fmt::format("gantry: warning: the depot of site '{}' does not hold all shared files; "
-                    "the plan does not keep within it",
-                    site));
+  TRY(simulate::check_depots(grid, plan.study.application, plan.study.file_names));
   if (plan.study.rounded) context.note("costs are rounded to 5%, as there are many different ones");
   if (plan.study.most_cores > 1)
     context.note(
@@ -190,7 +184,8 @@ void add_plan(CLI::App& app, Action& action) {
   command->add_flag("--json", options->json, "For a program");
   command->footer(
       "A task takes its cost: in seconds on a host of speed 1. Inputs that several\n"
-      "tasks read are shared files; they are moved once to each site that needs them.\n\n"
+      "tasks read are shared files; they are moved once to each site that needs them,\n"
+      "and again when a full depot: had to drop them.\n\n"
       "Examples:\n"
       "  gantry plan sweep.yaml --grid grid.yaml\n"
       "  gantry plan sweep.yaml --grid grid.yaml --scheduler best --svg plan.svg");

@@ -133,6 +133,9 @@ void Session::carry_out(const std::vector<Action>& actions) {
                           [&](const RecallQueued& a) { launcher_.recall(a.host); },
                           [](const MoveFile&) {
                             assert(false && "there is one site, home, where all files are");
+                          },
+                          [](const DropFile&) {
+                            assert(false && "there is one site, home, where all files stay");
                           }},
                action);
   }

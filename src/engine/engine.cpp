@@ -16,14 +16,16 @@ forecast::CostProfile profile_of(const Workload& workload) {
 
 }  // namespace
 
-Engine::Impl::Impl(Workload work, Policy rules, std::unique_ptr<schedule::Scheduler> scheduler)
+Engine::Impl::Impl(Workload work, Policy rules, std::unique_ptr<schedule::Scheduler> scheduler,
+                   SiteMap sites)
     : workload(std::move(work)),
       policy(rules),
+      map(std::move(sites)),
       strategy(std::move(scheduler)),
       appetite(strategy->appetite()),
       tasks(workload.count),
-      ready([this](const Resources& resources) { return fits_somewhere(resources); }),
-      files(workload.file_bytes.size()),
+      ready([this](const TaskNeeds& needs) { return fits_somewhere(needs); }),
+      files(workload.file_bytes, map),
       costs(profile_of(workload)) {
   if (workload.count > 0) typical = workload.resources_of(TaskId(1));
 }
@@ -31,8 +33,10 @@ Engine::Impl::Impl(Workload work, Policy rules, std::unique_ptr<schedule::Schedu
 Engine::Engine(Workload workload, Policy policy)
     : Engine(std::move(workload), policy,
              schedule::make_scheduler(schedule::kDefaultStrategy).value()) {}
-Engine::Engine(Workload workload, Policy policy, std::unique_ptr<schedule::Scheduler> strategy)
-    : impl_(std::make_unique<Impl>(std::move(workload), policy, std::move(strategy))) {}
+Engine::Engine(Workload workload, Policy policy, std::unique_ptr<schedule::Scheduler> strategy,
+               SiteMap map)
+    : impl_(std::make_unique<Impl>(std::move(workload), policy, std::move(strategy),
+                                   std::move(map))) {}
 Engine::~Engine() = default;
 Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;

@@ -12,6 +12,7 @@
 #include "engine/workload.hpp"
 #include "model/action.hpp"
 #include "model/event.hpp"
+#include "model/site_map.hpp"
 #include "schedule/scheduler.hpp"
 
 namespace gantry::engine {
@@ -51,7 +52,8 @@ class Engine {
   /// Uses the default strategy of schedule/registry.hpp.
   Engine(Workload workload, Policy policy);
   /// REQUIRES: strategy is not null.
-  Engine(Workload workload, Policy policy, std::unique_ptr<schedule::Scheduler> strategy);
+  Engine(Workload workload, Policy policy, std::unique_ptr<schedule::Scheduler> strategy,
+         SiteMap map = {});
   ~Engine();
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
@@ -89,7 +91,8 @@ class Engine {
   /// "task 3 needs 64 cores, the largest host has 2" …
   [[nodiscard]] const std::string& draining() const;
   /// Why some task that is to be started fits no host: "task 3 needs 64 cores, the largest host has
-  /// 2"; empty when all do. Looks at every task.
+  /// 2", "task 3 reads 5 GiB of shared files, the largest depot holds 2 GiB"; empty when all do.
+  /// Looks at every task.
   [[nodiscard]] std::string unplaceable() const;
   /// How long the rest will take, from the run times seen so far; zero when nothing is known.
   [[nodiscard]] Duration eta(TimePoint now) const;

@@ -63,16 +63,15 @@ void Engine::Impl::check_stop_rules() {
 }
 
 std::string Engine::unplaceable() const {
-  std::vector<Host> all;
-  for (const auto& [id, state] : impl_->hosts) all.push_back(state.host);
-  std::optional<Resources> fits;
+  std::optional<TaskNeeds> fits;
   for (std::uint32_t i = 1; i <= impl_->tasks.size(); ++i) {
     const TaskRecord& record = impl_->tasks[TaskId(i)];
     if (record.state != TaskState::pending || !record.selected) continue;
-    const Resources needs = impl_->workload.resources_of(TaskId(i));
+    TaskNeeds needs{.resources = impl_->workload.resources_of(TaskId(i))};
+    if (!impl_->map.depots.empty()) needs.files = impl_->workload.files_of(TaskId(i));
     if (needs == fits) continue;
-    if (auto why = engine::unplaceable(TaskId(i), needs, all); !why.empty()) return why;
-    fits = needs;
+    if (auto why = impl_->why_unplaceable(TaskId(i)); !why.empty()) return why;
+    fits = std::move(needs);
   }
   return {};
 }
@@ -81,10 +80,7 @@ void Engine::Impl::check_stuck() {
   const Counts& mine = tasks.selected();
   const bool others_go_on = mine.staging + mine.handed_over + mine.running + mine.waiting > 0;
   if (ready.empty() || ready.placeable() > 0 || others_go_on) return;
-  std::vector<Host> all;
-  for (const auto& [id, state] : hosts) all.push_back(state.host);
-  const auto [task, resources] = ready.front();
-  drain(engine::unplaceable(task, resources, all));
+  drain(why_unplaceable(ready.front()));
 }
 
 void Engine::Impl::wake_retries(TimePoint now) {
@@ -113,7 +109,7 @@ std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions
   std::size_t started = 0;
   for (const auto& intent : plan.starts) start(intent, now, actions) ? ++started : ++refused;
   for (const auto& wanted : plan.moves)
-    if (!move(wanted, now, actions)) ++refused;
+    if (!move_ahead(wanted, now, actions)) ++refused;
   changed = changed || refused > 0;
   return started;
 }
@@ -143,9 +139,12 @@ bool Engine::Impl::start(const schedule::Intent& intent, TimePoint now,
                         ? schedule::is_free(there, load, needs.resources)
                         : schedule::admits(there, load, needs.resources, run_times.mean());
   if (!room) return false;
-  if (!can_stage(needs, site, now)) return false;
+  const bool complete = files.all_there(needs.files, site);
+  if (!complete && !(can_stage(needs, site, now) && make_room(needs.files, site, true, actions)))
+    return false;
+  crowded.erase(site);
   const TaskId task = *ready.take(intent.task_class);
-  if (files.all_there(needs.files, site))
+  if (complete)
     launch(task, intent.host, needs.resources, actions);
   else
     stage(task, host->second.host, needs, now, actions);
@@ -170,9 +169,11 @@ TimePoint Engine::Impl::next_wakeup() const {
   return first;
 }
 
-bool Engine::Impl::fits_somewhere(const Resources& resources) const {
-  return std::ranges::any_of(
-      hosts, [&](const auto& entry) { return schedule::slots(entry.second.host, resources) > 0; });
+bool Engine::Impl::fits_somewhere(const TaskNeeds& needs) const {
+  return std::ranges::any_of(hosts, [&](const auto& entry) {
+    const Host& host = entry.second.host;
+    return schedule::slots(host, needs.resources) > 0 && depot_holds(host.site, needs.files);
+  });
 }
 
 bool Engine::Impl::finished() const {

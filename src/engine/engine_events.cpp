@@ -201,6 +201,7 @@ void Engine::Impl::occupy(HostId host, TaskId task, schedule::Load load) {
   HostState& state = hosts.at(host);
   state.load += load;
   state.ongoing.push_back({task, forecast::usable_cost(workload.cost_of(task))});
+  if (files.has_limit(state.host.site)) files.use(workload.files_of(task), state.host.site);
   show_load(state);
 }
 
@@ -211,7 +212,11 @@ void Engine::Impl::vacate(HostId host, TaskId task, schedule::Load load) {
   // Near the front: hosts work off what they were given in order.
   auto& ongoing = it->second.ongoing;
   const auto place = std::ranges::find(ongoing, task, &schedule::Ongoing::task);
-  if (place != ongoing.end()) ongoing.erase(place);
+  if (place != ongoing.end()) {
+    ongoing.erase(place);
+    const SiteId site = it->second.host.site;
+    if (files.has_limit(site)) files.disuse(workload.files_of(task), site);
+  }
   show_load(it->second);
   changed = true;
 }

@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/engine_impl.hpp"
+#include "model/quantity.hpp"
 
 namespace gantry::engine {
 
@@ -81,6 +84,49 @@ void Engine::Impl::launch_staged(std::vector<Action>& actions) {
     leave_stage(task);
     launch(task, host, workload.resources_of(task), actions);
   }
+}
+
+bool Engine::Impl::make_room(std::span<const FileId> wanted, SiteId site, bool for_task,
+                             std::vector<Action>& actions) {
+  const double lacking = files.lacking(wanted, site);
+  if (lacking <= 0) return true;
+  std::vector<bool> soon(workload.file_bytes.size());
+  for (const schedule::ReadyClass& task_class : ready.view())
+    for (const FileId file : task_class.needs->files) soon[file.value()] = true;
+  const auto victims = files.victims(lacking, wanted, site, soon, for_task);
+  if (!victims) {
+    if (for_task) crowded.insert(site);
+    return false;
+  }
+  for (const FileId file : *victims) {
+    files.gone(file, site);
+    actions.emplace_back(DropFile{file, site});
+  }
+  return true;
+}
+
+bool Engine::Impl::move_ahead(const MoveFile& wanted, TimePoint now, std::vector<Action>& actions) {
+  if (!files.may_move(wanted.file, wanted.to, now) || !files.there(wanted.file, wanted.from))
+    return false;
+  // While files keep coming ahead, a task that needs all of a depot would never find it idle.
+  if (crowded.contains(wanted.to) && files.any_moving(wanted.to)) return true;
+  if (!make_room({&wanted.file, 1}, wanted.to, false, actions)) return true;
+  return move(wanted, now, actions);
+}
+
+std::string Engine::Impl::why_unplaceable(TaskId task) const {
+  const TaskNeeds needs{.resources = workload.resources_of(task), .files = workload.files_of(task)};
+  if (!hosts.empty() && fits_somewhere(needs)) return {};
+  std::vector<Host> all;
+  for (const auto& [id, state] : hosts) all.push_back(state.host);
+  if (auto why = engine::unplaceable(task, needs.resources, all); !why.empty()) return why;
+  double largest = 0;
+  for (const Host& host : all)
+    if (schedule::slots(host, needs.resources) > 0)
+      largest = std::max(largest, map.depot(host.site));
+  const auto text = [](double bytes) { return format_bytes(static_cast<std::uint64_t>(bytes)); };
+  return fmt::format("task {} reads {} of shared files, the largest depot holds {}", task.value(),
+                     text(files.bytes_of(needs.files)), text(largest));
 }
 
 bool Engine::Impl::move(const MoveFile& wanted, TimePoint now, std::vector<Action>& actions) {

@@ -8,6 +8,8 @@
 /// cursor still comes to them.
 
 #include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -57,8 +59,8 @@ struct Underway {
 };
 
 struct Engine::Impl {
-  Impl(Workload work, Policy rules, std::unique_ptr<schedule::Scheduler> scheduler);
-  // `ready` refers to this object.
+  Impl(Workload work, Policy rules, std::unique_ptr<schedule::Scheduler> scheduler, SiteMap sites);
+  // `ready` and `files` refer to this object.
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
@@ -143,7 +145,19 @@ struct Engine::Impl {
   void release_all_staged();
   void launch_staged(std::vector<Action>& actions);
   bool move(const MoveFile& wanted, TimePoint now, std::vector<Action>& actions);
-  [[nodiscard]] bool fits_somewhere(const Resources& resources) const;
+  /// As a strategy wants it, ahead of the tasks. False when that makes no sense; when there is only
+  /// no room for it, nothing happens.
+  bool move_ahead(const MoveFile& wanted, TimePoint now, std::vector<Action>& actions);
+  /// Drops files until these, of a task or sent ahead of one, all have room at the site. Drops none
+  /// when they cannot.
+  bool make_room(std::span<const FileId> wanted, SiteId site, bool for_task,
+                 std::vector<Action>& actions);
+  [[nodiscard]] bool fits_somewhere(const TaskNeeds& needs) const;
+  [[nodiscard]] bool depot_holds(SiteId site, std::span<const FileId> read) const {
+    return site == kHome || !(files.bytes_of(read) > map.depot(site));
+  }
+  /// Why no host can ever run the task; empty when one can.
+  [[nodiscard]] std::string why_unplaceable(TaskId task) const;
   [[nodiscard]] TimePoint next_wakeup() const;
   [[nodiscard]] bool finished() const;
   [[nodiscard]] Duration eta(TimePoint now) const;
@@ -152,6 +166,7 @@ struct Engine::Impl {
 
   Workload workload;
   Policy policy;
+  SiteMap map;
   std::unique_ptr<schedule::Scheduler> strategy;
   schedule::Appetite appetite;
   TimePoint last_decide = kNever;
@@ -167,6 +182,7 @@ struct Engine::Impl {
   std::vector<schedule::HostLoad> shown;                ///< of them, to the strategy
   std::unordered_map<TaskId, Outstanding> outstanding;  ///< never iterated where the order matters
   FileTable files;
+  std::set<SiteId> crowded;  ///< where a task was refused for want of room, and none came since
   std::map<TaskId, Staged> staged;
   bool files_arrived = false;   ///< since the last decide()
   std::vector<TaskId> cancels;  ///< outstanding ones to cancel at the next decide()

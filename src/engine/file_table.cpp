@@ -1,6 +1,7 @@
 #include "engine/file_table.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gantry::engine {
 
@@ -9,11 +10,17 @@ constexpr Duration kFirstWait = std::chrono::seconds(1);
 constexpr Duration kLongestWait = std::chrono::minutes(1);
 }  // namespace
 
+FileTable::FileTable(const std::vector<double>& bytes, const SiteMap& map) : bytes_(bytes) {
+  for (std::uint32_t i = 1; i < map.depots.size(); ++i)
+    if (const double limit = map.depot(SiteId(i)); limit < std::numeric_limits<double>::infinity())
+      sites_[SiteId(i)].limit = limit;
+}
+
 const FileTable::Entry* FileTable::find(FileId file, SiteId site) const {
   const auto at = sites_.find(site);
   if (at == sites_.end()) return nullptr;
-  const auto entry = at->second.find(file);
-  return entry == at->second.end() ? nullptr : &entry->second;
+  const auto entry = at->second.files.find(file);
+  return entry == at->second.files.end() ? nullptr : &entry->second;
 }
 
 bool FileTable::there(FileId file, SiteId site) const {
@@ -31,61 +38,156 @@ bool FileTable::moving(FileId file, SiteId site) const {
   return entry != nullptr && entry->state == State::moving;
 }
 
+bool FileTable::any_moving(SiteId site) const {
+  const auto at = sites_.find(site);
+  return at != sites_.end() && at->second.moving > 0;
+}
+
 bool FileTable::may_move(FileId file, SiteId site, TimePoint now) const {
   if (!known(file) || site == kHome) return false;
   const Entry* entry = find(file, site);
-  return entry == nullptr || (entry->state == State::absent && entry->when <= now);
+  if (entry == nullptr) return true;
+  return entry->state == State::absent && (entry->when == kNever || entry->when <= now);
+}
+
+void FileTable::change(Site& site, FileId file, Entry& entry, State state) {
+  view_outdated_ = true;
+  const auto takes_room = [](State which) { return which != State::absent; };
+  if (takes_room(entry.state) != takes_room(state))
+    site.taken += (takes_room(state) ? 1 : -1) * bytes_[file.value()];
+  if (entry.state == State::moving) --site.moving;
+  if (state == State::moving) ++site.moving;
+  entry.state = state;
 }
 
 void FileTable::move(FileId file, SiteId from, SiteId to, TimePoint now) {
-  view_outdated_ = true;
-  Entry& entry = sites_[to][file];
-  entry.state = State::moving;
+  Site& site = sites_[to];
+  Entry& entry = site.files[file];
+  change(site, file, entry, State::moving);
   entry.from = from;
   entry.when = now;
 }
 
-void FileTable::arrived(FileId file, SiteId site) {
-  view_outdated_ = true;
-  sites_[site][file] = {.state = State::there};
+void FileTable::arrived(FileId file, SiteId at) {
+  Site& site = sites_[at];
+  Entry& entry = site.files[file];
+  change(site, file, entry, State::there);
+  entry.failures = 0;
+  entry.when = kNever;
+  entry.last_used = ++uses_;
 }
 
-void FileTable::failed(FileId file, SiteId site, TimePoint at) {
-  Entry& entry = sites_[site][file];
+void FileTable::failed(FileId file, SiteId to, TimePoint at) {
+  Site& site = sites_[to];
+  Entry& entry = site.files[file];
   if (entry.state != State::moving) return;
-  view_outdated_ = true;
+  change(site, file, entry, State::absent);
   any_failed_ = true;
-  entry.state = State::absent;
   const Duration wait = kFirstWait * (1 << std::min<int>(entry.failures, 6));
   entry.when = at + std::min(wait, kLongestWait);
   if (entry.failures < 255) ++entry.failures;
 }
 
-void FileTable::gone(FileId file, SiteId site) {
-  view_outdated_ = true;
+void FileTable::gone(FileId file, SiteId from) {
+  const auto site = sites_.find(from);
+  if (site == sites_.end()) return;
+  const auto entry = site->second.files.find(file);
+  if (entry == site->second.files.end()) return;
+  change(site->second, file, entry->second, State::absent);
+  entry->second.failures = 0;
+  entry->second.when = kNever;
+  // Whoever uses it must still be counted.
+  if (entry->second.users == 0) site->second.files.erase(entry);
+}
+
+bool FileTable::has_limit(SiteId site) const {
   const auto at = sites_.find(site);
-  if (at != sites_.end()) at->second.erase(file);
+  return at != sites_.end() && at->second.limit < std::numeric_limits<double>::infinity();
+}
+
+double FileTable::bytes_of(std::span<const FileId> files) const {
+  double sum = 0;
+  for (const FileId file : files) sum += bytes_[file.value()];
+  return sum;
+}
+
+double FileTable::lacking(std::span<const FileId> files, SiteId site) const {
+  if (!has_limit(site)) return 0;
+  const Site& at = sites_.at(site);
+  double sum = at.taken - at.limit;
+  for (const FileId file : files)
+    if (!there(file, site) && !moving(file, site)) sum += bytes_[file.value()];
+  return sum;
+}
+
+std::optional<std::vector<FileId>> FileTable::victims(double lacking,
+                                                      std::span<const FileId> beside, SiteId site,
+                                                      const std::vector<bool>& wanted,
+                                                      bool drop_wanted) const {
+  struct Candidate {
+    bool wanted;
+    std::uint64_t last_used;
+    FileId file;
+  };
+  std::vector<Candidate> candidates;
+  for (const auto& [file, entry] : sites_.at(site).files) {
+    const bool is_wanted = wanted[file.value()];
+    if (entry.idle() && (drop_wanted || !is_wanted) && !std::ranges::binary_search(beside, file))
+      candidates.push_back({is_wanted, entry.last_used, file});
+  }
+  std::ranges::sort(candidates, {}, [](const Candidate& candidate) {
+    return std::pair(candidate.wanted, candidate.last_used);
+  });
+  std::vector<FileId> chosen;
+  for (const Candidate& candidate : candidates) {
+    if (lacking <= 0) break;
+    lacking -= bytes_[candidate.file.value()];
+    chosen.push_back(candidate.file);
+  }
+  if (lacking > 0) return std::nullopt;
+  return chosen;
+}
+
+void FileTable::use(std::span<const FileId> files, SiteId site) {
+  if (!has_limit(site)) return;
+  view_outdated_ = true;
+  for (const FileId file : files) {
+    Entry& entry = sites_.at(site).files[file];
+    ++entry.users;
+    entry.last_used = ++uses_;
+  }
+}
+
+void FileTable::disuse(std::span<const FileId> files, SiteId site) {
+  if (!has_limit(site)) return;
+  view_outdated_ = true;
+  for (const FileId file : files) {
+    Entry& entry = sites_.at(site).files[file];
+    if (entry.users > 0) --entry.users;
+    entry.last_used = ++uses_;
+  }
 }
 
 TimePoint FileTable::next_try(TimePoint now) const {
   TimePoint first = kNever;
   if (!any_failed_) return first;
-  for (const auto& [site, files] : sites_)
-    for (const auto& [file, entry] : files)
-      if (entry.state == State::absent && entry.when > now)
+  for (const auto& [id, site] : sites_)
+    for (const auto& [file, entry] : site.files)
+      if (entry.state == State::absent && entry.when != kNever && entry.when > now)
         first = first == kNever ? entry.when : std::min(first, entry.when);
   return first;
 }
 
 const std::vector<schedule::SiteFiles>& FileTable::view() {
-  if (!view_outdated_) return view_;
-  view_outdated_ = false;
+  if (!std::exchange(view_outdated_, false)) return view_;
   view_.clear();
-  for (const auto& [site, files] : sites_) {
-    schedule::SiteFiles& shown = view_.emplace_back(schedule::SiteFiles{.site = site});
-    for (const auto& [file, entry] : files) {
+  for (const auto& [id, site] : sites_) {
+    schedule::SiteFiles& shown = view_.emplace_back(schedule::SiteFiles{
+        .site = id, .depot = site.limit, .free = std::max(site.limit - site.taken, 0.0)});
+    for (const auto& [file, entry] : site.files) {
       if (entry.state == State::there) shown.there.push_back(file);
       if (entry.state == State::moving) shown.moving.push_back({file, entry.from, entry.when});
+      if (has_limit(id) && entry.idle()) shown.idle.push_back(file);
     }
   }
   return view_;

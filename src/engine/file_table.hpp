@@ -1,35 +1,56 @@
 #pragma once
-/// Which shared files are at which sites, or on their way there. At home is everything. A value,
-/// owned by the engine.
+/// Which shared files are at which sites, or on their way there, and what room the depots have. At
+/// home is everything. A value, owned by the engine.
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/time.hpp"
 #include "model/ids.hpp"
+#include "model/site_map.hpp"
 #include "schedule/scheduler.hpp"
 
 namespace gantry::engine {
 
 class FileTable {
  public:
-  explicit FileTable(std::size_t files) : files_(files) {}
+  /// `bytes` of each file, which must outlive the table.
+  FileTable(const std::vector<double>& bytes, const SiteMap& map);
 
-  [[nodiscard]] bool known(FileId file) const { return file.value() < files_; }
+  [[nodiscard]] bool known(FileId file) const { return file.value() < bytes_.size(); }
   [[nodiscard]] bool there(FileId file, SiteId site) const;
   [[nodiscard]] bool all_there(std::span<const FileId> files, SiteId site) const;
   [[nodiscard]] bool moving(FileId file, SiteId site) const;
+  [[nodiscard]] bool any_moving(SiteId site) const;
   /// Neither there nor moving, and not kept waiting because moving it failed.
   [[nodiscard]] bool may_move(FileId file, SiteId site, TimePoint now) const;
 
-  /// REQUIRES (here and below): known(file).
+  /// REQUIRES (here and below): known(file). Takes room from now on.
   void move(FileId file, SiteId from, SiteId to, TimePoint now);
   void arrived(FileId file, SiteId site);
   /// The wait before the next try doubles with each failure in a row, up to a minute.
   void failed(FileId file, SiteId site, TimePoint at);
   void gone(FileId file, SiteId site);
+
+  // Depots. Sites without a limit have room for everything, and count no users.
+  // -------------------------------------------------------------------------
+  [[nodiscard]] bool has_limit(SiteId site) const;
+  [[nodiscard]] double bytes_of(std::span<const FileId> files) const;
+  /// So many bytes are missing before all of these files have room there; 0 or less: none are.
+  [[nodiscard]] double lacking(std::span<const FileId> files, SiteId site) const;
+  /// What to drop for so many bytes, beside these files: what nobody uses, first what is not
+  /// `wanted` (by file), then what was not used for longest. Nothing when that would not do.
+  [[nodiscard]] std::optional<std::vector<FileId>> victims(double lacking,
+                                                           std::span<const FileId> beside,
+                                                           SiteId site,
+                                                           const std::vector<bool>& wanted,
+                                                           bool drop_wanted) const;
+  /// A task that was given to a host of the site reads these files, or does no more.
+  void use(std::span<const FileId> files, SiteId site);
+  void disuse(std::span<const FileId> files, SiteId site);
 
   /// When the first wait that is not over ends; kNever if there is none.
   [[nodiscard]] TimePoint next_try(TimePoint now) const;
@@ -40,18 +61,30 @@ class FileTable {
   enum class State : std::uint8_t { absent, moving, there };
   struct Entry {
     State state = State::absent;
-    std::uint8_t failures = 0;  ///< in a row
-    SiteId from{};              ///< while moving
-    TimePoint when = kNever;    ///< moving: since; absent: not moved before
+    std::uint8_t failures = 0;    ///< in a row
+    SiteId from{};                ///< while moving
+    TimePoint when = kNever;      ///< moving: since; absent: not moved before
+    std::uint32_t users = 0;      ///< tasks there
+    std::uint64_t last_used = 0;  ///< by the table's count of uses
+    [[nodiscard]] bool idle() const { return state == State::there && users == 0; }
+  };
+  struct Site {
+    double limit = std::numeric_limits<double>::infinity();
+    double taken = 0;  ///< by what is there and what is on its way
+    std::uint32_t moving = 0;
+    std::map<FileId, Entry> files{};
   };
 
   [[nodiscard]] const Entry* find(FileId file, SiteId site) const;
+  /// Keeps the sums of the site right.
+  void change(Site& site, FileId file, Entry& entry, State state);
 
-  std::size_t files_;
-  std::map<SiteId, std::map<FileId, Entry>> sites_;
+  const std::vector<double>& bytes_;
+  std::map<SiteId, Site> sites_;
+  std::uint64_t uses_ = 0;
   bool any_failed_ = false;  ///< ever
   std::vector<schedule::SiteFiles> view_;
-  bool view_outdated_ = false;
+  bool view_outdated_ = true;
 };
 
 }  // namespace gantry::engine

@@ -30,7 +30,7 @@ ReadyQueue::Classes::iterator ReadyQueue::class_for(TaskNeeds needs) {
   const auto [known, inserted] = by_needs_.try_emplace(needs);
   if (!inserted) return classes_.find(known->second);
   known->second = schedule::ClassId(++last_id_);
-  const bool placeable = placeable_(needs.resources);
+  const bool placeable = placeable_(needs);
   const auto it =
       classes_.emplace_hint(classes_.end(), known->second, Class{std::move(needs), placeable, {}});
   view_.push_back({it->first, &it->second.needs, &it->second.places});
@@ -82,7 +82,7 @@ std::optional<TaskId> ReadyQueue::take(schedule::ClassId id) {
 void ReadyQueue::judge_again() {
   placeable_count_ = 0;
   for (auto& [id, c] : classes_) {
-    c.placeable = placeable_(c.needs.resources);
+    c.placeable = placeable_(c.needs);
     if (c.placeable) placeable_count_ += c.places.size();
   }
 }
@@ -92,10 +92,10 @@ const TaskNeeds* ReadyQueue::needs(schedule::ClassId id) const {
   return it == classes_.end() ? nullptr : &it->second.needs;
 }
 
-std::pair<TaskId, Resources> ReadyQueue::front() const {
+TaskId ReadyQueue::front() const {
   const auto it = std::ranges::min_element(
       classes_, {}, [](const auto& entry) { return entry.second.places.front(); });
-  return {task_at(it->second.places.front()), it->second.needs.resources};
+  return task_at(it->second.places.front());
 }
 
 }  // namespace gantry::engine

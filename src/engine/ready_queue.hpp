@@ -16,7 +16,7 @@ namespace gantry::engine {
 
 class ReadyQueue {
  public:
-  using Placeable = std::function<bool(const Resources&)>;
+  using Placeable = std::function<bool(const TaskNeeds&)>;
 
   /// `placeable` tells whether some host can run tasks of a class.
   explicit ReadyQueue(Placeable placeable) : placeable_(std::move(placeable)) {}
@@ -37,7 +37,7 @@ class ReadyQueue {
   /// nullptr when there is no such class (any more).
   [[nodiscard]] const TaskNeeds* needs(schedule::ClassId id) const;
   /// The first of all tasks. REQUIRES: !empty().
-  [[nodiscard]] std::pair<TaskId, Resources> front() const;
+  [[nodiscard]] TaskId front() const;
   /// For a strategy; valid until the queue changes.
   [[nodiscard]] std::span<const schedule::ReadyClass> view() const { return view_; }
 

@@ -31,11 +31,13 @@ struct Workload {
     return resources ? resources(task) : Resources{};
   }
   [[nodiscard]] double cost_of(TaskId task) const { return cost ? cost(task) : 1.0; }
+  [[nodiscard]] std::vector<FileId> files_of(TaskId task) const {
+    return files ? files(task) : std::vector<FileId>{};
+  }
   /// `by_cost`: else all cost the same.
   [[nodiscard]] TaskNeeds needs_of(TaskId task, bool by_cost) const {
-    return {resources_of(task), files ? files(task) : std::vector<FileId>{},
-            by_cost ? cost_of(task) : 1.0, private_bytes ? private_bytes(task) : 0,
-            output_bytes ? output_bytes(task) : 0};
+    return {resources_of(task), files_of(task), by_cost ? cost_of(task) : 1.0,
+            private_bytes ? private_bytes(task) : 0, output_bytes ? output_bytes(task) : 0};
   }
 };
 

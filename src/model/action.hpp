@@ -30,6 +30,14 @@ struct MoveFile {
   friend bool operator==(const MoveFile&, const MoveFile&) = default;
 };
 
-using Action = std::variant<StartAttempt, CancelAttempt, RecallQueued, MoveFile>;
+/// Remove a shared file from a site's depot, where no task needs it. Actuators carry out the
+/// actions for a site in order: the room that this makes is given to the moves that follow. Nothing
+/// answers.
+struct DropFile {
+  FileId file;
+  SiteId site;
+};
+
+using Action = std::variant<StartAttempt, CancelAttempt, RecallQueued, MoveFile, DropFile>;
 
 }  // namespace gantry

@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "schedule/depot_room.hpp"
 #include "schedule/numbered_world.hpp"
 
 namespace gantry::schedule {
@@ -11,12 +12,12 @@ void Dealt::observe(const Event& event) {
     deal_anew_ = true;
 }
 
-const Host* Dealt::next_host(const World& world, const Resources& resources) {
+const Host* Dealt::next_host(const World& world, const TaskNeeds& needs) {
   const std::size_t count = world.hosts.size();
   std::size_t first = deal_ == Deal::in_turn ? turn_ : static_cast<std::size_t>(random_());
   for (std::size_t i = 0; i < count; ++i, ++first) {
     const Host* host = world.hosts[first % count].host;
-    if (slots(*host, resources) == 0) continue;
+    if (!fits(world, *host, needs)) continue;
     turn_ = first % count + 1;
     return host;
   }
@@ -27,7 +28,7 @@ void Dealt::deal_new(const World& world) {
   for (const ReadyClass& ready : world.classes) {
     std::size_t& dealt = dealt_[ready.id];
     for (; dealt < ready.places->size(); ++dealt) {
-      const Host* host = next_host(world, ready.needs->resources);
+      const Host* host = next_host(world, *ready.needs);
       if (host == nullptr) break;
       queues_[host->id].push_back(ready.id);
     }

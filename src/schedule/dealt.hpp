@@ -25,7 +25,7 @@ class Dealt final : public Scheduler {
  private:
   void deal_new(const World& world);
   /// A host on which such tasks fit; nullptr if there is none.
-  [[nodiscard]] const Host* next_host(const World& world, const Resources& resources);
+  [[nodiscard]] const Host* next_host(const World& world, const TaskNeeds& needs);
 
   Deal deal_;
   std::mt19937_64 random_;

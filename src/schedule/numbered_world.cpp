@@ -1,6 +1,7 @@
 #include "schedule/numbered_world.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -13,6 +14,9 @@ class Numbering {
   Numbering(const World& world, const EstimateSource& source) : world_(world) {
     for (const double bytes : world.file_bytes) result_.situation.files.push_back({bytes});
     rows_.assign(world.hosts.size(), 0);
+    for (const HostLoad& load : world.hosts)
+      if (const SiteFiles* site = find_site(world, load.host->site); site != nullptr)
+        smallest_depot_ = std::min(smallest_depot_, site->depot);
     for (const ReadyClass& ready : world.classes) add_class(ready);
     for (std::size_t host = 0; host < world.hosts.size(); ++host) add_slots(host);
     result_.estimates = source.at(world, result_.slots, result_.sites);
@@ -27,7 +31,9 @@ class Numbering {
  private:
   void add_class(const ReadyClass& ready) {
     if (ready.needs->resources != judged_) judge(ready.needs->resources);
-    if (!judged_fits_) return result_.choosy.push_back(ready.id);
+    double bytes = 0;
+    for (const FileId file : ready.needs->files) bytes += world_.file_bytes[file.value()];
+    if (!judged_fits_ || bytes > smallest_depot_) return result_.choosy.push_back(ready.id);
     result_.classes.push_back(ready.id);
     TaskClass task_class{.waiting = static_cast<std::uint32_t>(ready.places->size()),
                          .work = ready.needs->cost,
@@ -98,6 +104,7 @@ class Numbering {
   NumberedWorld result_;
   Resources judged_{.cores = 0};
   bool judged_fits_ = false;
+  double smallest_depot_ = std::numeric_limits<double>::infinity();
   std::vector<std::uint32_t> rows_;  ///< slots of each host
   std::map<SiteId, std::size_t> site_index_;
 };

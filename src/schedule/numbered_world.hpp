@@ -13,11 +13,12 @@
 namespace gantry::schedule {
 
 struct NumberedWorld {
-  Situation situation;             ///< of tasks that fit on every host
+  Situation situation;             ///< of tasks that fit on every host and into every depot
   std::vector<const Host*> slots;  ///< of situation.hosts
   std::vector<SiteId> sites;
   std::vector<ClassId> classes;
-  std::vector<ClassId> choosy;  ///< classes for which some host is too small: not in the situation
+  std::vector<ClassId>
+      choosy;  ///< classes for which some host or depot is too small: not in the situation
   std::unique_ptr<Estimates> estimates;
 };
 

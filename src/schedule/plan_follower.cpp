@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "schedule/depot_room.hpp"
+
 namespace gantry::schedule {
 
 namespace {
@@ -52,6 +54,8 @@ PlanFollower::Outcome PlanFollower::hand_out(const World& world, Plan& plan) {
   if (world.ready > ready_) all_woken_ = true;  // tasks came (back)
   if (std::exchange(all_woken_, false))
     for (const HostLoad& load : world.hosts) woken_.insert(load.host->id);
+  woken_.merge(std::exchange(waiting_for_files_, {}));
+  fetched_for_.clear();
   Outcome outcome;
   for (const HostId id : std::exchange(woken_, {}))
     if (const HostLoad* load = find_host(world, id); load != nullptr)
@@ -69,7 +73,10 @@ bool PlanFollower::start_first(const World& world, const HostLoad& load, HostQue
     return false;
   }
   const Load more = share(*load.host, known->needs->resources);
-  if (used + more > kFull || !are_there(world, load.host->site, known->needs->files)) return false;
+  if (used + more > kFull) return false;
+  const auto& files = known->needs->files;
+  if (!are_there(world, load.host->site, files) && !fetch_with_task(world, *load.host, files))
+    return false;
   ++taken_[known->id];
   used += more;
   plan.starts.push_back({known->id, load.host->id});
@@ -78,6 +85,24 @@ bool PlanFollower::start_first(const World& world, const HostLoad& load, HostQue
   ahead_ += seconds(planned - planned_at_);
   queue.entries.pop_front();
   --queued_;
+  return true;
+}
+
+bool PlanFollower::fetch_with_task(const World& world, const Host& host,
+                                   const std::vector<FileId>& files) {
+  const SiteFiles* site = find_site(world, host.site);
+  if (!has_limit(site)) return false;
+  waiting_for_files_.insert(host.id);
+  auto& queue = moves_[host.site];
+  while (!queue.empty() && is_coming(site, queue.front())) queue.pop_front();
+  const bool come = std::ranges::all_of(files, [&](FileId file) {
+    return is_coming(site, file) || std::ranges::find(queue, file) != queue.end();
+  });
+  const bool go_on = queue.empty() || world.file_bytes[queue.front().value()] <= site->free;
+  if (come && go_on) return false;
+  // What is dropped for one task may be what the next one at the site counts on.
+  if (!has_room(world, host.site, files) || !fetched_for_.insert(host.site).second) return false;
+  std::erase_if(queue, [&](FileId file) { return std::ranges::binary_search(files, file); });
   return true;
 }
 
@@ -121,7 +146,11 @@ void PlanFollower::hand_out_choosy(const World& world, const HostLoad& load, Loa
                                    Plan& plan) {
   for (const ClassId id : choosy_) {
     const ReadyClass* ready = find_class(world, id);
-    if (ready == nullptr || slots(*load.host, ready->needs->resources) == 0) continue;
+    if (ready == nullptr || !fits(world, *load.host, *ready->needs)) continue;
+    if (!has_room(world, load.host->site, ready->needs->files)) {
+      waiting_for_files_.insert(load.host->id);
+      continue;
+    }
     const Load more = share(*load.host, ready->needs->resources);
     for (; used + more <= kFull && taken_[id] < ready->places->size(); used += more) {
       ++taken_[id];
@@ -133,18 +162,13 @@ void PlanFollower::hand_out_choosy(const World& world, const HostLoad& load, Loa
 void PlanFollower::hand_out_moves(const World& world, Plan& plan) {
   for (auto& [site, queue] : moves_) {
     const SiteFiles* known = find_site(world, site);
-    const auto has = [&](FileId file) {
-      return known != nullptr &&
-             (std::ranges::binary_search(known->there, file) ||
-              std::ranges::find(known->moving, file, &MovingFile::file) != known->moving.end());
-    };
-    while (!queue.empty() && has(queue.front())) queue.pop_front();
+    while (!queue.empty() && is_coming(known, queue.front())) queue.pop_front();
     const bool busy =
         known != nullptr &&
         std::ranges::find(known->moving, kHome, &MovingFile::from) != known->moving.end();
-    if (queue.empty() || busy) continue;
+    if (queue.empty() || busy || !has_room(world, site, {queue.front()})) continue;
+    // It stays in front until it is on its way: the room may be gone.
     plan.moves.push_back({queue.front(), kHome, site});
-    queue.pop_front();
   }
 }
 

@@ -56,6 +56,9 @@ class PlanFollower {
   /// Hands over the first entry of a queue if it can begin on the host now.
   bool start_first(const World& world, const HostLoad& load, HostQueue& queue, Load& used,
                    Plan& plan, Outcome& outcome);
+  /// A host's next task waits for files. Do they come by themselves, ahead of it? If not, and if
+  /// the depot has room, it is handed over: then the engine has them sent.
+  bool fetch_with_task(const World& world, const Host& host, const std::vector<FileId>& files);
   [[nodiscard]] HostQueue* most_overdue(const World& world, const HostQueue& mine);
   void hand_out_choosy(const World& world, const HostLoad& load, Load used, Plan& plan);
   void hand_out_moves(const World& world, Plan& plan);
@@ -70,8 +73,10 @@ class PlanFollower {
   std::size_t ready_ = 0;  ///< tasks, after the last call
   std::map<SiteId, std::deque<FileId>> moves_;
   std::vector<ClassId> choosy_;
-  Taken taken_;             ///< during a call
-  std::set<HostId> woken_;  ///< those that may have room since they were looked at
+  Taken taken_;                         ///< during a call
+  std::set<HostId> woken_;              ///< those that may have room since they were looked at
+  std::set<HostId> waiting_for_files_;  ///< hosts of sites whose depots have a limit
+  std::set<SiteId> fetched_for_;        ///< during a call: sites where room may be made for a task
   bool all_woken_ = true;
 };
 

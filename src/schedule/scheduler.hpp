@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -55,6 +56,12 @@ struct SiteFiles {
   SiteId site;
   std::vector<FileId> there{};       ///< ascending
   std::vector<MovingFile> moving{};  ///< to it, by file
+  /// Bytes that the depot may hold, and how many of them are neither taken nor promised.
+  double depot = std::numeric_limits<double>::infinity();
+  double free = std::numeric_limits<double>::infinity();
+  /// Where there is a limit: what is there and used by no task that was given to a host of the
+  /// site, ascending. The engine drops it when it needs the room.
+  std::vector<FileId> idle{};
 };
 
 /// What a strategy sees. Ordered by id; valid during the call only.
@@ -65,7 +72,7 @@ struct World {
   const forecast::RunTimeForecast& run_times;
   std::size_t ready = 0;                 ///< tasks in all classes
   std::span<const double> file_bytes{};  ///< of the shared files, by id
-  std::span<const SiteFiles> sites{};    ///< those where something is or is going
+  std::span<const SiteFiles> sites{};    ///< with files, now or soon, or a limit
   /// Of what this strategy wanted since it was asked before, so much could not be done.
   std::uint32_t refused = 0;
 };
@@ -79,10 +86,13 @@ struct Intent {
 
 struct Plan {
   /// In the order in which to carry them out. A task whose shared files are not all at its host's
-  /// site holds its place there, gets those that are not on their way from home, and starts when
-  /// they have arrived.
+  /// site holds its place there, gets those that are not on their way, and starts when they have
+  /// arrived. Where the depot has no room for all of them, idle files are dropped; where that would
+  /// not do, the intent is refused.
   std::vector<Intent> starts{};
-  std::vector<MoveFile> moves{};         ///< begin now
+  /// Begin now, ahead of tasks that will need the files. They take free room, or that of idle files
+  /// that no ready task reads; when there is none they are left out, and may be wanted again.
+  std::vector<MoveFile> moves{};
   TimePoint ask_again = gantry::kNever;  ///< at the latest, even if nothing happens
   friend bool operator==(const Plan&, const Plan&) = default;
 };

@@ -3,6 +3,8 @@
 #include <queue>
 #include <utility>
 
+#include "schedule/depot_room.hpp"
+
 namespace gantry::schedule {
 
 namespace {
@@ -10,16 +12,20 @@ namespace {
 /// What is left of the world's classes while the plan is made.
 class Rest {
  public:
-  explicit Rest(std::span<const ReadyClass> classes) : classes_(classes), taken_(classes.size()) {}
+  explicit Rest(const World& world)
+      : world_(world), classes_(world.classes), taken_(classes_.size()) {}
 
-  /// The class of the earliest task that the host can run, or nullptr.
+  /// The class of the earliest task that the host can run, or nullptr. One whose files find no room
+  /// at the moment is passed over: it would keep a host from tasks whose files are there.
   [[nodiscard]] const ReadyClass* next_for(const Host& host) const {
     const ReadyClass* best = nullptr;
     std::uint64_t best_place = 0;
     for (std::size_t i = 0; i < classes_.size(); ++i) {
       const auto& places = *classes_[i].places;
-      if (taken_[i] == places.size() || slots(host, classes_[i].needs->resources) == 0) continue;
+      if (taken_[i] == places.size()) continue;
       if (best != nullptr && places[taken_[i]] >= best_place) continue;
+      const TaskNeeds& needs = *classes_[i].needs;
+      if (!fits(world_, host, needs) || !has_room(world_, host.site, needs.files)) continue;
       best = &classes_[i];
       best_place = places[taken_[i]];
     }
@@ -31,6 +37,7 @@ class Rest {
   }
 
  private:
+  const World& world_;
   std::span<const ReadyClass> classes_;
   std::vector<std::size_t> taken_;
 };
@@ -41,7 +48,7 @@ void Workqueue::observe(const Event&) {}
 
 Plan Workqueue::plan(const World& world) {
   const auto mean = world.run_times.mean();
-  Rest rest(world.classes);
+  Rest rest(world);
   /// The next task's class if the host has room for it: nothing smaller overtakes it there.
   const auto choose = [&](const Host& host, Load load) -> const ReadyClass* {
     const ReadyClass* next = rest.next_for(host);

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "simulate/svg_text.hpp"
@@ -122,6 +122,8 @@ Result<GridWorld> grid_world(const Grid& grid) {
   for (std::uint32_t i = 0; i < grid.sites.size(); ++i) {
     const GridSite& site = grid.sites[i];
     world.site_names.push_back(site.name);
+    world.grid.depots.push_back(site.depot > 0 ? static_cast<double>(site.depot)
+                                               : std::numeric_limits<double>::infinity());
     if (i > 0 && !site.hosts.empty() && !world.grid.links[i])
       return fail_at(grid.file, site.mark, fmt::format("no link from home to site '{}'", site.name),
                      "files come from home: add link: {bandwidth: 10MB/s} to it");
@@ -130,34 +132,37 @@ Result<GridWorld> grid_world(const Grid& grid) {
   return world;
 }
 
-Result<std::vector<std::string>> check_depots(const Grid& grid,
-                                              const std::vector<double>& file_bytes,
-                                              const std::vector<std::string>& file_names) {
-  const double all = std::accumulate(file_bytes.begin(), file_bytes.end(), 0.0);
-  std::vector<std::string> small;
+Result<> check_depots(const Grid& grid, const Application& application,
+                      const std::vector<std::string>& file_names) {
   const GridSite* roomiest = nullptr;
-  bool without_limit = false;
   for (std::uint32_t i = 0; i < grid.sites.size(); ++i) {
     const GridSite& site = grid.sites[i];
     if (site.hosts.empty()) continue;
-    // Home has the files anyway.
-    if (i == 0 || site.depot == 0) {
-      without_limit = true;
-      continue;
-    }
+    if (i == 0 || site.depot == 0) return {};  // home has the files anyway
     if (roomiest == nullptr || site.depot > roomiest->depot) roomiest = &site;
-    if (all > static_cast<double>(site.depot)) small.push_back(site.name);
   }
-  if (without_limit || roomiest == nullptr) return small;
-  for (std::size_t i = 0; i < file_bytes.size(); ++i)
-    if (file_bytes[i] > static_cast<double>(roomiest->depot))
-      return fail_at(grid.file, roomiest->mark,
-                     fmt::format("the file {} ({}) fits into no depot: the largest, of site '{}', "
-                                 "holds {}",
-                                 file_names[i], bytes_text(file_bytes[i]), roomiest->name,
-                                 bytes_text(static_cast<double>(roomiest->depot))),
-                     "raise a depot:, or give home hosts");
-  return small;
+  if (roomiest == nullptr) return {};
+  const auto depot = static_cast<double>(roomiest->depot);
+  const auto refuse = [&](const std::string& what, const char* verb) {
+    return fail_at(grid.file, roomiest->mark,
+                   fmt::format("{} {} into no depot: the largest, of site '{}', holds {}", what,
+                               verb, roomiest->name, bytes_text(depot)),
+                   "raise a depot:, or give home hosts");
+  };
+  for (std::size_t i = 0; i < application.tasks.size(); ++i) {
+    double sum = 0;
+    for (const FileId file : application.tasks[i].files) {
+      const double bytes = application.file_bytes[file.value()];
+      sum += bytes;
+      if (bytes > depot)
+        return refuse(fmt::format("the file {} ({})", file_names[file.value()], bytes_text(bytes)),
+                      "fits");
+    }
+    if (sum > depot)
+      return refuse(fmt::format("the shared files of task {} ({} in all)", i + 1, bytes_text(sum)),
+                    "fit");
+  }
+  return {};
 }
 
 }  // namespace gantry::simulate

@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "model/grid.hpp"
+#include "simulate/application.hpp"
 #include "simulate/simulation.hpp"
 
 namespace gantry::simulate {
@@ -25,11 +26,8 @@ struct GridWorld {
 /// Reads the traces. Fails when a site with hosts has no link of its own to home.
 Result<GridWorld> grid_world(const Grid& grid);
 
-/// What is to be said of depots before files of these sizes are planned: an error when one of them
-/// fits nowhere where there are hosts, else the names of the sites that might overflow (files are
-/// not evicted in simulation).
-Result<std::vector<std::string>> check_depots(const Grid& grid,
-                                              const std::vector<double>& file_bytes,
-                                              const std::vector<std::string>& file_names);
+/// Fails when the shared files of a task fit into no depot of a site with hosts.
+Result<> check_depots(const Grid& grid, const Application& application,
+                      const std::vector<std::string>& file_names);
 
 }  // namespace gantry::simulate

@@ -12,7 +12,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 /// Home without hosts, and a site with two of two slots that are twice as fast.
 Grid little_grid() {
@@ -95,16 +94,22 @@ TEST(GridWorld, TooManySlotsAreRefused) {
   EXPECT_THAT(world.error().message, HasSubstr("200,000 slots"));
 }
 
-TEST(GridWorld, AFileThatFitsNowhereIsAnError) {
+TEST(GridWorld, ATaskWhoseFilesFitNowhereIsAnError) {
   Grid grid = little_grid();
   grid.sites[1].depot = 1000;
-  EXPECT_THAT(*check_depots(grid, {999}, {"a"}), IsEmpty());
-  EXPECT_THAT(*check_depots(grid, {999, 999}, {"a", "b"}), ElementsAre("lab"));
-  const auto checked = check_depots(grid, {999, 1001}, {"a", "b"});
-  ASSERT_FALSE(checked);
-  EXPECT_THAT(checked.error().message, HasSubstr("grid.yaml:3:3: the file b "));
+  EXPECT_THAT(grid_world(grid)->grid.depots, ElementsAre(testing::Gt(1e99), 1000));
+  const std::vector<std::string> names{"a", "b"};
+  const Application::Task reads_both{.files = {FileId(0), FileId(1)}};
+  EXPECT_TRUE(check_depots(grid, {{500, 500}, {reads_both}}, names));
+  const auto file = check_depots(grid, {{999, 1001}, {reads_both}}, names);
+  ASSERT_FALSE(file);
+  EXPECT_THAT(file.error().message, HasSubstr("grid.yaml:3:3: the file b "));
+  const auto task = check_depots(grid, {{500, 501}, {{}, reads_both}}, names);
+  ASSERT_FALSE(task);
+  EXPECT_THAT(task.error().message, HasSubstr("grid.yaml:3:3: the shared files of task 2 "));
+  EXPECT_TRUE(check_depots(grid, {{500, 501}, {{.files = {FileId(0)}}}}, names));
   grid.sites[0].hosts = {{.name = "home-"}};
-  EXPECT_TRUE(check_depots(grid, {999, 1001}, {"a", "b"}));
+  EXPECT_TRUE(check_depots(grid, {{999, 1001}, {reads_both}}, names));
 }
 
 }  // namespace

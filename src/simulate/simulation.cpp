@@ -22,7 +22,9 @@ class Simulation {
  public:
   Simulation(const engine::Workload& workload, const VirtualGrid& grid,
              std::unique_ptr<schedule::Scheduler> strategy)
-      : workload_(workload), grid_(grid), engine_(workload, {}, std::move(strategy)) {
+      : workload_(workload),
+        grid_(grid),
+        engine_(workload, {}, std::move(strategy), {.depots = grid.depots}) {
     for (const auto& link : grid.links) {
       shared_links_.push_back(link ? std::optional(kernel_.add_link(*link)) : std::nullopt);
       own_links_.push_back(link ? std::optional(kernel_.add_link(*link)) : std::nullopt);
@@ -123,6 +125,8 @@ class Simulation {
     for (const Action& action : actions) {
       if (const auto* start = std::get_if<StartAttempt>(&action)) begin(*start);
       if (const auto* move = std::get_if<MoveFile>(&action)) send(*move);
+      if (const auto* drop = std::get_if<DropFile>(&action))
+        result_.drops.push_back({drop->file, drop->site, kernel_.now()});
     }
   }
 

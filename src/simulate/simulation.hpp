@@ -29,6 +29,7 @@ struct VirtualGrid {
   /// Tasks' own inputs have a stream of their own, as fast as this one.
   std::vector<std::optional<LinkSpec>> links{std::nullopt};
   std::vector<std::pair<FileId, SiteId>> staged{};  ///< shared files that are at sites already
+  std::vector<double> depots{};  ///< bytes that sites may hold, by site; without: no limit
 };
 
 struct VirtualTask {
@@ -46,11 +47,18 @@ struct VirtualMove {
   double arrived = 0;
 };
 
+struct VirtualDrop {
+  FileId file;
+  SiteId site;
+  double at = 0;
+};
+
 struct Simulated {
   double makespan = 0;  ///< until the last output is home
   double bytes_moved = 0;
   std::vector<VirtualTask> tasks;  ///< by the end of their attempts
   std::vector<VirtualMove> moves;  ///< shared files, by arrival
+  std::vector<VirtualDrop> drops;  ///< shared files that had to make room
   std::uint64_t events = 0;        ///< of the kernel
 };
 

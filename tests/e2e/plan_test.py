@@ -60,6 +60,21 @@ class PredictionTest(PlanCase):
             self.assertEqual(found["bytes_moved"], 3_000_000, found)
             self.assertAlmostEqual(found["makespan"], 43, 3, found)
 
+    def test_a_small_depot_is_kept_within_and_files_are_sent_again(self):
+        # Tasks read each pair of three files of 1 MB. Where two of them have room, one that was there must come again.
+        for x in "abc":
+            self.write(f"{x}.dat", x.encode() * 1_000_000)
+        self.write("pairs.yaml", """
+            command: ./sim {x} {y} {seed}
+            parameters: {x: [a, b, c], y: [a, b, c], seed: 1..4}
+            inputs: ['{x}.dat', '{y}.dat']
+            cost: 1
+            """)
+        for depot, least in ((3, 3_000_000), (2, 4_000_000)):
+            self.write("far.yaml", f"sites: {{far: {{hosts: 2, depot: {depot} MB, link: {{bandwidth: 10 MB/s}}}}}}\n")
+            found = self.plan("--json", sweep="pairs.yaml", grid="far.yaml").json()["schedulers"]
+            self.assertEqual(min(one["bytes_moved"] for one in found), least, found)
+
     def test_files_of_one_task_are_sent_with_it(self):
         for x in (1, 2):
             self.write(f"own-{x}.dat", b"\0" * 1_000_000)
@@ -125,6 +140,10 @@ class MistakesTest(PlanCase):
     def test_a_file_that_fits_into_no_depot(self):
         self.wrong("sites:\n  lab: {hosts: 1, depot: 2 MB, link: {bandwidth: 1 MB/s}}\n",
                    r"grid\.yaml:2:3: ", "big.bin (3 MB) fits into no depot")
+        self.write("second.bin", b"\0" * 2_000_000)
+        self.write("sweep.yaml", "command: ./sim {x}\nparameters: {x: 1..9}\ninputs: [big.bin, second.bin]\n")
+        self.wrong("sites:\n  lab: {hosts: 1, depot: 4 MB, link: {bandwidth: 1 MB/s}}\n",
+                   r"grid\.yaml:2:3: ", "the shared files of task 1 (5 MB in all) fit into no depot")
 
     def test_a_trace_that_ends_at_nothing(self):
         self.write("cpu.csv", "0,1\n60,0\n")
