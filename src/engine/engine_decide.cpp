@@ -102,8 +102,8 @@ std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions
   if (ready.placeable() == 0) return 0;
   const auto classes = ready.view();
   const auto& sites = files.view();
-  const auto plan = strategy->plan(
-      {now, classes, shown, run_times, ready.placeable(), workload.file_bytes, sites, refused});
+  const auto plan = strategy->plan({now, classes, shown, run_times, ready.placeable(),
+                                    workload.file_bytes, sites, refused, &seen});
   ask_again = plan.ask_again;
   refused = 0;
   std::size_t started = 0;

@@ -110,7 +110,7 @@ void Engine::Impl::on(const AttemptEnded& event) {
     leave_queue(task);
   }
   record.presumed_lost = false;
-  observe(report);
+  observe(report, event.host);
   settle(report, was_started);
 }
 
@@ -251,14 +251,17 @@ bool Engine::Impl::release(TaskId task) {
   return was_running;
 }
 
-void Engine::Impl::observe(const AttemptReport& report) {
+void Engine::Impl::observe(const AttemptReport& report, HostId host) {
   if (report.cause == FailureCause::lost || report.cause == FailureCause::cancelled ||
       report.started == kNever || report.ended == kNever)
     return;
   const Duration took = report.ended - report.started;
   if (!replaying) {
     efficiency.observe(report.ended, took, slots_in_all());
-    return run_times.observe(workload.cost_of(report.key.task), took);
+    const double cost = workload.cost_of(report.key.task);
+    // One that fails at once would make its host look fast.
+    if (report.cause == FailureCause::none) seen.ran(host, cost, took);
+    return run_times.observe(cost, took);
   }
   constexpr std::size_t kRing = forecast::RunTimeForecast::kMemory;
   if (replayed_times.size() < kRing)

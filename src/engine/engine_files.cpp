@@ -20,6 +20,8 @@ void Engine::Impl::unstage_if(const Condition& condition) {
 
 void Engine::Impl::on(const FileArrived& event) {
   if (!files.known(event.file)) return;
+  if (const TimePoint sent = files.sent_from_home(event.file, event.site); sent != kNever)
+    seen.moved(event.site, workload.file_bytes[event.file.value()], sent, event.at);
   files.arrived(event.file, event.site);
   files_arrived = true;
   changed = true;

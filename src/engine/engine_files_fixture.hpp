@@ -21,9 +21,13 @@ class Scripted final : public schedule::Scheduler {
   void observe(const Event&) override {}
   schedule::Plan plan(const schedule::World& world) override {
     refused = world.refused;
+    pace = world.seen->pace(HostId(1));
+    bandwidth = world.seen->bandwidth(kLab);
     return std::exchange(*next_, {});
   }
   std::uint32_t refused = 0;
+  std::optional<double> pace;
+  std::optional<double> bandwidth;
 
  private:
   schedule::Plan* next_;

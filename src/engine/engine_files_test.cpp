@@ -114,6 +114,37 @@ TEST(EngineFiles, AnAttemptFoundRunningIsAdoptedOutOfTheStage) {
   EXPECT_THAT(lab.decide(2), IsEmpty());
 }
 
+TEST(EngineFiles, AStrategySeesHowFastHostsAndLinksWere) {
+  schedule::Plan next;
+  auto strategy = std::make_unique<Scripted>(&next);
+  Scripted& scripted = *strategy;
+  Engine engine(reading({{FileId(0)}, {FileId(0)}, {FileId(0)}}), {}, std::move(strategy));
+  engine.apply(HostUp{host_at(1, kLab)});
+  next.starts = {{schedule::ClassId(1), HostId(1)}};
+  EXPECT_THAT(words(engine.decide(at(0))), ElementsAre("move 0 from 0 to 1"));
+  EXPECT_EQ(scripted.bandwidth, std::nullopt);
+  engine.apply(FileArrived{FileId(0), kLab, at(10)});  // 1 MB
+  EXPECT_THAT(words(engine.decide(at(10))), ElementsAre("start 1 on 1"));
+  EXPECT_DOUBLE_EQ(scripted.bandwidth.value(), 1e5);
+
+  const auto end = [&](std::uint32_t task, FailureCause cause, int from, int until) {
+    AttemptEnded ended;
+    ended.report.key = {RunId(1), TaskId(task), AttemptId(1)};
+    ended.report.cause = cause;
+    ended.report.started = at(from);
+    ended.report.ended = at(until);
+    ended.host = HostId(1);
+    engine.apply(ended);
+  };
+  end(1, FailureCause::none, 10, 14);
+  next.starts = {{schedule::ClassId(1), HostId(1)}};
+  EXPECT_THAT(words(engine.decide(at(14))), ElementsAre("start 2 on 1"));
+  EXPECT_DOUBLE_EQ(scripted.pace.value(), 4);
+  end(2, FailureCause::exit_code, 14, 15);  // no faster for that
+  EXPECT_THAT(words(engine.decide(at(15))), IsEmpty());
+  EXPECT_DOUBLE_EQ(scripted.pace.value(), 4);
+}
+
 TEST(EngineFiles, WhatAStrategyWantsIsCheckedAgainstTheWorld) {
   schedule::Plan next;
   auto strategy = std::make_unique<Scripted>(&next);

@@ -21,6 +21,7 @@
 #include "engine/retry_queue.hpp"
 #include "engine/task_table.hpp"
 #include "forecast/cost_profile.hpp"
+#include "forecast/grid_forecast.hpp"
 #include "forecast/run_time.hpp"
 #include "forecast/slot_efficiency.hpp"
 
@@ -94,7 +95,7 @@ struct Engine::Impl {
   void mark_running(TaskId task, TimePoint at);
   /// Ends what is outstanding of the task; the caller gives it its new state. Was it running?
   bool release(TaskId task);
-  void observe(const AttemptReport& report);
+  void observe(const AttemptReport& report, HostId host);
   void settle(const AttemptReport& report, bool was_started);
   void settle_failure(const AttemptReport& report);
   void settle_lost(TaskId task, bool was_started);
@@ -188,6 +189,7 @@ struct Engine::Impl {
   std::vector<TaskId> cancels;  ///< outstanding ones to cancel at the next decide()
 
   forecast::RunTimeForecast run_times;
+  forecast::GridForecast seen;
   forecast::SlotEfficiency efficiency;
   forecast::CostProfile costs;
   Underway underway;

@@ -33,6 +33,12 @@ bool FileTable::all_there(std::span<const FileId> files, SiteId site) const {
   return std::ranges::all_of(files, [&](FileId file) { return there(file, site); });
 }
 
+TimePoint FileTable::sent_from_home(FileId file, SiteId site) const {
+  const Entry* entry = find(file, site);
+  const bool comes = entry != nullptr && entry->state == State::moving && entry->from == kHome;
+  return comes ? entry->when : kNever;
+}
+
 bool FileTable::moving(FileId file, SiteId site) const {
   const Entry* entry = find(file, site);
   return entry != nullptr && entry->state == State::moving;

@@ -49,15 +49,36 @@ void GanttStrategy::make_plan(const World& world) {
   outdated_ = false;
   planned_at_ = world.now;
   next_event_ = interval_.after(world.now);
-  const NumberedWorld numbers = numbered(world, *estimates_);
-  follower_.follow(sched(numbers.situation, *numbers.estimates,
-                         {.heuristic = options_.heuristic,
-                          .horizon = interval_.seconds(),
-                          .margin = options_.choices.margin,
-                          .enough = options_.choices.enough,
-                          .chart = options_.choices.chart,
-                          .seed = options_.seed}),
-                   numbers, world.now);
+  NumberedWorld numbers = numbered(world, *estimates_);
+  std::vector<PlannedTransfer> kept;
+  if (options_.choices.keep_queued_files) kept = keep_queued_files(numbers);
+  GanttPlan chart = sched(numbers.situation, *numbers.estimates,
+                          {.heuristic = options_.heuristic,
+                           .horizon = interval_.seconds(),
+                           .margin = options_.choices.margin,
+                           .enough = options_.choices.enough,
+                           .chart = options_.choices.chart,
+                           .seed = options_.seed});
+  chart.transfers.insert(chart.transfers.begin(), kept.begin(), kept.end());
+  follower_.follow(std::move(chart), numbers, world.now);
+}
+
+std::vector<PlannedTransfer> GanttStrategy::keep_queued_files(NumberedWorld& numbers) const {
+  std::vector<PlannedTransfer> kept;
+  for (std::uint32_t index = 0; index < numbers.sites.size(); ++index) {
+    PlanSite& site = numbers.situation.sites[index];
+    for (const FileId file : follower_.queued_files(numbers.sites[index])) {
+      Seconds& there = site.file_from[file.value()];
+      if (there < kNever) continue;
+      const Seconds start = site.inbound.free_from;
+      there = numbers.estimates->moved(index, start, numbers.situation.files[file.value()].bytes,
+                                       false);
+      if (there == kNever) continue;
+      site.inbound.free_from = there;
+      kept.push_back({PlannedTransfer::What::shared_file, file.value(), index, start, there});
+    }
+  }
+  return kept;
 }
 
 }  // namespace gantry::schedule

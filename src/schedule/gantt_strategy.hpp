@@ -20,6 +20,8 @@ struct GanttChoices {
   ChartOptions chart{};
   /// A host that has room while there are tasks that were not planned yet is an event.
   bool plan_when_idle = true;
+  /// Files that a plan wanted to send and that have not been sent yet will be, in that order.
+  bool keep_queued_files = false;
 };
 
 struct GanttOptions {
@@ -40,6 +42,8 @@ class GanttStrategy final : public Scheduler {
 
  private:
   void make_plan(const World& world);
+  /// What is yet to be sent, and is no longer for the planner to decide.
+  std::vector<PlannedTransfer> keep_queued_files(NumberedWorld& numbers) const;
 
   GanttOptions options_;
   std::shared_ptr<const EstimateSource> estimates_;

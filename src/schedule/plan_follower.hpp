@@ -35,6 +35,11 @@ class PlanFollower {
   Outcome hand_out(const World& world, Plan& plan);
 
   [[nodiscard]] std::size_t queued() const { return queued_; }
+  /// Yet to be sent to the site, in order.
+  [[nodiscard]] std::deque<FileId> queued_files(SiteId site) const {
+    const auto queue = moves_.find(site);
+    return queue != moves_.end() ? queue->second : std::deque<FileId>{};
+  }
   /// By which part of the time ahead tasks began earlier or later than the plan said.
   [[nodiscard]] double deviation() const { return ahead_ > 0 ? off_ / ahead_ : 0; }
 

@@ -5,7 +5,7 @@
 
 #include "schedule/best.hpp"
 #include "schedule/dealt.hpp"
-#include "schedule/declared_estimates.hpp"
+#include "schedule/learned_estimates.hpp"
 #include "schedule/workqueue.hpp"
 
 namespace gantry::schedule {
@@ -28,7 +28,7 @@ std::unique_ptr<Scheduler> make_dealt(const SchedulerSetup& setup) {
 }
 
 std::shared_ptr<const EstimateSource> estimates(const SchedulerSetup& setup) {
-  return setup.estimates ? setup.estimates : std::make_shared<DeclaredEstimates>();
+  return setup.estimates ? setup.estimates : std::make_shared<LearnedEstimates>();
 }
 
 template <Heuristic kHeuristic>

@@ -16,7 +16,7 @@ inline constexpr std::string_view kDefaultStrategy = "workqueue";
 
 /// For strategies that plan ahead.
 struct SchedulerSetup {
-  std::shared_ptr<const EstimateSource> estimates{};  ///< none: what is declared of the hosts
+  std::shared_ptr<const EstimateSource> estimates{};  ///< none: what was declared and seen
   Seconds interval = kNever;                          ///< between two plans
   bool adaptive = false;                              ///< it follows from how far off they are
   std::uint64_t seed = 0;                             ///< decides ties

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "forecast/grid_forecast.hpp"
 #include "forecast/run_time.hpp"
 #include "model/action.hpp"
 #include "model/event.hpp"
@@ -75,6 +76,7 @@ struct World {
   std::span<const SiteFiles> sites{};    ///< with files, now or soon, or a limit
   /// Of what this strategy wanted since it was asked before, so much could not be done.
   std::uint32_t refused = 0;
+  const forecast::GridForecast* seen = nullptr;  ///< of hosts and links; may be none
 };
 
 /// Hand the next task of this class to this host.

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "schedule/learned_estimates.hpp"
 #include "simulate/simulation.hpp"
 #include "simulate/trace_oracle.hpp"
 #include "simulate/virtual_time.hpp"
@@ -9,6 +10,7 @@ namespace gantry::simulate {
 namespace {
 
 using schedule::Seconds;
+using Link = schedule::SteadyEstimates::Link;
 
 /// A planner's numbers and its moment 0, in front of estimates for the whole grid since its start.
 class Seen final : public schedule::Estimates {
@@ -83,6 +85,16 @@ class ExactEstimates final : public schedule::EstimateSource {
 
 std::shared_ptr<const schedule::EstimateSource> exact_estimates(const VirtualGrid& grid) {
   return std::make_shared<ExactEstimates>(grid);
+}
+
+std::shared_ptr<const schedule::EstimateSource> learned_estimates(const VirtualGrid& grid) {
+  schedule::GridPriors priors;
+  for (const VirtualHost& host : grid.hosts)
+    priors.speeds.push_back(host.spec.speed * host.spec.availability.value(0));
+  for (const auto& link : grid.links)
+    priors.links.push_back(link ? Link{link->latency, link->bandwidth.value(0)}
+                                : Link{.latency = 0, .bandwidth = schedule::kNever});
+  return std::make_shared<schedule::LearnedEstimates>(std::move(priors));
 }
 
 }  // namespace gantry::simulate

@@ -47,6 +47,11 @@ schedule::Situation situation_of(const Trial& trial) {
   return situation;
 }
 
+std::shared_ptr<const schedule::EstimateSource> estimates_of(const Trial& trial) {
+  if (trial.quality.kind == ErrorKind::learned) return learned_estimates(trial.grid);
+  return with_quality(exact_estimates(trial.grid), trial.quality);
+}
+
 class Runner {
  public:
   Runner(const Experiment& experiment, const ExperimentOptions& options)
@@ -80,7 +85,7 @@ class Runner {
   [[nodiscard]] Result<TrialOutcome> run_trial(std::size_t point, std::uint32_t repetition) const {
     const Trial trial = experiment_.trial(point, repetition);
     const engine::Workload workload = workload_of(trial.application);
-    const auto estimates = with_quality(exact_estimates(trial.grid), trial.quality);
+    const auto estimates = estimates_of(trial);
     const auto bounds = bounds_of(trial);
     TrialOutcome outcome{.point = point,
                          .repetition = repetition,
@@ -89,7 +94,7 @@ class Runner {
     for (const std::string& name : experiment_.schedulers) {
       TRY_ASSIGN(auto strategy, schedule::make_scheduler(name, {.estimates = estimates,
                                                                 .interval = trial.interval,
-                                                                .seed = repetition,
+                                                                .seed = repetition + trial.tie_seed,
                                                                 .choices = trial.choices}));
       auto simulated = simulate(workload, trial.grid, std::move(strategy));
       if (!simulated)

@@ -26,6 +26,7 @@ struct Trial {
   schedule::Seconds interval = schedule::kNever;  ///< between scheduling events
   QualityOptions quality{};
   schedule::GanttChoices choices{};
+  std::uint64_t tie_seed = 0;  ///< another one decides ties otherwise
 };
 
 struct Experiment {

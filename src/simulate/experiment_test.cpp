@@ -112,8 +112,9 @@ TEST(Experiment, ATrialThatCannotBeDoneIsNamed) {
 TEST(PaperExperiments, NamesThatAreNotKnownAreListed) {
   const auto experiment = paper_experiment("psa");
   ASSERT_FALSE(experiment);
-  EXPECT_EQ(experiment.error().hint,
-            "choose one of: psa-table1, psa-choices, psa-filesize, psa-qoi, apst-sites");
+  EXPECT_EQ(
+      experiment.error().hint,
+      "choose one of: psa-table1, psa-choices, psa-learned, psa-filesize, psa-qoi, apst-sites");
   const auto scheduler = paper_experiment("psa-qoi", {.schedulers = {"fastest"}});
   ASSERT_FALSE(scheduler);
   EXPECT_THAT(scheduler.error().message, HasSubstr("'fastest'"));

@@ -43,7 +43,13 @@ Experiment psa_choices(const PaperOptions& options) {
   using schedule::Enough;
   using schedule::GanttChoices;
   using schedule::PrivateInputs;
-  static const std::vector<std::pair<std::string, GanttChoices>> kChoices{
+  struct Choice {
+    std::string label;
+    GanttChoices choices{};
+    LinkSharing sharing = LinkSharing::fifo;
+    std::uint64_t tie_seed = 0;
+  };
+  static const std::vector<Choice> kChoices{
       {"as in psa-table1", {}},
       {"covered hosts get no more", {.enough = Enough::each_covered}},
       {"margin 250 s", {.margin = 250}},
@@ -51,23 +57,48 @@ Experiment psa_choices(const PaperOptions& options) {
       {"outputs take no room", {.chart = {.outputs_in_chart = false}}},
       {"own inputs queue", {.chart = {.private_inputs = PrivateInputs::queued}}},
       {"idle hosts wait", {.plan_when_idle = false}},
+      {"queued files are sent", {.keep_queued_files = true}},
+      {"links are shared", {}, LinkSharing::fair},
+      {"ties otherwise", {}, LinkSharing::fifo, 1'000'000},
   };
   PsaOptions psa;
   if (options.bandwidth_scale) psa.bandwidth_scale = *options.bandwidth_scale;
   const auto cases = std::make_shared<PsaCases>(options.seed, psa);
   std::vector<std::string> points;
   points.reserve(kChoices.size());
-  for (const auto& [label, choices] : kChoices) points.push_back(label);
+  for (const Choice& choice : kChoices) points.push_back(choice.label);
   return {.name = {},
           .points = std::move(points),
           .repetitions = 100,
           .schedulers = {"workqueue", "min-min", "max-min", "sufferage", "xsufferage"},
           .trial = [cases](std::size_t point, std::uint32_t repetition) {
             PsaCase made = cases->at(repetition);
+            const Choice& choice = kChoices[point];
+            for (auto& link : made.grid.links)
+              if (link) link->sharing = choice.sharing;
             return Trial{.grid = std::move(made.grid),
                          .application = std::move(made.application),
                          .interval = kInterval,
-                         .choices = kChoices[point].second};
+                         .choices = choice.choices,
+                         .tie_seed = choice.tie_seed};
+          }};
+}
+
+/// The grids of Table 1 for those who do not know the future.
+Experiment psa_learned(const PaperOptions& options) {
+  PsaOptions psa;
+  if (options.bandwidth_scale) psa.bandwidth_scale = *options.bandwidth_scale;
+  const auto cases = std::make_shared<PsaCases>(options.seed, psa);
+  return {.name = {},
+          .points = {"exact", "learned"},
+          .repetitions = 100,
+          .schedulers = {"workqueue", "min-min", "max-min", "sufferage", "xsufferage", "best"},
+          .trial = [cases](std::size_t point, std::uint32_t repetition) {
+            PsaCase made = cases->at(repetition);
+            return Trial{.grid = std::move(made.grid),
+                         .application = std::move(made.application),
+                         .interval = kInterval,
+                         .quality = {.kind = point == 0 ? ErrorKind::none : ErrorKind::learned}};
           }};
 }
 
@@ -147,6 +178,7 @@ constexpr std::array kExperiments{
     Entry{{"psa-table1", "random grids and applications (Casanova et al. 2000, Table 1)"},
           psa_table1},
     Entry{{"psa-choices", "what the paper leaves open, on the same grids"}, psa_choices},
+    Entry{{"psa-learned", "estimates from what was seen alone, on the same grids"}, psa_learned},
     Entry{{"psa-filesize", "the size of shared files (Casanova et al. 2000, Figure 5)"},
           psa_filesize},
     Entry{{"psa-qoi", "wrong estimates and how often to plan (the same, Figure 6)"}, psa_qoi},

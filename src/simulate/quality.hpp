@@ -17,16 +17,15 @@ enum class ErrorKind : std::uint8_t {
   uniform,   ///< by a factor from [1 - error, 1 + error]
   decaying,  ///< the same, but what is near in time is known better
   biased,    ///< each host by a factor of its own, for good; links are known exactly
+  learned,   ///< nothing is known but what has been seen: see learned_estimates()
 };
 
 /// How long an error stays what it is. Of uniform and decaying ones.
 enum class ErrorHolds : std::uint8_t {
   /// Each task on each host and each file on each link has an error of its own, until the next
-  /// event. So more work may seem to take less time, against what schedule::Estimates promise.
-  /// Plans
-  /// are sound nevertheless, but heuristics that look at the cheapest or dearest tasks alone look
-  /// at
-  /// those that really are. Not for decaying errors: those are taken as for_the_event.
+  /// event. So more work may seem to take less time. Plans are sound nevertheless, but heuristics
+  /// that look at the cheapest or dearest tasks alone look at those that really are. Not for
+  /// decaying errors: those are taken as for_the_event.
   for_the_estimate,
   for_the_event,  ///< of a host or link, until there are estimates for another moment
   for_good,       ///< of a host or link
@@ -44,6 +43,7 @@ struct QualityOptions {
 /// Nothing seems done more than a hundred times too early.
 inline constexpr double kLeastFactor = 0.01;
 
+/// REQUIRES: not `learned`, which has nothing to do with what is exact.
 [[nodiscard]] std::shared_ptr<const schedule::EstimateSource> with_quality(
     std::shared_ptr<const schedule::EstimateSource> exact, const QualityOptions& options);
 

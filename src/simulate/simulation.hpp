@@ -70,5 +70,8 @@ Result<Simulated> simulate(const engine::Workload& workload, const VirtualGrid& 
 /// What the grid's traces say: exact, but for what else uses a link meanwhile.
 [[nodiscard]] std::shared_ptr<const schedule::EstimateSource> exact_estimates(
     const VirtualGrid& grid);
+/// What a real run would know: how the grid was at the beginning, and what it has seen since.
+[[nodiscard]] std::shared_ptr<const schedule::EstimateSource> learned_estimates(
+    const VirtualGrid& grid);
 
 }  // namespace gantry::simulate

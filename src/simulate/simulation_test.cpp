@@ -9,6 +9,7 @@
 
 #include "schedule/best.hpp"
 #include "schedule/gantt_strategy.hpp"
+#include "schedule/learned_estimates.hpp"
 #include "schedule/workqueue.hpp"
 #include "simulate/trace_oracle.hpp"
 
@@ -69,6 +70,24 @@ TEST(Simulation, AFileIsSentOnceToASite) {
     EXPECT_THAT(result->moves, SizeIs(1));
     EXPECT_DOUBLE_EQ(result->bytes_moved, 100);
   }
+}
+
+/// The first host looks as good as the other at the beginning, and has a tenth of its speed later.
+TEST(Simulation, WhoLearnsNoticesASlowHost) {
+  VirtualHost slow = host(kHome);
+  slow.spec.availability = Trace::make({{0, 1}, {5, 0.1}}).value();
+  const VirtualGrid grid{{slow, host(kHome)}};
+  const auto makespan = [&](std::shared_ptr<const schedule::EstimateSource> estimates) {
+    const auto result = simulate(
+        alike(22), grid,
+        std::make_unique<GanttStrategy>(
+            GanttOptions{.heuristic = Heuristic::min_min, .interval = 20}, std::move(estimates)));
+    return result.value().makespan;
+  };
+  EXPECT_LE(makespan(learned_estimates(grid)), makespan(exact_estimates(grid)) + 60);
+  // Who does not learn gives it half of the tasks.
+  EXPECT_GE(makespan(std::make_shared<schedule::LearnedEstimates>()),
+            makespan(exact_estimates(grid)));
 }
 
 TEST(Simulation, AFileThatIsThereIsNotSent) {

@@ -1,0 +1,43 @@
+#pragma once
+/// How fast hosts compute and links carry, learnt from what ran and moved. The last few
+/// observations count: loads change. Values only, no clock.
+
+#include <map>
+#include <optional>
+
+#include "base/time.hpp"
+#include "model/ids.hpp"
+
+namespace gantry::forecast {
+
+class GridForecast {
+ public:
+  /// A task of this relative cost took so long on the host. What took no time says nothing.
+  void ran(HostId host, double cost, Duration took);
+  /// So many bytes, sent from home to the site. A link that carries one after the other had only
+  /// what was sent first until that arrived.
+  void moved(SiteId site, double bytes, TimePoint sent, TimePoint arrived);
+
+  /// Seconds for a cost of 1; nothing before the first observation.
+  [[nodiscard]] std::optional<double> pace(HostId host) const;
+  /// Bytes a second, latency included; nothing before the first observation.
+  [[nodiscard]] std::optional<double> bandwidth(SiteId site) const;
+
+ private:
+  /// Of sums, so that short tasks and small files, most of whose time is overhead, do not distort
+  /// it.
+  struct Ratio {
+    double seconds = 0;
+    double amount = 0;
+    void observe(double more_seconds, double more_amount);
+  };
+  struct Link {
+    Ratio ratio;
+    TimePoint last_arrival{};
+  };
+
+  std::map<HostId, Ratio> hosts_;
+  std::map<SiteId, Link> links_;
+};
+
+}  // namespace gantry::forecast

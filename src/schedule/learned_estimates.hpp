@@ -1,0 +1,31 @@
+#pragma once
+/// What runs and transfers have shown so far, and until then what the person said of the grid.
+
+#include <vector>
+
+#include "schedule/estimate_source.hpp"
+#include "schedule/steady_estimates.hpp"
+
+namespace gantry::schedule {
+
+/// What is believed of a grid before anything has run there.
+struct GridPriors {
+  std::vector<double> speeds{};                ///< by host, from host 1 on; others: as declared
+  std::vector<SteadyEstimates::Link> links{};  ///< by site; others take no time
+};
+
+class LearnedEstimates final : public EstimateSource {
+ public:
+  explicit LearnedEstimates(GridPriors priors = {}) : priors_(std::move(priors)) {}
+
+  [[nodiscard]] std::unique_ptr<Estimates> at(const World& world,
+                                              std::span<const Host* const> slots,
+                                              std::span<const SiteId> sites) const override;
+
+ private:
+  [[nodiscard]] double prior_speed(const Host& host) const;
+
+  GridPriors priors_;
+};
+
+}  // namespace gantry::schedule

@@ -1,0 +1,64 @@
+#include "schedule/learned_estimates.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gantry::schedule {
+namespace {
+
+constexpr SiteId kSeenSite(1);
+constexpr SiteId kUnseenSite(2);
+
+/// Two hosts, believed to have speeds 1 and 2, at two sites with links of 10 and 20 bytes a second.
+struct Learner {
+  std::vector<Host> machines{{HostId(1), "a", 1, 0, kSeenSite},
+                             {HostId(2), "b", 1, 0, kUnseenSite}};
+  forecast::RunTimeForecast run_times;
+  forecast::GridForecast seen;
+  GridPriors priors{.speeds = {1, 2}, .links = {{}, {0.5, 10}, {0.5, 20}}};
+
+  [[nodiscard]] std::unique_ptr<Estimates> estimates() const {
+    const std::vector<const Host*> slots{&machines[0], &machines[1]};
+    const std::vector<SiteId> sites{kSeenSite, kUnseenSite};
+    return LearnedEstimates(priors).at(
+        {.now = TimePoint{}, .classes = {}, .hosts = {}, .run_times = run_times, .seen = &seen},
+        slots, sites);
+  }
+};
+
+TEST(LearnedEstimates, BeforeAnythingWasSeenTheyAreWhatIsBelieved) {
+  const Learner learner;
+  const auto estimates = learner.estimates();
+  EXPECT_DOUBLE_EQ(estimates->computed(0, 3, 10), 13);
+  EXPECT_DOUBLE_EQ(estimates->computed(1, 3, 10), 8);
+  EXPECT_DOUBLE_EQ(estimates->moved(0, 0, 100, false), 10.5);
+  EXPECT_DOUBLE_EQ(estimates->moved(1, 0, 100, true), 5.5);
+}
+
+TEST(LearnedEstimates, WhatIsNotBelievedIsDeclaredOrTakesNoTime) {
+  Learner learner;
+  learner.priors = {};
+  learner.machines[1].speed = 4;
+  const auto estimates = learner.estimates();
+  EXPECT_DOUBLE_EQ(estimates->computed(0, 0, 10), 10);
+  EXPECT_DOUBLE_EQ(estimates->computed(1, 0, 10), 2.5);
+  EXPECT_DOUBLE_EQ(estimates->moved(0, 7, 100, false), 7);
+}
+
+TEST(LearnedEstimates, AHostIsAsFastAsItWasSeenAndTheOthersAreCorrectedAlike) {
+  Learner learner;
+  learner.seen.ran(HostId(1), 1, from_seconds(3));  // three times slower than believed
+  const auto estimates = learner.estimates();
+  EXPECT_DOUBLE_EQ(estimates->computed(0, 0, 10), 30);
+  EXPECT_DOUBLE_EQ(estimates->computed(1, 0, 10), 15);
+}
+
+TEST(LearnedEstimates, ALinkIsAsFastAsItWasSeenAndTheOthersAsBelieved) {
+  Learner learner;
+  learner.seen.moved(kSeenSite, 100, TimePoint{}, TimePoint{} + from_seconds(50));
+  const auto estimates = learner.estimates();
+  EXPECT_DOUBLE_EQ(estimates->moved(0, 0, 100, false), 50);
+  EXPECT_DOUBLE_EQ(estimates->moved(1, 0, 100, false), 5.5);
+}
+
+}  // namespace
+}  // namespace gantry::schedule
