@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "engine/engine_impl.hpp"
 
@@ -27,6 +28,7 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
   check_stop_rules();
   if (draining.empty()) {
     wake_retries(now);
+    for (const MoveFile& move : files.begin_awaited(now)) actions.emplace_back(move);
     launch_staged(actions);
     if (!hosts.empty()) {
       if (due || changed) ask_strategy(now, actions);
@@ -46,8 +48,14 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
 void Engine::Impl::ask_strategy(TimePoint now, std::vector<Action>& actions) {
   changed = false;
   ask_again = kNever;
-  do refill();
-  while (start_some(now, actions) > 0 && ready.placeable() == 0 && cursor < tasks.size());
+  bool more = true;
+  while (more) {
+    refill();
+    const bool started = start_some(now, actions) > 0;
+    more = started && ready.placeable() == 0 && cursor < tasks.size();
+    // The way from home is free for another file.
+    if (std::exchange(redirected, false)) more = true;
+  }
 }
 
 void Engine::Impl::check_stop_rules() {
@@ -103,7 +111,7 @@ std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions
   const auto classes = ready.view();
   const auto& sites = files.view();
   const auto plan = strategy->plan({now, classes, shown, run_times, ready.placeable(),
-                                    workload.file_bytes, sites, refused, &seen});
+                                    workload.file_bytes, sites, refused, &seen, &map});
   ask_again = plan.ask_again;
   refused = 0;
   std::size_t started = 0;

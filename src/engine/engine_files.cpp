@@ -31,14 +31,19 @@ void Engine::Impl::on(const MoveFailed& event) {
   if (!files.known(event.file)) return;
   files.failed(event.file, event.site, event.at);
   changed = true;
-  release_waiting_for(event.file, event.site);
+  lost_at(event.file, event.site);
 }
 
 void Engine::Impl::on(const FileGone& event) {
   if (!files.known(event.file)) return;
   files.gone(event.file, event.site);
   changed = true;
-  release_waiting_for(event.file, event.site);
+  lost_at(event.file, event.site);
+}
+
+void Engine::Impl::lost_at(FileId file, SiteId site) {
+  release_waiting_for(file, site);
+  for (const SiteId other : files.give_up_awaited(file, site)) lost_at(file, other);
 }
 
 void Engine::Impl::release_waiting_for(FileId file, SiteId site) {
@@ -67,7 +72,7 @@ void Engine::Impl::stage(TaskId task, const Host& host, const TaskNeeds& needs, 
   occupy(host.id, task, load);
   staged.emplace(task, Staged{host.id, host.site, load});
   tasks.set_state(task, TaskState::staging);
-  for (const FileId file : needs.files) move({file, kHome, host.site}, now, actions);
+  for (const FileId file : needs.files) fetch(file, host.site, now, actions);
 }
 
 void Engine::Impl::leave_stage(TaskId task) {
@@ -110,10 +115,18 @@ bool Engine::Impl::make_room(std::span<const FileId> wanted, SiteId site, bool f
 bool Engine::Impl::move_ahead(const MoveFile& wanted, TimePoint now, std::vector<Action>& actions) {
   if (!files.may_move(wanted.file, wanted.to, now) || !files.there(wanted.file, wanted.from))
     return false;
+  if (wanted.from != kHome && !map.ways.empty() && map.way(wanted.from, wanted.to) == nullptr)
+    return false;
   // While files keep coming ahead, a task that needs all of a depot would never find it idle.
   if (crowded.contains(wanted.to) && files.any_moving(wanted.to)) return true;
   if (!make_room({&wanted.file, 1}, wanted.to, false, actions)) return true;
-  return move(wanted, now, actions);
+  if (wanted.from == kHome) {
+    redirected |= fetch(wanted.file, wanted.to, now, actions) != kHome;
+    return true;
+  }
+  const auto arrives = schedule::arrival_from(traffic(now), wanted.from, wanted.file, wanted.to);
+  move(wanted.file, {wanted.from, arrives.value_or(now)}, wanted.to, now, actions);
+  return true;
 }
 
 std::string Engine::Impl::why_unplaceable(TaskId task) const {
@@ -131,12 +144,23 @@ std::string Engine::Impl::why_unplaceable(TaskId task) const {
                      text(files.bytes_of(needs.files)), text(largest));
 }
 
-bool Engine::Impl::move(const MoveFile& wanted, TimePoint now, std::vector<Action>& actions) {
-  if (!files.may_move(wanted.file, wanted.to, now) || !files.there(wanted.file, wanted.from))
-    return false;
-  files.move(wanted.file, wanted.from, wanted.to, now);
-  actions.emplace_back(wanted);
-  return true;
+schedule::FileTraffic Engine::Impl::traffic(TimePoint now) {
+  return {map, files.view(), workload.file_bytes, now};
+}
+
+SiteId Engine::Impl::fetch(FileId file, SiteId to, TimePoint now, std::vector<Action>& actions) {
+  if (!files.may_move(file, to, now)) return kHome;
+  const schedule::FileSource source =
+      map.ways.empty() ? schedule::FileSource{kHome, now}
+                       : choose_source(traffic(now), file, to, files.failed_source(file, to));
+  move(file, source, to, now, actions);
+  return source.site;
+}
+
+void Engine::Impl::move(FileId file, const schedule::FileSource& from, SiteId to, TimePoint now,
+                        std::vector<Action>& actions) {
+  files.move(file, from, to, now);
+  if (files.there(file, from.site)) actions.emplace_back(MoveFile{file, from.site, to});
 }
 
 }  // namespace gantry::engine

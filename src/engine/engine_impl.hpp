@@ -145,7 +145,14 @@ struct Engine::Impl {
   void release_staged_on(HostId host);
   void release_all_staged();
   void launch_staged(std::vector<Action>& actions);
-  bool move(const MoveFile& wanted, TimePoint now, std::vector<Action>& actions);
+  /// A file that was to come to a site does not, or is gone there: nor does it come from there.
+  void lost_at(FileId file, SiteId site);
+  [[nodiscard]] schedule::FileTraffic traffic(TimePoint now);
+  /// From the site that delivers first, which is returned. Nothing happens, and home is returned,
+  /// when it is there or on its way.
+  SiteId fetch(FileId file, SiteId to, TimePoint now, std::vector<Action>& actions);
+  void move(FileId file, const schedule::FileSource& from, SiteId to, TimePoint now,
+            std::vector<Action>& actions);
   /// As a strategy wants it, ahead of the tasks. False when that makes no sense; when there is only
   /// no room for it, nothing happens.
   bool move_ahead(const MoveFile& wanted, TimePoint now, std::vector<Action>& actions);
@@ -174,6 +181,7 @@ struct Engine::Impl {
   bool changed = true;           ///< what a strategy decides by, since it was asked
   TimePoint ask_again = kNever;  ///< the strategy
   std::uint32_t refused = 0;     ///< of what it wanted
+  bool redirected = false;       ///< a file that it wanted from home comes from another site
 
   TaskTable tasks;
   ReadyQueue ready;

@@ -61,17 +61,62 @@ void FileTable::change(Site& site, FileId file, Entry& entry, State state) {
   const auto takes_room = [](State which) { return which != State::absent; };
   if (takes_room(entry.state) != takes_room(state))
     site.taken += (takes_room(state) ? 1 : -1) * bytes_[file.value()];
-  if (entry.state == State::moving) --site.moving;
+  if (entry.state == State::moving) {
+    --site.moving;
+    if (entry.from != kHome) --sites_.at(entry.from).files.at(file).copies;
+    if (std::exchange(entry.awaits_source, false)) --awaiting_;
+  }
   if (state == State::moving) ++site.moving;
   entry.state = state;
 }
 
-void FileTable::move(FileId file, SiteId from, SiteId to, TimePoint now) {
+void FileTable::move(FileId file, const schedule::FileSource& from, SiteId to, TimePoint now) {
   Site& site = sites_[to];
   Entry& entry = site.files[file];
   change(site, file, entry, State::moving);
-  entry.from = from;
+  entry.from = from.site;
   entry.when = now;
+  entry.arrives = from.arrives;
+  if (from.site == kHome) return;
+  ++sites_[from.site].files[file].copies;
+  entry.awaits_source = !there(file, from.site);
+  if (entry.awaits_source) ++awaiting_;
+}
+
+std::vector<MoveFile> FileTable::begin_awaited(TimePoint now) {
+  std::vector<MoveFile> begin;
+  if (awaiting_ == 0) return begin;
+  for (auto& [id, site] : sites_) {
+    for (auto& [file, entry] : site.files) {
+      if (!entry.awaits_source || !there(file, entry.from)) continue;
+      entry.awaits_source = false;
+      --awaiting_;
+      entry.when = now;
+      begin.push_back({file, entry.from, id});
+      view_outdated_ = true;
+    }
+  }
+  return begin;
+}
+
+std::vector<SiteId> FileTable::give_up_awaited(FileId file, SiteId from) {
+  std::vector<SiteId> sites;
+  if (awaiting_ == 0) return sites;
+  for (auto& [id, site] : sites_) {
+    const auto entry = site.files.find(file);
+    if (entry == site.files.end() || !entry->second.awaits_source || entry->second.from != from)
+      continue;
+    change(site, file, entry->second, State::absent);
+    entry->second.when = kNever;
+    sites.push_back(id);
+  }
+  return sites;
+}
+
+std::optional<SiteId> FileTable::failed_source(FileId file, SiteId site) const {
+  const Entry* entry = find(file, site);
+  if (entry == nullptr || entry->failures == 0) return std::nullopt;
+  return entry->from;
 }
 
 void FileTable::arrived(FileId file, SiteId at) {
@@ -103,7 +148,7 @@ void FileTable::gone(FileId file, SiteId from) {
   entry->second.failures = 0;
   entry->second.when = kNever;
   // Whoever uses it must still be counted.
-  if (entry->second.users == 0) site->second.files.erase(entry);
+  if (entry->second.users == 0 && entry->second.copies == 0) site->second.files.erase(entry);
 }
 
 bool FileTable::has_limit(SiteId site) const {
@@ -192,7 +237,8 @@ const std::vector<schedule::SiteFiles>& FileTable::view() {
         .site = id, .depot = site.limit, .free = std::max(site.limit - site.taken, 0.0)});
     for (const auto& [file, entry] : site.files) {
       if (entry.state == State::there) shown.there.push_back(file);
-      if (entry.state == State::moving) shown.moving.push_back({file, entry.from, entry.when});
+      if (entry.state == State::moving)
+        shown.moving.push_back({file, entry.from, entry.when, entry.arrives});
       if (has_limit(id) && entry.idle()) shown.idle.push_back(file);
     }
   }

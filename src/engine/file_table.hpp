@@ -11,6 +11,7 @@
 #include "base/time.hpp"
 #include "model/ids.hpp"
 #include "model/site_map.hpp"
+#include "schedule/file_source.hpp"
 #include "schedule/scheduler.hpp"
 
 namespace gantry::engine {
@@ -30,8 +31,16 @@ class FileTable {
   /// Neither there nor moving, and not kept waiting because moving it failed.
   [[nodiscard]] bool may_move(FileId file, SiteId site, TimePoint now) const;
 
-  /// REQUIRES (here and below): known(file). Takes room from now on.
-  void move(FileId file, SiteId from, SiteId to, TimePoint now);
+  /// From where the last try failed, if moving it failed.
+  [[nodiscard]] std::optional<SiteId> failed_source(FileId file, SiteId site) const;
+
+  /// REQUIRES (here and below): known(file). Takes room from now on. The source keeps the file
+  /// until the move is over; when it has yet to get it, the move begins then.
+  void move(FileId file, const schedule::FileSource& from, SiteId to, TimePoint now);
+  /// Moves whose sources got the file since: they begin now.
+  std::vector<MoveFile> begin_awaited(TimePoint now);
+  /// The source will not get the file: to which sites it does not come now.
+  std::vector<SiteId> give_up_awaited(FileId file, SiteId from);
   void arrived(FileId file, SiteId site);
   /// The wait before the next try doubles with each failure in a row, up to a minute.
   void failed(FileId file, SiteId site, TimePoint at);
@@ -64,11 +73,14 @@ class FileTable {
   struct Entry {
     State state = State::absent;
     std::uint8_t failures = 0;    ///< in a row
-    SiteId from{};                ///< while moving
+    bool awaits_source = false;   ///< moving: begins when the file is at `from`
+    SiteId from{};                ///< moving: source; absent: of the last failure
     TimePoint when = kNever;      ///< moving: since; absent: not moved before
+    TimePoint arrives = kNever;   ///< moving: as expected
+    std::uint32_t copies = 0;     ///< moves to other sites that need it here
     std::uint32_t users = 0;      ///< tasks there
     std::uint64_t last_used = 0;  ///< by the table's count of uses
-    [[nodiscard]] bool idle() const { return state == State::there && users == 0; }
+    [[nodiscard]] bool idle() const { return state == State::there && users == 0 && copies == 0; }
   };
   struct Site {
     double limit = std::numeric_limits<double>::infinity();
@@ -84,7 +96,8 @@ class FileTable {
   const std::vector<double>& bytes_;
   std::map<SiteId, Site> sites_;
   std::uint64_t uses_ = 0;
-  bool any_failed_ = false;  ///< ever
+  std::size_t awaiting_ = 0;  ///< moves that have not begun
+  bool any_failed_ = false;   ///< ever
   std::vector<schedule::SiteFiles> view_;
   bool view_outdated_ = true;
 };

@@ -3,6 +3,7 @@
 /// have no limit, and that files come from home.
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -10,11 +11,28 @@
 
 namespace gantry {
 
+/// How files get from one site to another, and back. What a way really does may change.
+struct Way {
+  SiteId one = kHome;  ///< home, if it is one of the two
+  SiteId other;
+  double bandwidth = 1;  ///< bytes a second
+  double latency = 0;    ///< seconds
+  std::uint32_t streams = 1;
+};
+
 struct SiteMap {
   /// Bytes that the depots may hold, by site; those that are not listed have no limit. Home has
   /// none.
   std::vector<double> depots{};
+  /// Two sites have one at most. Without any, files come from home alone.
+  std::vector<Way> ways{};
 
+  /// nullptr when there is none.
+  [[nodiscard]] const Way* way(SiteId from, SiteId to) const {
+    for (const Way& way : ways)
+      if ((way.one == from && way.other == to) || (way.one == to && way.other == from)) return &way;
+    return nullptr;
+  }
   [[nodiscard]] double depot(SiteId site) const {
     const std::size_t index = site.value();
     return site == kHome || index >= depots.size() ? std::numeric_limits<double>::infinity()

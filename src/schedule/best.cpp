@@ -78,8 +78,12 @@ FetchLists Best::last_lists(const NumberedWorld& numbers) const {
 
 FetchPlan Best::find_plan(const NumberedWorld& numbers, std::uint32_t decodings) const {
   const FetchSearchOptions how{.decodings = decodings, .seed = options_.seed};
-  if (!fetches_.empty())
-    return search_fetches(numbers.situation, *numbers.estimates, {last_lists(numbers)}, how);
+  if (!fetches_.empty()) {
+    // Files that were there when the lists were made may be gone: then there is no plan in them.
+    FetchPlan found =
+        search_fetches(numbers.situation, *numbers.estimates, {last_lists(numbers)}, how);
+    if (found.makespan < kNever) return found;
+  }
   std::vector<FetchLists> starts;
   FetchPlan best;
   for (const auto heuristic : {Heuristic::min_min, Heuristic::xsufferage}) {

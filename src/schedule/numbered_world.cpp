@@ -74,7 +74,11 @@ class Numbering {
       for (const MovingFile& moving : known->moving) {
         const double bytes = world_.file_bytes[moving.file.value()];
         const Seconds since = seconds(moving.since - world_.now);
-        const Seconds arrives = std::max(result_.estimates->moved(index, since, bytes, false), 0.0);
+        // Planners' estimates are of the ways from home.
+        const Seconds arrives =
+            std::max(moving.from == kHome ? result_.estimates->moved(index, since, bytes, false)
+                                          : seconds(moving.arrives - world_.now),
+                     0.0);
         site.file_from[moving.file.value()] = arrives;
         if (moving.from == kHome)
           site.inbound.free_from = std::max(site.inbound.free_from, arrives);

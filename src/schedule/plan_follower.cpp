@@ -6,12 +6,20 @@
 #include <variant>
 
 #include "schedule/depot_room.hpp"
+#include "schedule/file_source.hpp"
 
 namespace gantry::schedule {
 
 namespace {
 /// What begins so much later than planned is on time: estimates and clocks round.
 constexpr Duration kOnTime = std::chrono::milliseconds(1);
+
+/// The link from home is busy; must the file wait for it?
+bool comes_from_another(const World& world, FileId file, SiteId to) {
+  if (world.map == nullptr || world.map->ways.empty()) return false;
+  return choose_source({*world.map, world.sites, world.file_bytes, world.now}, file, to).site !=
+         kHome;
+}
 }  // namespace
 
 void PlanFollower::follow(GanttPlan chart, const NumberedWorld& numbers, TimePoint now) {
@@ -166,7 +174,8 @@ void PlanFollower::hand_out_moves(const World& world, Plan& plan) {
     const bool busy =
         known != nullptr &&
         std::ranges::find(known->moving, kHome, &MovingFile::from) != known->moving.end();
-    if (queue.empty() || busy || !has_room(world, site, {queue.front()})) continue;
+    if (queue.empty() || !has_room(world, site, {queue.front()})) continue;
+    if (busy && !comes_from_another(world, queue.front(), site)) continue;
     // It stays in front until it is on its way: the room may be gone.
     plan.moves.push_back({queue.front(), kHome, site});
   }

@@ -16,6 +16,7 @@
 #include "model/action.hpp"
 #include "model/event.hpp"
 #include "model/host.hpp"
+#include "model/site_map.hpp"
 #include "model/task.hpp"
 #include "schedule/packing.hpp"
 
@@ -48,8 +49,9 @@ struct HostLoad {
 
 struct MovingFile {
   FileId file;
-  SiteId from;
+  SiteId from;  ///< which may have to get it first
   TimePoint since;
+  TimePoint arrives = gantry::kNever;  ///< by what is declared of the way
 };
 
 /// What is stored at a site other than home, where everything is.
@@ -77,6 +79,7 @@ struct World {
   /// Of what this strategy wanted since it was asked before, so much could not be done.
   std::uint32_t refused = 0;
   const forecast::GridForecast* seen = nullptr;  ///< of hosts and links; may be none
+  const SiteMap* map = nullptr;                  ///< what is declared of the sites, or nothing
 };
 
 /// Hand the next task of this class to this host.
@@ -92,7 +95,8 @@ struct Plan {
   /// arrived. Where the depot has no room for all of them, idle files are dropped; where that would
   /// not do, the intent is refused.
   std::vector<Intent> starts{};
-  /// Begin now, ahead of tasks that will need the files. They take free room, or that of idle files
+  /// Begin now, ahead of tasks that will need the files. Home stands for whichever site delivers
+  /// first (file_source.hpp). They take free room, or that of idle files
   /// that no ready task reads; when there is none they are left out, and may be wanted again.
   std::vector<MoveFile> moves{};
   TimePoint ask_again = gantry::kNever;  ///< at the latest, even if nothing happens

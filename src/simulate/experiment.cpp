@@ -123,6 +123,9 @@ schedule::MakespanBounds bounds_of(const Trial& trial) {
   for (const VirtualHost& host : trial.grid.hosts)
     for (std::uint32_t slot = 0; slot < host.spec.slots; ++slot) traces.slots.push_back(host.spec);
   for (const auto& link : trial.grid.links) traces.sites.push_back({link, link});
+  for (const PeerLink& peer : trial.grid.peers)
+    for (const SiteId site : {peer.one, peer.other})
+      traces.sites[site.value()].peers.push_back(peer.spec);
   return schedule::makespan_bounds(situation_of(trial), TraceCapacities(std::move(traces)),
                                    {.private_inputs_on_link = false});
 }

@@ -10,30 +10,32 @@ namespace {
 
 /// Distributes bars over as few rows as will do. The rows of slots, and mostly those of links, are
 /// given: what comes first takes the first row that is free.
-std::vector<GanttRow> in_rows(std::vector<GanttBar> bars, std::uint32_t host,
+std::vector<GanttRow> in_rows(std::vector<GanttBar> bars, const GanttRow& alike,
                               std::size_t at_least) {
   std::ranges::stable_sort(bars, {}, &GanttBar::from);
-  std::vector<GanttRow> rows(at_least, {.host = host, .bars = {}});
+  std::vector<GanttRow> rows(at_least, alike);
   for (const GanttBar& bar : bars) {
     auto row = std::ranges::find_if(rows, [&](const GanttRow& taken) {
       return taken.bars.empty() || taken.bars.back().until <= bar.from;
     });
-    if (row == rows.end()) row = rows.insert(rows.end(), {.host = host, .bars = {}});
+    if (row == rows.end()) row = rows.insert(rows.end(), alike);
     row->bars.push_back(bar);
   }
   return rows;
 }
 
-/// A link that sends one file at a time says when they were handed to it: a file is on its way when
-/// the one before has arrived.
-std::vector<GanttBar> transfers(const Simulated& run, SiteId site, const LinkSpec& link) {
+/// What came over the link to a site. A link that sends one file at a time says when they were
+/// handed to it: a file is on its way when the one before, in either direction, has arrived.
+std::vector<GanttBar> transfers(const Simulated& run, SiteId from_site, SiteId site,
+                                const LinkSpec& link) {
   const bool one_at_a_time = link.sharing == LinkSharing::fifo && link.streams == 1;
   std::vector<GanttBar> bars;
   double free = 0;
   for (const VirtualMove& move : run.moves) {
-    if (move.site != site) continue;
+    const bool back = move.from == site && move.site == from_site;
+    if (!back && (move.site != site || move.from != from_site)) continue;
     const double from = one_at_a_time ? std::max(move.sent, free) : move.sent;
-    bars.push_back({.from = from, .until = move.arrived, .file = move.file.value()});
+    if (!back) bars.push_back({.from = from, .until = move.arrived, .file = move.file.value()});
     free = move.arrived;
   }
   return bars;
@@ -62,13 +64,21 @@ std::vector<GanttSite> gantt_rows(const Simulated& run, const VirtualGrid& grid,
     GanttSite& site = sites[host.site];
     ++site.hosts;
     for (const GanttBar& bar : of_hosts[i]) busy_seconds[host.site] += bar.until - bar.from;
-    auto rows = in_rows(std::move(of_hosts[i]), i, host.spec.slots);
+    auto rows = in_rows(std::move(of_hosts[i]), {.host = i, .bars = {}}, host.spec.slots);
     site.slots.insert(site.slots.end(), rows.begin(), rows.end());
   }
-  for (std::uint32_t i = 0; i < grid.links.size(); ++i) {
-    if (!grid.links[i]) continue;
-    auto bars = transfers(run, SiteId(i), *grid.links[i]);
-    if (!bars.empty()) sites[SiteId(i)].links = in_rows(std::move(bars), 0, 1);
+  const auto add_link = [&](SiteId from, SiteId to, const LinkSpec& link) {
+    auto bars = transfers(run, from, to, link);
+    if (bars.empty()) return;
+    const auto rows = in_rows(std::move(bars), {.from = from, .bars = {}}, 1);
+    auto& links = sites[to].links;
+    links.insert(links.end(), rows.begin(), rows.end());
+  };
+  for (std::uint32_t i = 0; i < grid.links.size(); ++i)
+    if (grid.links[i]) add_link(kHome, SiteId(i), *grid.links[i]);
+  for (const PeerLink& peer : grid.peers) {
+    add_link(peer.one, peer.other, peer.spec);
+    add_link(peer.other, peer.one, peer.spec);
   }
   std::vector<GanttSite> result;
   for (auto& [id, site] : sites) {

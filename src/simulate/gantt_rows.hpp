@@ -27,13 +27,14 @@ struct GanttBar {
 /// What one slot did, or one stream of a link, by time and without overlaps.
 struct GanttRow {
   std::uint32_t host = 0;  ///< index in the grid; 0 of links
+  SiteId from = kHome;     ///< of links: where the files come from
   std::vector<GanttBar> bars;
 };
 
 struct GanttSite {
   SiteId site;
   std::uint32_t hosts = 0;
-  std::vector<GanttRow> links;  ///< empty when nothing was sent
+  std::vector<GanttRow> links;  ///< to it, home's first; empty when nothing was sent
   std::vector<GanttRow> slots;
   double busy = 0;  ///< the part of the slots' time until the end of the run
 };

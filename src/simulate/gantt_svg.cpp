@@ -182,19 +182,18 @@ class GanttPicture {
 
   void draw_site(const GanttSite& site) {
     const double top = y_;
-    const std::string name =
-        site.site == kHome && names_.sites.empty()
-            ? std::string(kHomeSite)
-            : name_of(names_.sites, site.site.value(), "site", site.site.value());
+    const std::string name = site_name(site.site);
     put(R"(<text x="16" y="{}" font-weight="600">{}</text>)", svg_number(top + 11),
         svg_text(clipped(name, 17)));
     put(R"(<text class="m" x="16" y="{}" font-size="11">{} {} · {:.0f}% busy</text>)"
         "\n",
         svg_number(top + 26), site.hosts, site.hosts == 1 ? "host" : "hosts", 100 * site.busy);
-    if (!site.links.empty())
-      put(R"(<text class="m" x="{}" y="{}" font-size="9" text-anchor="end">link</text>)", kLeft - 6,
-          svg_number(top + link_height_ / 2 + 3));
+    const GanttRow* before = nullptr;
     for (const GanttRow& row : site.links) {
+      if (before == nullptr || before->from != row.from)
+        put(R"(<text class="m" x="{}" y="{}" font-size="9" text-anchor="end">{}</text>)", kLeft - 6,
+            svg_number(y_ + link_height_ / 2 + 3), row.from == kHome ? "link" : "peer");
+      before = &row;
       draw_row(row, link_height_, true);
       y_ += link_height_ + 1;
     }
@@ -204,6 +203,11 @@ class GanttPicture {
       y_ += row_height_;
     }
     y_ = std::max(y_, top + kLeastSite) + kSiteGap;
+  }
+
+  [[nodiscard]] std::string site_name(SiteId site) const {
+    if (site == kHome && names_.sites.empty()) return std::string(kHomeSite);
+    return name_of(names_.sites, site.value(), "site", site.value());
   }
 
   void draw_row(const GanttRow& row, double height, bool link) {
@@ -247,9 +251,12 @@ class GanttPicture {
     const std::string time =
         fmt::format("{} – {}", duration_text(bar.from), duration_text(bar.until));
     const std::string file = file_name(bar.file);
-    if (link)
-      return bar.count == 1 ? fmt::format("{} on its way, {}", file, time)
-                            : fmt::format("{} files on their way, {}", bar.count, time);
+    if (link) {
+      const std::string from =
+          row.from == kHome ? std::string() : fmt::format(" from {}", site_name(row.from));
+      return bar.count == 1 ? fmt::format("{} on its way{}, {}", file, from, time)
+                            : fmt::format("{} files on their way{}, {}", bar.count, from, time);
+    }
     const std::string what = bar.count == 1
                                  ? fmt::format("task {}", bar.task.value())
                                  : fmt::format("{} tasks from {}", bar.count, bar.task.value());

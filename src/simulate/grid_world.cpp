@@ -93,17 +93,79 @@ Result<> add_hosts(GridWorld& world, const GridHosts& hosts, SiteId site, TraceL
   return {};
 }
 
-Result<> add_links(GridWorld& world, const Grid& grid, TraceLibrary& traces) {
-  world.grid.links.assign(grid.sites.size(), std::nullopt);
+Result<LinkSpec> link_spec(const GridLink& link, TraceLibrary& traces) {
+  TRY_ASSIGN(const Trace trace, traces.load(link.trace));
+  LinkSpec spec{.latency = seconds(link.latency), .sharing = link.sharing, .streams = link.streams};
+  TRY_ASSIGN(spec.bandwidth, scaled(trace, link.bandwidth, link.trace));
+  return spec;
+}
+
+/// At every moment the lower of two.
+Result<Trace> lower_of(const Trace& one, const Trace& other) {
+  std::vector<double> times;
+  for (const Trace* trace : {&one, &other})
+    for (const TraceStep& step : trace->steps()) times.push_back(step.time);
+  std::ranges::sort(times);
+  times.erase(std::unique(times.begin(), times.end()), times.end());
+  std::vector<TraceStep> steps;
+  for (const double time : times)
+    steps.push_back({time, std::min(one.value(time), other.value(time))});
+  return Trace::make(std::move(steps));
+}
+
+/// Two links, one after the other, as one.
+Result<LinkSpec> joined(const LinkSpec& one, const LinkSpec& other) {
+  LinkSpec both{.latency = one.latency + other.latency};
+  TRY_ASSIGN(both.bandwidth, lower_of(one.bandwidth, other.bandwidth));
+  const bool is_fair = one.sharing == LinkSharing::fair;
+  if (is_fair && other.sharing == LinkSharing::fair) both.sharing = LinkSharing::fair;
+  if (is_fair || other.sharing == LinkSharing::fair)
+    both.streams = is_fair ? other.streams : one.streams;
+  else
+    both.streams = std::min(one.streams, other.streams);
+  return both;
+}
+
+/// Sites without a link of their own to home get one that stands for the widest way through others.
+Result<> add_ways_home(std::vector<std::optional<LinkSpec>>& links, const Grid& grid,
+                       const std::vector<LinkSpec>& specs) {
+  std::vector<double> width(grid.sites.size());
+  std::vector<bool> direct(grid.sites.size());
+  direct[0] = true;
   for (const GridLink& link : grid.links) {
-    if (link.from != 0) continue;  // between two other sites: files come from home
-    TRY_ASSIGN(const Trace trace, traces.load(link.trace));
-    LinkSpec spec{
-        .latency = seconds(link.latency), .sharing = link.sharing, .streams = link.streams};
-    TRY_ASSIGN(spec.bandwidth, scaled(trace, link.bandwidth, link.trace));
-    world.grid.links[link.to] = std::move(spec);
+    if (link.from != 0) continue;
+    width[link.to] = link.bandwidth;
+    direct[link.to] = true;
+  }
+  for (bool more = true; more;) {
+    more = false;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      const GridLink& link = grid.links[i];
+      for (const auto& [near, far] : {std::pair(link.from, link.to), {link.to, link.from}}) {
+        const double through = std::min(width[near], link.bandwidth);
+        if (direct[far] || through <= width[far]) continue;
+        width[far] = through;
+        TRY_ASSIGN(links[far], joined(*links[near], specs[i]));
+        more = true;
+      }
+    }
   }
   return {};
+}
+
+Result<> add_links(GridWorld& world, const Grid& grid, TraceLibrary& traces) {
+  auto& links = world.grid.links;
+  links.assign(grid.sites.size(), std::nullopt);
+  std::vector<LinkSpec> specs;
+  for (const GridLink& link : grid.links) {
+    TRY_ASSIGN(LinkSpec spec, link_spec(link, traces));
+    if (link.from == 0)
+      links[link.to] = spec;
+    else
+      world.grid.peers.push_back({SiteId(link.from), SiteId(link.to), spec});
+    specs.push_back(std::move(spec));
+  }
+  return add_ways_home(links, grid, specs);
 }
 
 }  // namespace
@@ -124,9 +186,6 @@ Result<GridWorld> grid_world(const Grid& grid) {
     world.site_names.push_back(site.name);
     world.grid.depots.push_back(site.depot > 0 ? static_cast<double>(site.depot)
                                                : std::numeric_limits<double>::infinity());
-    if (i > 0 && !site.hosts.empty() && !world.grid.links[i])
-      return fail_at(grid.file, site.mark, fmt::format("no link from home to site '{}'", site.name),
-                     "files come from home: add link: {bandwidth: 10MB/s} to it");
     for (const GridHosts& hosts : site.hosts) TRY(add_hosts(world, hosts, SiteId(i), traces));
   }
   return world;

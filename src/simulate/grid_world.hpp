@@ -23,7 +23,9 @@ struct GridWorld {
   std::vector<std::string> host_names;
 };
 
-/// Reads the traces. Fails when a site with hosts has no link of its own to home.
+/// Reads the traces. A site without a link of its own to home gets one that is as narrow as the
+/// narrowest link on its way there, and as slow as all of them, and that it has for itself.
+/// REQUIRES: links make a way from home to every site, as load_grid() checks.
 Result<GridWorld> grid_world(const Grid& grid);
 
 /// Fails when the shared files of a task fit into no depot of a site with hosts.

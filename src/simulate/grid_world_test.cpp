@@ -38,13 +38,42 @@ TEST(GridWorld, HostsLinksAndNames) {
   EXPECT_EQ(world->grid.links[1]->latency, 1);
 }
 
-TEST(GridWorld, ASiteThatOnlyAnotherOneReachesIsNamedWithItsPlace) {
+TEST(GridWorld, ASiteThatOnlyOthersReachHasTheWidestWayThroughThem) {
   Grid grid = little_grid();
-  grid.sites.push_back({"far", 0, {{.name = "far-"}}, {9, 3}});
-  grid.links.push_back({.from = 1, .to = 2, .bandwidth = 5});
+  grid.sites.push_back({"second", 0, {}, {}});
+  grid.sites.push_back({"far", 0, {{.name = "far-"}}, {}});
+  grid.links.push_back({.from = 0, .to = 2, .bandwidth = 50, .sharing = LinkSharing::fair});
+  grid.links.push_back({.from = 1, .to = 3, .bandwidth = 5, .latency = 1s, .streams = 3});
+  grid.links.push_back({.from = 2, .to = 3, .bandwidth = 70, .latency = 3s, .streams = 2});
   const auto world = grid_world(grid);
-  ASSERT_FALSE(world);
-  EXPECT_THAT(world.error().message, HasSubstr("grid.yaml:9:3: no link from home to site 'far'"));
+  ASSERT_TRUE(world) << world.error().message;
+  const auto& way = world->grid.links[3];
+  ASSERT_TRUE(way);
+  EXPECT_EQ(way->bandwidth.value(0), 50);  // through "second"; through "lab" it would be 5
+  EXPECT_EQ(way->latency, 3);
+  EXPECT_EQ(way->sharing, LinkSharing::fifo);
+  EXPECT_EQ(way->streams, 2U);
+  ASSERT_EQ(world->grid.peers.size(), 2U);
+  EXPECT_EQ(world->grid.peers[1].one, SiteId(2));
+  EXPECT_EQ(world->grid.peers[1].other, SiteId(3));
+  EXPECT_EQ(world->grid.peers[1].spec.bandwidth.value(0), 70);
+}
+
+TEST(GridWorld, AWayIsNeverWiderThanTheNarrowestOfItsTraces) {
+  const ScratchDir folder;
+  std::ofstream(folder / "one.csv") << "0,1\n10,0.5\n";
+  std::ofstream(folder / "other.csv") << "0,0.7\n20,0.2\n";
+  Grid grid = little_grid();
+  grid.sites.push_back({"far", 0, {{.name = "far-"}}, {}});
+  grid.links[0].trace = (folder / "one.csv").string();
+  grid.links.push_back(
+      {.from = 1, .to = 2, .bandwidth = 100, .trace = (folder / "other.csv").string()});
+  const auto world = grid_world(grid);
+  ASSERT_TRUE(world) << world.error().message;
+  const Trace& bandwidth = world->grid.links[2]->bandwidth;
+  EXPECT_DOUBLE_EQ(bandwidth.value(5), 70);
+  EXPECT_DOUBLE_EQ(bandwidth.value(15), 50);
+  EXPECT_DOUBLE_EQ(bandwidth.value(25), 20);
 }
 
 TEST(GridWorld, ABatchHostIsAwayUntilItIsLentAndAfterwards) {

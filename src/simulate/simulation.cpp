@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <utility>
 
 #include "engine/engine.hpp"
@@ -17,18 +18,39 @@ namespace {
 /// How long after a transfer of a task's own files failed it is tried again.
 constexpr double kTransferRetry = 1;
 
+Way way_of(SiteId one, SiteId other, const LinkSpec& link) {
+  constexpr double kDay = 86'400;
+  return {.one = one,
+          .other = other,
+          .bandwidth = link.bandwidth.integral(0, kDay) / kDay,
+          .latency = link.latency,
+          .streams = link.sharing == LinkSharing::fifo ? link.streams : 1};
+}
+
+/// What is declared of links is what they do on average. Nothing is, when there is no choice of
+/// links anyway.
+SiteMap map_of(const VirtualGrid& grid) {
+  SiteMap map{.depots = grid.depots};
+  if (grid.peers.empty()) return map;
+  for (std::uint32_t i = 1; i < grid.links.size(); ++i)
+    if (grid.links[i]) map.ways.push_back(way_of(kHome, SiteId(i), *grid.links[i]));
+  for (const PeerLink& link : grid.peers)
+    map.ways.push_back(way_of(link.one, link.other, link.spec));
+  return map;
+}
+
 /// The actuator, and the loop around it.
 class Simulation {
  public:
   Simulation(const engine::Workload& workload, const VirtualGrid& grid,
              std::unique_ptr<schedule::Scheduler> strategy)
-      : workload_(workload),
-        grid_(grid),
-        engine_(workload, {}, std::move(strategy), {.depots = grid.depots}) {
+      : workload_(workload), grid_(grid), engine_(workload, {}, std::move(strategy), map_of(grid)) {
     for (const auto& link : grid.links) {
       shared_links_.push_back(link ? std::optional(kernel_.add_link(*link)) : std::nullopt);
       own_links_.push_back(link ? std::optional(kernel_.add_link(*link)) : std::nullopt);
     }
+    for (const PeerLink& link : grid.peers)
+      peer_links_[std::minmax(link.one, link.other)] = kernel_.add_link(link.spec);
     for (const VirtualHost& host : grid.hosts) {
       const HostIndex index = kernel_.add_host(host.spec);
       hosts_.push_back({.free = host.spec.slots});
@@ -139,11 +161,18 @@ class Simulation {
 
   void send(const MoveFile& move) {
     const auto index = static_cast<std::uint32_t>(moves_.size());
-    moves_.push_back({move.file, move.to, kernel_.now(), kernel_.now()});
+    moves_.push_back({move.file, move.to, kernel_.now(), kernel_.now(), move.from});
     const double bytes = workload_.file_bytes[move.file.value()];
-    const auto& link = shared_links_[move.to.value()];
-    if (!link || move.from != kHome) return arrived(index);
+    const auto link = link_for(move);
+    if (!link) return arrived(index);
     kernel_.start_transfer(*link, bytes, token({Errand::Kind::shared_file, index}));
+  }
+
+  /// Nothing where files are at once.
+  [[nodiscard]] std::optional<LinkIndex> link_for(const MoveFile& move) const {
+    if (move.from == kHome) return shared_links_[move.to.value()];
+    const auto peer = peer_links_.find(std::minmax(move.from, move.to));
+    return peer == peer_links_.end() ? std::nullopt : std::optional(peer->second);
   }
 
   /// The next thing that an attempt has to do.
@@ -280,6 +309,7 @@ class Simulation {
   Kernel kernel_;
   std::vector<std::optional<LinkIndex>> shared_links_;  ///< by site
   std::vector<std::optional<LinkIndex>> own_links_;
+  std::map<std::pair<SiteId, SiteId>, LinkIndex> peer_links_;  ///< the lower site first
   std::vector<HostQueue> hosts_;
   std::vector<Attempt> attempts_;
   std::vector<VirtualMove> moves_;

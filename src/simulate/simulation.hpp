@@ -22,6 +22,13 @@ struct VirtualHost {
   SiteId site = kHome;
 };
 
+/// A link between two sites other than home.
+struct PeerLink {
+  SiteId one;
+  SiteId other;
+  LinkSpec spec;
+};
+
 /// Sites are 0 .. links.size() - 1; 0 is home.
 struct VirtualGrid {
   std::vector<VirtualHost> hosts;
@@ -29,7 +36,8 @@ struct VirtualGrid {
   /// Tasks' own inputs have a stream of their own, as fast as this one.
   std::vector<std::optional<LinkSpec>> links{std::nullopt};
   std::vector<std::pair<FileId, SiteId>> staged{};  ///< shared files that are at sites already
-  std::vector<double> depots{};  ///< bytes that sites may hold, by site; without: no limit
+  std::vector<double> depots{};   ///< bytes that sites may hold, by site; without: no limit
+  std::vector<PeerLink> peers{};  ///< for shared files; two sites have one at most
 };
 
 struct VirtualTask {
@@ -45,6 +53,7 @@ struct VirtualMove {
   SiteId site;
   double sent = 0;
   double arrived = 0;
+  SiteId from = kHome;
 };
 
 struct VirtualDrop {

@@ -187,6 +187,52 @@ TEST(Simulation, PlansAnewAtEachEvent) {
   }
 }
 
+/// Two sites with a host each, a slow link to home each, and a fast one between them.
+VirtualGrid neighbours() {
+  return {{host(kLab), host(kCluster)},
+          {std::nullopt, link(1), link(1)},
+          {},
+          {},
+          {{kLab, kCluster, link(100)}}};
+}
+
+/// Two tasks of 10 s that read two files of 100 bytes.
+engine::Workload two_that_read_two() {
+  auto workload = alike(2);
+  workload.file_bytes = {100, 100};
+  workload.files = [](TaskId) { return std::vector{FileId(0), FileId(1)}; };
+  return workload;
+}
+
+TEST(Simulation, NeighboursFetchAFileEachFromHomeAndSwapThem) {
+  VirtualGrid grid = neighbours();
+  for (const bool searching : {false, true}) {
+    const auto result = simulate(two_that_read_two(), grid, searching ? best(grid) : gantt(grid));
+    ASSERT_TRUE(result) << result.error().message;
+    // Both sites have one after 100 s; then one goes this way, and the other one that way.
+    EXPECT_DOUBLE_EQ(result->makespan, 100 + 2 + 10) << searching;
+    ASSERT_THAT(result->moves, SizeIs(4));
+    EXPECT_EQ(result->moves[2].from, kLab);
+    EXPECT_EQ(result->moves[3].from, kCluster);
+    EXPECT_DOUBLE_EQ(result->bytes_moved, 400);
+  }
+  grid.peers.clear();
+  const auto alone = simulate(two_that_read_two(), grid, gantt(grid));
+  ASSERT_TRUE(alone) << alone.error().message;
+  EXPECT_DOUBLE_EQ(alone->makespan, 200 + 10);
+}
+
+TEST(Simulation, WhenTheLinkToANeighbourBreaksTheFileComesFromHome) {
+  VirtualGrid grid = neighbours();
+  grid.peers[0].spec.outages = {{100.5, kForever}};
+  for (const bool planned : {false, true}) {
+    const auto result = simulate(two_that_read_two(), grid, planned ? gantt(grid) : workqueue());
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_LE(result->makespan, 100.5 + 1 + 100 + 10);  // a second until the next try
+    for (const VirtualMove& move : result->moves) EXPECT_EQ(move.from, kHome);
+  }
+}
+
 struct RandomCase {
   VirtualGrid grid;
   engine::Workload workload;

@@ -68,10 +68,16 @@ double TraceCapacities::bytes(std::uint32_t site, Seconds from, Seconds until,
                               bool outbound) const {
   const auto& over = link(grid_, site, outbound);
   if (!over) return schedule::kNever;
-  const Seconds first_byte = from + over->latency;
-  if (first_byte >= until) return 0;
-  const double one = over->bandwidth.integral(grid_.now + first_byte, grid_.now + until);
-  return over->sharing == LinkSharing::fifo ? one * over->streams : one;
+  const auto carries = [&](const LinkSpec& its) {
+    const Seconds first_byte = from + its.latency;
+    if (first_byte >= until) return 0.0;
+    const double one = its.bandwidth.integral(grid_.now + first_byte, grid_.now + until);
+    return its.sharing == LinkSharing::fifo ? one * its.streams : one;
+  };
+  double bytes = carries(*over);
+  if (!outbound)
+    for (const LinkSpec& peer : grid_.sites[site].peers) bytes += carries(peer);
+  return bytes;
 }
 
 }  // namespace gantry::simulate

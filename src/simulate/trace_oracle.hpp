@@ -17,6 +17,7 @@ struct TraceGrid {
   struct Site {
     std::optional<LinkSpec> inbound{};  ///< none: home, where files are at once
     std::optional<LinkSpec> outbound{};
+    std::vector<LinkSpec> peers{};  ///< over which files may come from other sites, for bounds
   };
   std::vector<HostSpec> slots;  ///< of each slot its host
   std::vector<Site> sites;

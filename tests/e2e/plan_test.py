@@ -75,6 +75,43 @@ class PredictionTest(PlanCase):
             found = self.plan("--json", sweep="pairs.yaml", grid="far.yaml").json()["schedulers"]
             self.assertEqual(min(one["bytes_moved"] for one in found), least, found)
 
+    def test_neighbours_with_a_fast_link_swap_files(self):
+        # Both sites need four files of 1 MB: four seconds over the link to home, or two and a little.
+        for x in "abcd":
+            self.write(f"{x}.dat", x.encode() * 1_000_000)
+        self.write("all.yaml", """
+            command: ./sim {seed}
+            parameters: {seed: 1..8}
+            inputs: [a.dat, b.dat, c.dat, d.dat]
+            cost: 1
+            """)
+        sites = "".join(f"  {site}: {{hosts: 4, link: {{bandwidth: 1 MB/s}}}}\n" for site in ("one", "two"))
+        self.write("alone.yaml", f"sites:\n{sites}")
+        self.write("peers.yaml", f"sites:\n{sites}links:\n  - {{between: [one, two], bandwidth: 1 GB/s}}\n")
+        words = ("--json", "--scheduler", "xsufferage")
+        [alone] = self.plan(*words, sweep="all.yaml", grid="alone.yaml").json()["schedulers"]
+        picture = self.dir / "plan.svg"
+        result = self.plan(*words, "--svg", picture, sweep="all.yaml", grid="peers.yaml")
+        [peers] = result.json()["schedulers"]
+        self.assertAlmostEqual(alone["makespan"], 5, 3)
+        self.assertLess(peers["makespan"], 3.1)
+        self.assertGreaterEqual(peers["makespan"], result.json()["bound"])
+        self.assertEqual(peers["bytes_moved"], 8_000_000)
+        self.assertIn("on its way from one", picture.read_text())
+        self.assertIn("on its way from two", picture.read_text())
+
+    def test_a_site_behind_another_one_is_reached_through_it(self):
+        # 3 MB at 1 MB/s, which the link behind does not slow down, and its second before the first byte.
+        self.write("shared.yaml", "command: ./sim {x}\nparameters: {x: 1..4}\ninputs: [big.bin]\ncost: 1\n")
+        self.write("far.yaml", """
+            sites:
+              near: {link: {bandwidth: 1 MB/s}}
+              far: {hosts: 1}
+            links: [{between: [near, far], bandwidth: 5 MB/s, latency: 1s}]
+            """)
+        for found in self.plan("--json", sweep="shared.yaml", grid="far.yaml").json()["schedulers"]:
+            self.assertAlmostEqual(found["makespan"], 3 + 1 + 4, 3, found)
+
     def test_files_of_one_task_are_sent_with_it(self):
         for x in (1, 2):
             self.write(f"own-{x}.dat", b"\0" * 1_000_000)
@@ -128,9 +165,9 @@ class MistakesTest(PlanCase):
         self.wrong(f"sites:\n  lab: {{hosts: 0, {link}}}\n", r"grid\.yaml:2:3: ", "no site has a host")
         self.wrong(f"sites:\n  lab: {{hosts: 1, {link}}}\nlinks:\n  - {{between: [lab, lap], bandwidth: 1 MB/s}}\n",
                    r"grid\.yaml:4:21: ", "there is no site 'lap'")
-        self.wrong(f"sites:\n  lab: {{hosts: 1, {link}}}\n  far: {{hosts: 1}}\n"
-                   "links:\n  - {between: [lab, far], bandwidth: 1 MB/s}\n",
-                   r"grid\.yaml:3:3: ", "no link from home to site 'far'")
+        self.wrong(f"sites:\n  lab: {{hosts: 1, {link}}}\n  far: {{hosts: 1}}\n  out: {{hosts: 1}}\n"
+                   "links:\n  - {between: [out, far], bandwidth: 1 MB/s}\n",
+                   r"grid\.yaml:3:3: ", "no route from home to site 'far'")
 
     def test_traces_with_mistakes_are_refused_with_the_place(self):
         for trace, place in (("0,1\n60,nan\n", r"cpu\.csv:2:4: "), ("0,1\n60,0.5\n30,1\n", r"cpu\.csv:3:1: ")):
