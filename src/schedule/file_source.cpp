@@ -45,7 +45,7 @@ TimePoint free_from(const FileTraffic& traffic, const Way& way) {
   return std::max(busy_until[way.streams - 1], traffic.now);
 }
 
-Duration length(const Way& way, double bytes) {
+Duration transfer_time(const Way& way, double bytes) {
   return from_seconds(std::min(way.latency + bytes / way.bandwidth, kForAges));
 }
 
@@ -54,7 +54,7 @@ std::optional<TimePoint> arrival_over(const FileTraffic& traffic, const Way& way
   const auto had = had_from(traffic, site, file);
   if (!had) return std::nullopt;
   const double bytes = traffic.file_bytes[file.value()];
-  return std::max(*had, free_from(traffic, way)) + length(way, bytes);
+  return std::max(*had, free_from(traffic, way)) + transfer_time(way, bytes);
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ FileSource choose_source(const FileTraffic& traffic, FileId file, SiteId to,
     best = FileSource{site, *arrives};
   }
   if (!best) return home;
-  const Duration takes = length(*from_home, traffic.file_bytes[file.value()]);
+  const Duration takes = transfer_time(*from_home, traffic.file_bytes[file.value()]);
   const TimePoint hardly_later = home.arrives + from_seconds(kHardlyLater * seconds(takes));
   return avoid == kHome || best->arrives <= hardly_later ? *best : home;
 }

@@ -29,10 +29,10 @@ std::string told(const GanttPlan& plan) {
     text += fmt::format("class {} on host {}: {} - {}, home {}\n", task.task_class, task.host,
                         task.start, task.end, task.returned);
   for (const PlannedTransfer& transfer : plan.transfers) {
-    using What = PlannedTransfer::What;
-    const char* what = transfer.what == What::shared_file      ? "file"
-                       : transfer.what == What::private_inputs ? "inputs of task"
-                                                               : "output of task";
+    using enum PlannedTransfer::What;
+    const char* what = transfer.what == shared_file      ? "file"
+                       : transfer.what == private_inputs ? "inputs of task"
+                                                         : "output of task";
     text += fmt::format("{} {} at site {}: {} - {}\n", what, transfer.index, transfer.site,
                         transfer.start, transfer.end);
   }

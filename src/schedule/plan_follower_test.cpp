@@ -139,5 +139,31 @@ TEST(PlanFollower, SaysWhenThePlanDoesNotFitOrLeavesAHostIdle) {
   EXPECT_TRUE(outcome.idle);
 }
 
+TEST(PlanFollower, WhereADepotIsFullATaskIsHandedOverForTheEngineToMakeRoom) {
+  Followed world;
+  world.file_bytes = {100, 100};
+  world.needs.files = {FileId(0), FileId(1)};
+  world.sites[0] = {.site = kFollowerSite, .there = {FileId(2)}, .depot = 200, .free = 100};
+  world.file_bytes.push_back(100);
+  PlanFollower follower(false);
+  follower.follow(
+      {.tasks = {{0, 0, 0, 10, 10}, {0, 1, 0, 10, 10}}, .transfers = {{.index = 0}, {.index = 1}}},
+      world.numbers, world.begin);
+  // As long as there is room, the files come ahead.
+  std::vector<MoveFile> moves;
+  EXPECT_THAT(world.hosts_after(follower, 0, nullptr, &moves), IsEmpty());
+  EXPECT_THAT(moves, ElementsAre(MoveFile{FileId(0), kHome, kFollowerSite}));
+  // Then it is full, of what others use: nothing is wanted in vain.
+  world.sites[0].there = {FileId(0), FileId(2)};
+  world.sites[0].free = 0;
+  EXPECT_THAT(world.hosts_after(follower, 10, nullptr, &moves), IsEmpty());
+  EXPECT_THAT(moves, IsEmpty());
+  // They do not any more. No event was about the hosts, and yet one of them gets its task; for the
+  // other one nothing that this one reads is dropped.
+  world.sites[0].idle = {FileId(0), FileId(2)};
+  EXPECT_THAT(world.hosts_after(follower, 20, nullptr, &moves), ElementsAre(1));
+  EXPECT_THAT(moves, IsEmpty());
+}
+
 }  // namespace
 }  // namespace gantry::schedule

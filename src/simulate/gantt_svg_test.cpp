@@ -78,6 +78,26 @@ TEST(GanttRows, TransfersThatShareALinkHaveRowsOfTheirOwn) {
   EXPECT_THAT(sites[1].links[1].bars, ElementsAre(GanttBar{0, 30, 1}));
 }
 
+TEST(GanttRows, FilesFromAnotherSiteHaveRowsOfTheirOwn) {
+  constexpr SiteId kThirdSite(2);
+  Picture picture;
+  picture.grid.links.emplace_back(LinkSpec{});
+  picture.grid.peers = {{kFarSite, kThirdSite, {}}};
+  picture.run.moves = {{FileId(0), kFarSite, 0, 20},
+                       {FileId(0), kThirdSite, 20, 25, kFarSite},
+                       {FileId(1), kFarSite, 20, 30, kThirdSite}};  // after the one before
+  const auto sites = gantt_rows(picture.run, picture.grid, picture.workload);
+  ASSERT_THAT(sites, SizeIs(3));
+  ASSERT_THAT(sites[1].links, SizeIs(2));
+  EXPECT_EQ(sites[1].links[0].from, kHome);
+  EXPECT_THAT(sites[1].links[0].bars, ElementsAre(GanttBar{0, 20, 0}));
+  EXPECT_EQ(sites[1].links[1].from, kThirdSite);
+  EXPECT_THAT(sites[1].links[1].bars, ElementsAre(GanttBar{25, 30, 1}));
+  ASSERT_THAT(sites[2].links, SizeIs(1));
+  EXPECT_THAT(sites[2].links[0].bars, ElementsAre(GanttBar{20, 25, 0}));
+  EXPECT_EQ(occurrences(picture.svg(), "file 2 on its way from site 2, "), 1U);
+}
+
 TEST(MergedBars, KeepsWhatCanBeSeen) {
   const std::vector<GanttBar> bars{{0, 10, 0, TaskId(1)}, {10, 20, 0, TaskId(2)}};
   EXPECT_EQ(merged_bars(bars, 1, 3), bars);

@@ -11,6 +11,7 @@
 #include "schedule/gantt_strategy.hpp"
 #include "schedule/learned_estimates.hpp"
 #include "schedule/workqueue.hpp"
+#include "simulate/experiment.hpp"
 #include "simulate/trace_oracle.hpp"
 
 namespace gantry::simulate {
@@ -220,6 +221,17 @@ TEST(Simulation, NeighboursFetchAFileEachFromHomeAndSwapThem) {
   const auto alone = simulate(two_that_read_two(), grid, gantt(grid));
   ASSERT_TRUE(alone) << alone.error().message;
   EXPECT_DOUBLE_EQ(alone->makespan, 200 + 10);
+}
+
+TEST(Simulation, TheBoundKnowsOfNeighbours) {
+  VirtualGrid grid = neighbours();
+  grid.hosts = {host(kCluster)};
+  grid.staged = {{FileId(0), kLab}};
+  const auto result = simulate(alike(1), grid, gantt(grid));
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_DOUBLE_EQ(result->makespan, 1 + 10);
+  const Trial trial{grid, {{100}, {{.cost = 10, .files = {FileId(0)}}}}};
+  EXPECT_THAT(bounds_of(trial).data, DoubleNear(11, 0.1));  // 101 bytes a second, from both sides
 }
 
 TEST(Simulation, WhenTheLinkToANeighbourBreaksTheFileComesFromHome) {
