@@ -87,7 +87,7 @@ _gantry() {
       return
       ;;
     --scheduler)
-      mapfile -t COMPREPLY < <(compgen -W "workqueue round-robin random min-min max-min sufferage xsufferage best" -- "$word")
+      mapfile -t COMPREPLY < <(compgen -W "workqueue workqueue-steal round-robin random min-min max-min sufferage xsufferage best" -- "$word")
       return
       ;;
     -j | --jobs | --max-fails | --timeout | --retries | --attempt | --keep | --cases | --seed | --interval | --bandwidth-scale | --optimize) return ;;

@@ -61,6 +61,10 @@ class Launcher {
 
   /// Hands a task over. The agent queues it until the host has room. `key` must not have been used
   /// before, unless it was returned (TaskReturned). `fingerprint` comes back with the report.
+  /// Two attempts of one task may be there at once, on different hosts: neither may write where the
+  /// other does. A launcher whose hosts share the folders that tasks write to gives each attempt
+  /// folders of its own, and brings outputs to their place only of the one whose report is
+  /// acknowledged as the result. (The local launcher has one host, where there are no twins.)
   virtual void start(const TaskKey& key, HostId host, const Task& task,
                      const Fingerprint& fingerprint) = 0;
   /// Ends the attempt's process tree (politely first); the report that follows says `cancelled`.

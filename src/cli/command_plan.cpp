@@ -100,7 +100,8 @@ Result<> predict(PlannedStudy& plan, const std::string& scheduler, double interv
   for (const auto& task : run->tasks) busy += task.computed - task.started;
   PlanSummary& summary = plan.summary;
   summary.predictions.push_back({scheduler, run->makespan, run->bytes_moved,
-                                 busy / (static_cast<double>(summary.slots) * run->makespan)});
+                                 busy / (static_cast<double>(summary.slots) * run->makespan),
+                                 run->wasted});
   if (!plan.best || run->makespan < plan.best->makespan) {
     plan.best = std::move(*run);
     summary.best = summary.predictions.size() - 1;

@@ -62,6 +62,7 @@ void print_plan_json(Context& context, const PlanSummary& plan) {
         .real("makespan", found.makespan)
         .real("bytes_moved", found.bytes_moved)
         .real("utilisation", found.utilisation)
+        .real("wasted", found.wasted)
         .real("distance", found.makespan / plan.bound)
         .close(false);
   }

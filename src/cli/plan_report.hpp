@@ -13,7 +13,8 @@ struct Prediction {
   std::string scheduler;
   double makespan = 0;
   double bytes_moved = 0;
-  double utilisation = 0;  ///< the part of all slots' time that computes
+  double utilisation = 0;  ///< the part of all slots' time that computes what counts
+  double wasted = 0;       ///< slots' time for attempts whose twin was first
 };
 
 struct PlanSummary {

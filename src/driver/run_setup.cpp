@@ -30,7 +30,7 @@ class Setup {
         run_{RunId{}, false,
              engine::Engine(engine::workload_of(sweep), {options.keep_going, options.max_fails},
                             std::move(scheduler)),
-             std::vector<std::uint32_t>(sweep.size() + 1, 0), 0},
+             0},
         old_results_(store, sweep, options.state_dir) {}
 
   Result<PreparedRun> prepare(const SpecSource& source) {
@@ -101,7 +101,6 @@ class Setup {
       if (const auto* ended = std::get_if<AttemptEnded>(&event)) {
         const auto task = ended->report.key.task.value();
         if (task > sweep_.size()) return;
-        run_.last_ended[task] = std::max(run_.last_ended[task], ended->report.key.attempt.value());
         if (ended->report.cause == FailureCause::none)
           recorded_[task] = {combine(ended->fingerprint), {run_.id, ended->report.key.task, {}}};
       } else if (const auto* reused = std::get_if<TaskReused>(&event)) {

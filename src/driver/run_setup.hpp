@@ -17,9 +17,8 @@ struct PreparedRun {
   RunId id;
   bool is_new = false;  ///< it was made now
   engine::Engine engine;
-  std::vector<std::uint32_t> last_ended;  ///< by task: the latest attempt whose end is journalled
-  std::uint32_t unchanged = 0;            ///< tasks that need no run
-  OutdatedTasks outdated{};               ///< Summary::outdated
+  std::uint32_t unchanged = 0;  ///< tasks that need no run
+  OutdatedTasks outdated{};     ///< Summary::outdated
 };
 
 /// The same study's, or options.continue_run; none when a new one is to be made.

@@ -144,7 +144,7 @@ void Session::carry_out(const std::vector<Action>& actions) {
 void Session::start(const StartAttempt& action) {
   const TaskKey key{run_.id, action.task, action.attempt};
   const Task task = sweep_.task(action.task);
-  auto& inputs = inputs_[key.task.value()];
+  auto& inputs = inputs_[key];
   inputs.clear();
   const auto print = contents_.fingerprint(
       task, [this] { return stop_waits(); }, &inputs);
@@ -196,7 +196,7 @@ Result<> Session::on_event(LauncherEvent event) {
                      others_.started(e.key, e.host);
                      return {};
                    }
-                   if (opening_) adopted_.insert(e.key.task);
+                   if (opening_) adopted_.insert(e.key);
                    run_.engine.apply(AttemptStarted{e.key, e.host, std::min(e.at, now_)});
                    return {};
                  },
@@ -220,10 +220,17 @@ Result<> Session::on_event(LauncherEvent event) {
 
 Result<> Session::on_report(ReportReceived received) {
   const TaskKey key = received.report.key;
-  auto& last = run_.last_ended[key.task.value()];
-  if (key.attempt.value() <= last) return {};  // journalled before: a report may come twice
-  last = key.attempt.value();
-  const bool adopted = adopted_.erase(key.task) > 0 || opening_;
+  const bool adopted = adopted_.erase(key) > 0 || opening_;
+  if (!run_.engine.awaits(key)) {
+    // Journalled before, since a report may come twice; or of a task that is done, by its twin or
+    // by another run: the journal's last end is a task's result.
+    AttemptEnded known;
+    known.report = std::move(received.report);
+    known.host = received.host;
+    run_.engine.apply(known);
+    inputs_.erase(key);
+    return {};
+  }
   if (adopted && is_of_another_study(received)) {
     received.report.cause = FailureCause::lost;
     received.report.detail = "what ran under this number belonged to another study";

@@ -86,14 +86,14 @@ class Session {
   PreparedRun run_;
   std::optional<StopSignals> signals_;
 
-  std::unordered_map<std::uint32_t, Inputs> inputs_;  ///< of tasks that we have started
-  std::vector<std::pair<Event, Inputs>> group_;       ///< journalled by the next commit
-  std::map<std::string, std::uint32_t> changed_;      ///< Summary::changed
+  std::map<TaskKey, Inputs> inputs_;              ///< of attempts that we have started
+  std::vector<std::pair<Event, Inputs>> group_;   ///< journalled by the next commit
+  std::map<std::string, std::uint32_t> changed_;  ///< Summary::changed
 
   std::map<HostId, std::string> host_names_;
   UndrivenRuns& others_;
   bool opening_ = false;
-  std::set<TaskId> adopted_;  ///< run, as the launcher says, and were not started by us
+  std::set<TaskKey> adopted_;  ///< run, as the launcher says, and were not started by us
 
   TimePoint began_;
   TimePoint now_;

@@ -41,7 +41,7 @@ void Session::journal(Event event) {
   const auto* ended = std::get_if<AttemptEnded>(&event);
   Inputs inputs;
   if (ended != nullptr) {
-    const auto found = inputs_.find(ended->report.key.task.value());
+    const auto found = inputs_.find(ended->report.key);
     if (found != inputs_.end()) inputs = std::move(inputs_.extract(found).mapped());
   }
   group_.emplace_back(std::move(event), std::move(inputs));
@@ -106,7 +106,9 @@ void Session::record_end(AttemptEnded ended) {
   Event event = std::move(ended);
   apply(event);
   const auto state = run_.engine.state(task);
-  const bool again = state == engine::TaskState::waiting || state == engine::TaskState::pending;
+  // It waits for its retry, or its twin still runs.
+  const bool again = state != engine::TaskState::done && state != engine::TaskState::failed &&
+                     state != engine::TaskState::cancelled;
   if (observer_.ended) observer_.ended(std::get<AttemptEnded>(event), again);
   journal(std::move(event));
 }

@@ -94,6 +94,62 @@ TEST_F(SessionTest, WhatRunsIsAdoptedAndNotStartedBesideItsTwin) {
   EXPECT_EQ(summary.counts.done, 2U);
 }
 
+TEST_F(SessionTest, OfTwoAttemptsOneIsJournalled) {
+  const auto study = sweep({"echo", "{}", ":::", "a", "b"});
+  const auto key = [](std::uint32_t attempt) {
+    return TaskKey{RunId(1), TaskId(1), AttemptId(attempt)};
+  };
+  FakeLauncher launcher;
+  launcher.announce(HostAppeared{{HostId(2), "other", 2, 0}});
+  for (const std::uint32_t each : {1U, 2U})
+    launcher.announce(TaskRunning{key(each), HostId(each), from_ns(1)});
+  AttemptReport first;
+  first.key = key(2);
+  launcher.outcome = [&](const Task&, AttemptReport&) {
+    launcher.report(first, print_of(study, 1));
+  };
+  const auto summary = drive_with(launcher, study);
+  EXPECT_EQ(summary.counts.done, 2U);
+  EXPECT_THAT(launcher.cancelled, ElementsAre(key(1)));
+  const auto history = open_store().history(RunId(1), TaskId(1));
+  ASSERT_TRUE(history);
+  ASSERT_EQ(history->size(), 1U);
+  EXPECT_EQ(history->front().report.key.attempt, AttemptId(2));
+
+  // Had gantry been killed before it could cancel the other.
+  FakeLauncher later;
+  later.announce(HostAppeared{{HostId(2), "other", 2, 0}});
+  later.announce(TaskRunning{key(1), HostId(2), from_ns(1)});
+  const auto again = drive_with(later, study);
+  EXPECT_EQ(again.counts.done, 2U);
+  EXPECT_THAT(later.cancelled, ElementsAre(key(1)));
+  EXPECT_EQ(open_store().history(RunId(1), TaskId(1))->size(), 1U);
+}
+
+TEST_F(SessionTest, AnAttemptWhoseTwinFailedIsStillTakenIn) {
+  const auto study = sweep({"echo", "{}", ":::", "a", "b"});
+  const auto report = [](std::uint32_t attempt, FailureCause cause) {
+    AttemptReport made;
+    made.key = {RunId(1), TaskId(1), AttemptId(attempt)};
+    made.cause = cause;
+    return made;
+  };
+  FakeLauncher launcher;
+  launcher.announce(HostAppeared{{HostId(2), "other", 2, 0}});
+  for (const std::uint32_t each : {1U, 2U})
+    launcher.announce(
+        TaskRunning{{RunId(1), TaskId(1), AttemptId(each)}, HostId(each), from_ns(1)});
+  launcher.outcome = [&](const Task&, AttemptReport&) {
+    launcher.report(report(2, FailureCause::exit_code), print_of(study, 1));
+    launcher.report(report(1, FailureCause::none), print_of(study, 1));
+  };
+  EXPECT_EQ(drive_with(launcher, study).counts.done, 2U);
+  EXPECT_EQ(open_store().history(RunId(1), TaskId(1))->size(), 2U);
+  FakeLauncher later;
+  EXPECT_EQ(drive_with(later, study).unchanged, 2U);
+  EXPECT_TRUE(later.started.empty());
+}
+
 TEST_F(SessionTest, AReportOfAnotherRunIsKept) {
   FakeLauncher first;
   first.outcome = [](const Task& task, AttemptReport& report) {

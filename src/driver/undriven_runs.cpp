@@ -33,10 +33,7 @@ Result<> UndrivenRuns::take(ReportReceived received, const std::string& host_nam
   const TaskKey key = received.report.key;
   running_.erase(key);
   TRY_ASSIGN(Run * run, find(key.run));
-  if (run == nullptr || key.task.value() >= run->last_ended.size()) return {};
-  auto& last = run->last_ended[key.task.value()];
-  if (key.attempt.value() <= last) return {};
-  last = key.attempt.value();
+  if (run == nullptr || !run->journal.awaits(key)) return {};
   AttemptEnded ended;
   ended.report = std::move(received.report);
   ended.host = received.host;
@@ -75,11 +72,11 @@ Result<bool> UndrivenRuns::cancel(const store::Request& request, Launcher& launc
   if (run == nullptr) return false;
   const auto waits = [&](TaskId task) { return is_open(run->journal.state(task)); };
   const auto& counts = run->journal.counts();
-  const bool some_wait = request.all
-                             ? counts.done + counts.failed + counts.cancelled < counts.total
-                             : std::ranges::any_of(request.tasks, [&](TaskId task) {
-                                 return task.value() < run->last_ended.size() && waits(task);
-                               });
+  const bool some_wait =
+      request.all ? counts.done + counts.failed + counts.cancelled < counts.total
+                  : std::ranges::any_of(request.tasks, [&](TaskId task) {
+                      return task.value() >= 1 && task.value() <= counts.total && waits(task);
+                    });
   if (!some_wait && !some_run) return false;
   TRY(record(*run, CancelRequested{request.all, request.tasks, now}, now));
   return true;
@@ -100,16 +97,12 @@ Result<UndrivenRuns::Run*> UndrivenRuns::find(RunId id) {
 
 Result<UndrivenRuns::Run> UndrivenRuns::load(store::RunRecord record) const {
   const std::uint32_t tasks = record.counts.total;
-  Run run{std::move(record), empty_engine(tasks), std::vector<std::uint32_t>(tasks + 1, 0), {}, {}};
+  Run run{std::move(record), empty_engine(tasks), {}, {}};
   // Whoever went on with the run made the cancelled tasks pending again, which is not journalled.
   const bool cancels_hold = run.record.counts.cancelled > 0;
   TRY(store_.replay(run.record.id, [&](const Event& event) {
     if (std::holds_alternative<CancelRequested>(event) && !cancels_hold) return;
     run.journal.apply(event);
-    const auto* ended = std::get_if<AttemptEnded>(&event);
-    if (ended == nullptr || ended->report.key.task.value() > tasks) return;
-    auto& last = run.last_ended[ended->report.key.task.value()];
-    last = std::max(last, ended->report.key.attempt.value());
   }));
   auto study = options_.reload(run.record);
   if (study) {

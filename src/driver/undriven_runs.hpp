@@ -43,8 +43,7 @@ class UndrivenRuns {
  private:
   struct Run {
     store::RunRecord record;
-    engine::Engine journal;                 ///< replays for ever: it never resumes
-    std::vector<std::uint32_t> last_ended;  ///< by task
+    engine::Engine journal;  ///< replays for ever: it never resumes
     std::optional<Sweep> study;
     std::string no_study;  ///< why there is none
   };

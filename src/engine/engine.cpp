@@ -80,6 +80,9 @@ TimePoint Engine::next_wakeup() const {
 TaskState Engine::state(TaskId task) const {
   return impl_->tasks[task].state;
 }
+bool Engine::awaits(const TaskKey& key) const {
+  return impl_->awaits(key);
+}
 const Counts& Engine::counts() const {
   return impl_->tasks.all();
 }

@@ -61,9 +61,15 @@ class Engine {
   /// Events about attempts that have ended already, or of tasks that do not exist, change nothing.
   /// The engine knows one run: events of other runs must not be given to it.
   ///
-  /// An AttemptStarted that the engine did not ask for is a running attempt found after a restart.
-  /// It is adopted (the task runs, and is not started beside its twin), unless the task is done or
-  /// the number is an old one.
+  /// A task has two attempts at once at the most, on different hosts, and only if the strategy
+  /// wants it so. The first success is its result; the other attempt is then a leftover: it is
+  /// cancelled, and its end, whatever it is, only frees its host. When one of the two ends without
+  /// a result, the task goes on with the other: that one's end decides.
+  ///
+  /// An AttemptStarted that the engine did not ask for is a running attempt found after a restart,
+  /// or on a host that was thought to be gone. It is adopted: the task runs, and is not started
+  /// beside it. So are both of two. If the task is done, or has two already, it is a leftover.
+  /// Numbers of attempts that have ended are old, and change nothing.
   void apply(const Event& event);
 
   /// Replay is over: what the journal says failed or was cancelled becomes pending again (`run`
@@ -84,8 +90,11 @@ class Engine {
 
   /// REQUIRES: the task exists.
   [[nodiscard]] TaskState state(TaskId task) const;
+  /// Would the end of this attempt count? Not if it has ended already (a report may come twice),
+  /// nor if its task is done: such an end must be applied, but is no part of the journal.
+  [[nodiscard]] bool awaits(const TaskKey& key) const;
   [[nodiscard]] const Counts& counts() const;
-  /// Nothing runs, waits or will be started any more.
+  /// Nothing runs, waits or will be started any more; leftovers have ended, too.
   [[nodiscard]] bool finished() const;
   /// Why no more tasks are started, or empty: "interrupted", "10 tasks failed (--max-fails 10)",
   /// "task 3 needs 64 cores, the largest host has 2" …

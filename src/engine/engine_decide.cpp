@@ -20,10 +20,7 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
   const bool due = wakeup != kNever && wakeup <= now;
   last_decide = now;
   std::vector<Action> actions;
-  for (const TaskId task : cancels)
-    if (const auto it = outstanding.find(task); it != outstanding.end())
-      actions.emplace_back(CancelAttempt{task, AttemptId(tasks[task].attempt), it->second.host});
-  cancels.clear();
+  take_cancels(actions);
 
   check_stop_rules();
   if (draining.empty()) {
@@ -106,18 +103,28 @@ void Engine::Impl::refill() {
   }
 }
 
+bool Engine::Impl::has_choice() const {
+  if (ready.placeable() > 0) return true;
+  return appetite.to_the_end && !(outstanding.empty() && staged.empty());
+}
+
 std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions) {
-  if (ready.placeable() == 0) return 0;
+  if (!has_choice()) return 0;
   const auto classes = ready.view();
   const auto& sites = files.view();
-  const auto plan = strategy->plan({now, classes, shown, run_times, ready.placeable(),
-                                    workload.file_bytes, sites, refused, &seen, &map});
+  const auto plan =
+      strategy->plan({now, classes, shown, run_times, ready.placeable(), workload.file_bytes, sites,
+                      refused, &seen, &map, [this](TaskId task) { return needs_of(task); }});
   ask_again = plan.ask_again;
   refused = 0;
   std::size_t started = 0;
   for (const auto& intent : plan.starts) start(intent, now, actions) ? ++started : ++refused;
   for (const auto& wanted : plan.moves)
     if (!move_ahead(wanted, now, actions)) ++refused;
+  for (const auto& wanted : plan.steals)
+    if (!steal(wanted, now, actions)) ++refused;
+  for (const auto& wanted : plan.twins)
+    if (!twin(wanted, now, actions)) ++refused;
   changed = changed || refused > 0;
   return started;
 }
@@ -133,40 +140,71 @@ void Engine::Impl::show_hosts() {
 
 bool Engine::Impl::start(const schedule::Intent& intent, TimePoint now,
                          std::vector<Action>& actions) {
-  // A plan is intents: the world may have moved on, and a strategy may be wrong.
   const auto host = hosts.find(intent.host);
   const TaskNeeds* wanted = ready.needs(intent.task_class);
   if (host == hosts.end() || wanted == nullptr) return false;
   const TaskNeeds needs = *wanted;
-  const SiteId site = host->second.host.site;
+  const Host& there = host->second.host;
   // Who counts failures wants to stop at the last one that is allowed: nothing is handed over
   // ahead.
-  const Host& there = host->second.host;
   const schedule::Load load = host->second.load;
   const bool room = policy.max_fails > 0
                         ? schedule::is_free(there, load, needs.resources)
                         : schedule::admits(there, load, needs.resources, run_times.mean());
-  if (!room) return false;
-  const bool complete = files.all_there(needs.files, site);
-  if (!complete && !(can_stage(needs, site, now) && make_room(needs.files, site, true, actions)))
-    return false;
-  crowded.erase(site);
-  const TaskId task = *ready.take(intent.task_class);
-  if (complete)
-    launch(task, intent.host, needs.resources, actions);
-  else
-    stage(task, host->second.host, needs, now, actions);
+  if (!room || !can_have_files(needs, there.site, true, now, actions)) return false;
+  give(*ready.take(intent.task_class), there, needs, now, actions);
   return true;
+}
+
+bool Engine::Impl::steal(const schedule::Steal& wanted, TimePoint now,
+                         std::vector<Action>& actions) {
+  const auto host = hosts.find(wanted.host);
+  const auto place = staged.find(wanted.task);
+  if (host == hosts.end() || place == staged.end() || place->second.host == wanted.host)
+    return false;
+  if (outstanding.contains(wanted.task)) return false;  // a twin's place: its task runs elsewhere
+  const TaskNeeds needs = needs_of(wanted.task);
+  const Host& there = host->second.host;
+  if (!schedule::is_free(there, host->second.load, needs.resources)) return false;
+  if (!can_have_files(needs, there.site, true, now, actions)) return false;
+  leave_stage(wanted.task);
+  give(wanted.task, there, needs, now, actions);
+  return true;
+}
+
+bool Engine::Impl::twin(const schedule::Twin& wanted, TimePoint now, std::vector<Action>& actions) {
+  const auto host = hosts.find(wanted.host);
+  if (host == hosts.end() || !may_have_twin(wanted.task, wanted.host)) return false;
+  const TaskNeeds needs = needs_of(wanted.task);
+  const Host& there = host->second.host;
+  if (!schedule::is_free(there, host->second.load, needs.resources)) return false;
+  // No file that a ready task reads makes way for a second attempt.
+  if (!can_have_files(needs, there.site, false, now, actions)) return false;
+  give(wanted.task, there, needs, now, actions);
+  return true;
+}
+
+bool Engine::Impl::may_have_twin(TaskId task, HostId host) const {
+  const auto first = outstanding.find(task);
+  if (first == outstanding.end() || has_twin(task)) return false;
+  const Outstanding& attempt = first->second;
+  return attempt.host != host && !attempt.computed && !attempt.alone;
+}
+
+void Engine::Impl::give(TaskId task, const Host& host, const TaskNeeds& needs, TimePoint now,
+                        std::vector<Action>& actions) {
+  if (files.all_there(needs.files, host.site))
+    launch(task, host.id, needs.resources, actions);
+  else
+    stage(task, host, needs, now, actions);
 }
 
 void Engine::Impl::launch(TaskId task, HostId host, const Resources& resources,
                           std::vector<Action>& actions) {
-  TaskRecord& record = tasks.edit(task);
-  ++record.attempt;
-  record.presumed_lost = false;
+  const AttemptId attempt(++tasks.edit(task).attempt);
   typical = resources;
-  hand_over(task, host, resources);
-  actions.emplace_back(StartAttempt{task, AttemptId(record.attempt), host});
+  hand_over({task, attempt}, host, resources);
+  actions.emplace_back(StartAttempt{task, attempt, host});
 }
 
 TimePoint Engine::Impl::next_wakeup() const {
@@ -186,7 +224,7 @@ bool Engine::Impl::fits_somewhere(const TaskNeeds& needs) const {
 
 bool Engine::Impl::finished() const {
   const Counts& mine = tasks.selected();
-  if (mine.handed_over + mine.running > 0) return false;
+  if (mine.handed_over + mine.running > 0 || !leftovers.empty()) return false;
   return !draining.empty() || mine.pending + mine.staging + mine.waiting == 0;
 }
 

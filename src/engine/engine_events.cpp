@@ -9,9 +9,10 @@ namespace gantry::engine {
 namespace {
 /// Attempt numbers come from agents: one that could overflow the counter is not believed.
 constexpr std::uint32_t kMaxAttempt = std::numeric_limits<std::uint32_t>::max() / 2;
-/// A task whose host dies under it again and again is given up: after 10 losses in a row while it
-/// ran, or 100 while it only lay in the host's queue, where it is unlikely to be the culprit.
-constexpr std::uint8_t kLossLimit = 100;
+/// So many attempts before one that is heard of may be heard of later.
+constexpr std::uint32_t kPassedOver = 16;
+/// Of kLossLimit: ten losses while it ran, or a hundred while it only lay in the host's queue,
+/// where it is unlikely to be the culprit.
 constexpr std::uint8_t kLossRunning = 10;
 constexpr std::uint8_t kLossQueued = 1;
 /// Before a task is tried again for which the machine had no room, a hundred times at most.
@@ -26,15 +27,26 @@ void Engine::Impl::on(const HostUp& event) {
 }
 
 void Engine::Impl::on(const HostDown& event) {
-  std::vector<TaskId> there;
+  std::vector<AttemptKey> there;
   for (const auto& [task, attempt] : outstanding)
-    if (attempt.host == event.host) there.push_back(task);
+    if (attempt.host == event.host) there.emplace_back(task, attempt.attempt);
+  for (const auto& [task, attempt] : twins)
+    if (attempt.host == event.host) there.emplace_back(task, attempt.attempt);
   std::ranges::sort(there);
-  for (const TaskId task : there) {
-    const bool was_running = release(task);
-    tasks.edit(task).presumed_lost = true;
-    settle_lost(task, was_running);
+  for (const AttemptKey& key : there) {
+    const TaskId task = key.first;
+    const bool was_running = release(key);
+    missing.insert(key);
+    if (outstanding.contains(task))
+      go_on_after_loss(task, was_running);
+    else
+      settle_lost(task, was_running);
   }
+  std::erase_if(leftovers, [&](const auto& entry) {
+    if (entry.second.host != event.host) return false;
+    missing.insert(entry.first);
+    return true;
+  });
   release_staged_on(event.host);
   hosts.erase(event.host);
   show_hosts();
@@ -46,48 +58,85 @@ bool Engine::Impl::valid(const TaskKey& key) const {
   return tasks.contains(key.task) && key.attempt.value() >= 1 && key.attempt.value() <= kMaxAttempt;
 }
 
-bool Engine::Impl::is_news(const TaskKey& key) const {
-  const TaskRecord& record = tasks[key.task];
-  if (key.attempt.value() > record.attempt) return true;
-  return key.attempt.value() == record.attempt && record.presumed_lost &&
-         (record.state == TaskState::pending || record.state == TaskState::staging);
+bool Engine::Impl::is_news(const AttemptKey& key) const {
+  if (missing.contains(key)) return true;
+  const std::uint32_t number = key.second.value();
+  const std::uint32_t last = tasks[key.first].attempt;
+  // Beside one that is outstanding there can only be its twin.
+  return outstanding.contains(key.first) ? number == last + 1 : number > last;
+}
+
+void Engine::Impl::take_number(const AttemptKey& key) {
+  missing.erase(key);
+  TaskRecord& record = tasks.edit(key.first);
+  const std::uint32_t number = key.second.value();
+  if (number <= record.attempt) return;
+  // Of two attempts the later one may be heard of first.
+  const std::uint32_t oldest = std::max(record.attempt + 1, number - std::min(number, kPassedOver));
+  for (std::uint32_t other = oldest; other < number; ++other)
+    missing.emplace(key.first, AttemptId(other));
+  record.attempt = number;
+}
+
+bool Engine::Impl::awaits(const TaskKey& key) const {
+  if (!valid(key)) return false;
+  const AttemptKey attempt{key.task, key.attempt};
+  return find(attempt) != nullptr || (is_news(attempt) && tasks[key.task].state != TaskState::done);
 }
 
 void Engine::Impl::on(const AttemptStarted& event) {
   if (!valid(event.key)) return;
-  const TaskId task = event.key.task;
-  TaskRecord& record = tasks.edit(task);
-  if (outstanding.contains(task)) {
-    if (event.key.attempt.value() == record.attempt && record.state == TaskState::handed_over)
-      mark_running(task, event.at);
+  const AttemptKey key{event.key.task, event.key.attempt};
+  if (Outstanding* attempt = find(key)) {
+    if (!attempt->running) mark_running(key.first, *attempt, event.at);
     return;
   }
-  if (!is_news(event.key)) return;
-  record.attempt = event.key.attempt.value();
-  if (record.state == TaskState::done) return;
-  leave_queue(task);
-  record.presumed_lost = false;
-  hand_over(task, event.host, workload.resources_of(task));
-  mark_running(task, event.at);
-  if (record.cancel) cancels.push_back(task);
+  if (leftovers.contains(key) || !is_news(key)) return;
+  take_number(key);
+  adopt(key, event.host, event.at);
+}
+
+void Engine::Impl::adopt(const AttemptKey& key, HostId host, TimePoint started) {
+  const TaskId task = key.first;
+  const Resources resources = workload.resources_of(task);
+  if (tasks[task].state == TaskState::done || twins.contains(task))
+    return make_leftover(task, place_on(key, host, resources));
+  if (!outstanding.contains(task))
+    leave_queue(task);
+  else if (staged.contains(task))
+    leave_stage(task);  // this is its twin
+  hand_over(key, host, resources);
+  Outstanding& attempt = *find(key);
+  mark_running(task, attempt, started);
+  if (tasks[task].cancel) tell_to_end(task, attempt);
 }
 
 void Engine::Impl::on(const AttemptComputed& event) {
   if (!valid(event.key)) return;
-  const auto attempt = outstanding.find(event.key.task);
-  if (attempt == outstanding.end() || tasks[event.key.task].attempt != event.key.attempt.value())
-    return;
-  attempt->second.computed = true;
-  vacate(attempt->second.host, event.key.task, std::exchange(attempt->second.load, 0));
+  const AttemptKey key{event.key.task, event.key.attempt};
+  Outstanding* attempt = find(key);
+  if (const auto leftover = leftovers.find(key); leftover != leftovers.end())
+    attempt = &leftover->second;
+  if (attempt == nullptr || std::exchange(attempt->computed, true)) return;
+  vacate(attempt->host, key.first, attempt->load, key.second);
+  // Its host has it no more, but the task still has two.
+  if (const auto twin = twins.find(key.first); twin != twins.end()) {
+    Outstanding& first = outstanding.at(key.first);
+    leave_alone(key.first, first.attempt == key.second ? twin->second : first);
+  }
 }
 
 void Engine::Impl::on(const AttemptReturned& event) {
   if (!valid(event.key)) return;
-  const TaskId task = event.key.task;
+  const AttemptKey key{event.key.task, event.key.attempt};
+  if (drop_leftover(key)) return;
+  const Outstanding* attempt = find(key);
+  if (attempt == nullptr || attempt->running) return;
+  const TaskId task = key.first;
+  release(key);
   TaskRecord& record = tasks.edit(task);
-  if (record.state != TaskState::handed_over || record.attempt != event.key.attempt.value()) return;
-  release(task);
-  --record.attempt;
+  if (record.attempt == key.second.value()) --record.attempt;
+  if (outstanding.contains(task)) return;
   if (record.cancel)
     tasks.set_state(task, TaskState::cancelled);
   else
@@ -97,21 +146,48 @@ void Engine::Impl::on(const AttemptReturned& event) {
 void Engine::Impl::on(const AttemptEnded& event) {
   const AttemptReport& report = event.report;
   if (!valid(report.key)) return;
-  const TaskId task = report.key.task;
-  TaskRecord& record = tasks.edit(task);
+  const AttemptKey key{report.key.task, report.key.attempt};
+  const TaskId task = key.first;
+  if (drop_leftover(key)) return observe(report, event.host);
   bool was_started = report.started != kNever;
-  if (outstanding.contains(task)) {
-    if (report.key.attempt.value() != record.attempt) return;
-    was_started |= release(task);
+  if (find(key) != nullptr) {
+    was_started |= release(key);
   } else {
-    if (!is_news(report.key)) return;
-    record.attempt = report.key.attempt.value();
-    if (record.state == TaskState::done) return;
-    leave_queue(task);
+    if (!is_news(key)) return;
+    const bool newest = key.second.value() > tasks[task].attempt;
+    take_number(key);
+    if (!counts_unasked(report, newest)) return;
+    if (!outstanding.contains(task)) leave_queue(task);
   }
-  record.presumed_lost = false;
   observe(report, event.host);
+  if (report.cause != FailureCause::none && outstanding.contains(task))
+    return go_on_after(report, was_started);
   settle(report, was_started);
+}
+
+bool Engine::Impl::counts_unasked(const AttemptReport& report, bool newest) const {
+  const TaskId task = report.key.task;
+  const TaskState state = tasks[task].state;
+  if (state == TaskState::done) return false;
+  if (report.cause == FailureCause::none) return true;
+  if (outstanding.contains(task)) return false;
+  // The journal holds ends in the order in which they came, each once.
+  if (newest || replaying) return true;
+  return report.key.attempt.value() == tasks[task].attempt &&
+         (state == TaskState::pending || state == TaskState::staging);
+}
+
+void Engine::Impl::go_on_after(const AttemptReport& report, bool was_started) {
+  const TaskId task = report.key.task;
+  const bool lost = report.cause == FailureCause::lost || report.cause == FailureCause::cancelled;
+  if (lost) return go_on_after_loss(task, was_started);
+  // With yet another twin, and another, a task that always fails would run for ever.
+  if (!is_crowded(report.cause, report.code)) leave_alone(task, outstanding.at(task));
+}
+
+void Engine::Impl::go_on_after_loss(TaskId task, bool was_started) {
+  add_loss(task, was_started);
+  if (tasks[task].loss_points >= kLossLimit) leave_alone(task, outstanding.at(task));
 }
 
 void Engine::Impl::on(const TaskReused& event) {
@@ -180,75 +256,6 @@ void Engine::Impl::renew(TaskId task) {
   record.failures = 0;
   record.loss_points = 0;
   record.cancel = false;
-  record.presumed_lost = false;
-}
-
-void Engine::Impl::hand_over(TaskId task, HostId host, const Resources& resources) {
-  Outstanding attempt{.host = host, .cost = forecast::usable_cost(workload.cost_of(task))};
-  if (const auto it = hosts.find(host); it != hosts.end()) {
-    // An adopted attempt may run on a host that has become too small for it.
-    if (schedule::slots(it->second.host, resources) > 0)
-      attempt.load = schedule::share(it->second.host, resources);
-    occupy(host, task, attempt.load);
-    ++it->second.handed_over;
-  }
-  underway.cost += attempt.cost;
-  outstanding.emplace(task, attempt);
-  tasks.set_state(task, TaskState::handed_over);
-}
-
-void Engine::Impl::occupy(HostId host, TaskId task, schedule::Load load) {
-  HostState& state = hosts.at(host);
-  state.load += load;
-  state.ongoing.push_back({task, forecast::usable_cost(workload.cost_of(task))});
-  if (files.has_limit(state.host.site)) files.use(workload.files_of(task), state.host.site);
-  show_load(state);
-}
-
-void Engine::Impl::vacate(HostId host, TaskId task, schedule::Load load) {
-  const auto it = hosts.find(host);
-  if (it == hosts.end()) return;
-  it->second.load -= std::min(it->second.load, load);
-  // Near the front: hosts work off what they were given in order.
-  auto& ongoing = it->second.ongoing;
-  const auto place = std::ranges::find(ongoing, task, &schedule::Ongoing::task);
-  if (place != ongoing.end()) {
-    ongoing.erase(place);
-    const SiteId site = it->second.host.site;
-    if (files.has_limit(site)) files.disuse(workload.files_of(task), site);
-  }
-  show_load(it->second);
-  changed = true;
-}
-
-void Engine::Impl::mark_running(TaskId task, TimePoint at) {
-  Outstanding& attempt = outstanding.at(task);
-  attempt.started = at;
-  if (const auto it = hosts.find(attempt.host); it != hosts.end()) {
-    if (it->second.handed_over > 0) --it->second.handed_over;
-    const auto ongoing = std::ranges::find(it->second.ongoing, task, &schedule::Ongoing::task);
-    if (ongoing != it->second.ongoing.end()) ongoing->started = at;
-  }
-  underway.started += seconds(at.time_since_epoch());
-  ++underway.running;
-  tasks.set_state(task, TaskState::running);
-}
-
-bool Engine::Impl::release(TaskId task) {
-  const auto node = outstanding.extract(task);
-  const Outstanding& attempt = node.mapped();
-  const bool was_running = tasks[task].state == TaskState::running;
-  if (!attempt.computed) vacate(attempt.host, task, attempt.load);
-  if (const auto it = hosts.find(attempt.host); it != hosts.end()) {
-    if (!was_running && it->second.handed_over > 0) --it->second.handed_over;
-  }
-  underway.cost -= attempt.cost;
-  if (was_running) {
-    underway.started -= seconds(attempt.started.time_since_epoch());
-    --underway.running;
-  }
-  if (outstanding.empty()) underway = {};  // nor do rounding errors add up
-  return was_running;
 }
 
 void Engine::Impl::observe(const AttemptReport& report, HostId host) {
@@ -275,6 +282,7 @@ void Engine::Impl::settle(const AttemptReport& report, bool was_started) {
   const TaskId task = report.key.task;
   switch (report.cause) {
     case FailureCause::none:
+      dismiss_rest(task);
       renew(task);
       tasks.set_state(task, TaskState::done);
       ever_succeeded = true;
@@ -292,13 +300,18 @@ void Engine::Impl::settle(const AttemptReport& report, bool was_started) {
 }
 
 void Engine::Impl::settle_lost(TaskId task, bool was_started) {
-  TaskRecord& record = tasks.edit(task);
+  const TaskRecord& record = tasks[task];
   if (record.cancel) return tasks.set_state(task, TaskState::cancelled);
+  add_loss(task, was_started);
+  if (record.loss_points >= kLossLimit && !replaying) return fail_for_good(task);
+  make_pending(task);
+}
+
+void Engine::Impl::add_loss(TaskId task, bool was_started) {
+  TaskRecord& record = tasks.edit(task);
   const std::uint8_t points = was_started ? kLossRunning : kLossQueued;
   record.loss_points =
       static_cast<std::uint8_t>(std::min(record.loss_points + points, +kLossLimit));
-  if (record.loss_points >= kLossLimit && !replaying) return fail_for_good(task);
-  make_pending(task);
 }
 
 void Engine::Impl::settle_failure(const AttemptReport& report) {
@@ -345,8 +358,10 @@ void Engine::Impl::cancel(TaskId task) {
       return tasks.set_state(task, TaskState::cancelled);
     case TaskState::handed_over:
     case TaskState::running:
-      if (!record.cancel) cancels.push_back(task);
       record.cancel = true;
+      tell_to_end(task, outstanding.at(task));
+      if (const auto twin = twins.find(task); twin != twins.end()) tell_to_end(task, twin->second);
+      if (staged.contains(task)) leave_stage(task);
       return;
     case TaskState::done:
     case TaskState::failed:

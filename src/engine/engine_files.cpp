@@ -14,7 +14,7 @@ void Engine::Impl::unstage_if(const Condition& condition) {
     if (condition(task, place)) leaving.push_back(task);
   for (const TaskId task : leaving) {
     leave_stage(task);
-    make_pending(task);
+    if (tasks[task].state == TaskState::staging) make_pending(task);  // else it was to be a twin
   }
 }
 
@@ -69,15 +69,15 @@ bool Engine::Impl::can_stage(const TaskNeeds& needs, SiteId site, TimePoint now)
 void Engine::Impl::stage(TaskId task, const Host& host, const TaskNeeds& needs, TimePoint now,
                          std::vector<Action>& actions) {
   const schedule::Load load = schedule::share(host, needs.resources);
-  occupy(host.id, task, load);
+  occupy(host.id, task, load, {});
   staged.emplace(task, Staged{host.id, host.site, load});
-  tasks.set_state(task, TaskState::staging);
+  if (!outstanding.contains(task)) tasks.set_state(task, TaskState::staging);
   for (const FileId file : needs.files) fetch(file, host.site, now, actions);
 }
 
 void Engine::Impl::leave_stage(TaskId task) {
   const auto place = staged.extract(task).mapped();
-  vacate(place.host, task, place.load);
+  vacate(place.host, task, place.load, {});
 }
 
 void Engine::Impl::launch_staged(std::vector<Action>& actions) {
@@ -109,6 +109,15 @@ bool Engine::Impl::make_room(std::span<const FileId> wanted, SiteId site, bool f
     files.gone(file, site);
     actions.emplace_back(DropFile{file, site});
   }
+  return true;
+}
+
+bool Engine::Impl::can_have_files(const TaskNeeds& needs, SiteId site, bool for_task, TimePoint now,
+                                  std::vector<Action>& actions) {
+  if (!files.all_there(needs.files, site) &&
+      !(can_stage(needs, site, now) && make_room(needs.files, site, for_task, actions)))
+    return false;
+  if (for_task) crowded.erase(site);
   return true;
 }
 

@@ -1,11 +1,12 @@
 #pragma once
 /// The engine's insides, for its own sources only: engine_events.cpp changes state,
-/// engine_decide.cpp acts on it; engine_files.cpp does both for shared files.
+/// engine_decide.cpp acts on it; engine_attempts.cpp keeps what hosts were given, engine_files.cpp
+/// does both for shared files.
 ///
-/// Where a task is: staging ones are in `staged`; handed_over and running ones in `outstanding`;
-/// waiting ones in `retries`;
-/// pending ones that are selected are in `ready` if the cursor has passed them, otherwise the
-/// cursor still comes to them.
+/// Where a task is: staging ones are in `staged`; handed_over and running ones in `outstanding`,
+/// with a second attempt in `twins`, or in `staged` while that one's files travel; waiting ones in
+/// `retries`; pending ones that are selected are in `ready` if the cursor has passed them,
+/// otherwise the cursor still comes to them.
 
 #include <map>
 #include <set>
@@ -27,14 +28,24 @@
 
 namespace gantry::engine {
 
-/// An attempt that was handed over and has not ended. Its number is in the task's record.
+/// An attempt that was handed over and has not ended.
 struct Outstanding {
+  AttemptId attempt;
   HostId host;
   schedule::Load load = 0;
   double cost = 1;
   TimePoint started = kNever;
+  bool running = false;
   bool computed = false;  ///< it has left its host
+  bool ending = false;    ///< it was told to end
+  bool alone = false;     ///< it gets no twin
 };
+
+/// A task whose host dies under it again and again is given up.
+inline constexpr std::uint8_t kLossLimit = 100;
+
+/// Of the one run that an engine knows.
+using AttemptKey = std::pair<TaskId, AttemptId>;
 
 /// A task that holds its place on a host until its files are there.
 struct Staged {
@@ -52,7 +63,8 @@ struct HostState {
   std::size_t shown_at = 0;  ///< its place in Impl::shown
 };
 
-/// What is handed over or runs, in sums, so that the forecast of the rest needs no loop.
+/// What is handed over or runs, in sums, so that the forecast of the rest needs no loop. Twins do
+/// not count: a task is done once.
 struct Underway {
   double cost = 0;     ///< of all that is outstanding
   double started = 0;  ///< sum of the start times of what runs, in seconds
@@ -84,25 +96,67 @@ struct Engine::Impl {
 
   [[nodiscard]] bool valid(const TaskKey& key) const;
   /// An attempt that is not outstanding: is this news of it, rather than of one that is long over?
-  [[nodiscard]] bool is_news(const TaskKey& key) const;
+  [[nodiscard]] bool is_news(const AttemptKey& key) const;
+  /// It is news no more; higher numbers are used next.
+  void take_number(const AttemptKey& key);
+  [[nodiscard]] bool awaits(const TaskKey& key) const;
+  void adopt(const AttemptKey& key, HostId host, TimePoint started);
+  /// News of the end of an attempt that was not known to be outstanding: does it count?
+  [[nodiscard]] bool counts_unasked(const AttemptReport& report, bool newest) const;
+  /// One of two attempts has ended without a result: the task goes on with the other.
+  void go_on_after(const AttemptReport& report, bool was_started);
+  void go_on_after_loss(TaskId task, bool was_started);
   /// Takes a pending, staging or waiting task out of where it is; the caller gives it its new
   /// state.
   void leave_queue(TaskId task);
   void make_pending(TaskId task, bool first = false);
   /// As if the task had never been tried, but for the attempt numbers.
   void renew(TaskId task);
-  void hand_over(TaskId task, HostId host, const Resources& resources);
-  void mark_running(TaskId task, TimePoint at);
-  /// Ends what is outstanding of the task; the caller gives it its new state. Was it running?
-  bool release(TaskId task);
   void observe(const AttemptReport& report, HostId host);
   void settle(const AttemptReport& report, bool was_started);
   void settle_failure(const AttemptReport& report);
   void settle_lost(TaskId task, bool was_started);
+  void add_loss(TaskId task, bool was_started);
   void settle_crowded(const AttemptReport& report);
   void fail_for_good(TaskId task);
   void cancel(TaskId task);
   void drain(std::string reason);
+
+  // engine_attempts.cpp: what hosts were given.
+  // -------------------------------------------------------------------------
+  /// Handed over, and what comes of it counts; nullptr if it is not.
+  [[nodiscard]] Outstanding* find(const AttemptKey& key);
+  [[nodiscard]] const Outstanding* find(const AttemptKey& key) const;
+  [[nodiscard]] bool has_twin(TaskId task) const {
+    return twins.contains(task) || (staged.contains(task) && outstanding.contains(task));
+  }
+  /// REQUIRES: the task has not two attempts yet.
+  void hand_over(const AttemptKey& key, HostId host, const Resources& resources);
+  /// Takes up its part of the host.
+  Outstanding place_on(const AttemptKey& key, HostId host, const Resources& resources);
+  void mark_running(TaskId task, Outstanding& attempt, TimePoint at);
+  /// Its host has it no more. REQUIRES: find(key). Was it running? If it was the task's last one,
+  /// the caller gives the task its new state.
+  bool release(const AttemptKey& key);
+  /// It leaves its host.
+  void free_place(TaskId task, const Outstanding& attempt);
+  void count_underway(const Outstanding& attempt, int by);
+  /// What the host has and has not started.
+  void count_queued(HostId host, int by);
+  /// Handed over or running, as its attempts are.
+  void show_state(TaskId task);
+  /// The task has its result: what else was begun for it is to end, and counts no more.
+  void dismiss_rest(TaskId task);
+  void make_leftover(TaskId task, Outstanding attempt);
+  /// Is it one? Then it is gone.
+  bool drop_leftover(const AttemptKey& key);
+  void tell_to_end(TaskId task, Outstanding& attempt);
+  void leave_alone(TaskId task, Outstanding& attempt);
+  void take_cancels(std::vector<Action>& actions);
+  void occupy(HostId host, TaskId task, schedule::Load load, AttemptId attempt);
+  void vacate(HostId host, TaskId task, schedule::Load load, AttemptId attempt);
+  /// nullptr when it is not there.
+  schedule::Ongoing* find_ongoing(HostId host, const AttemptKey& key);
 
   // engine_decide.cpp: what to do.
   // -------------------------------------------------------------------------
@@ -112,9 +166,18 @@ struct Engine::Impl {
   void wake_retries(TimePoint now);
   void refill();
   void ask_strategy(TimePoint now, std::vector<Action>& actions);
+  /// Is there anything that a strategy could decide?
+  [[nodiscard]] bool has_choice() const;
   /// Asks the strategy once; how many tasks were started.
   std::size_t start_some(TimePoint now, std::vector<Action>& actions);
+  // A plan is intents: the world may have moved on, and a strategy may be wrong. False: refused.
   bool start(const schedule::Intent& intent, TimePoint now, std::vector<Action>& actions);
+  bool steal(const schedule::Steal& wanted, TimePoint now, std::vector<Action>& actions);
+  bool twin(const schedule::Twin& wanted, TimePoint now, std::vector<Action>& actions);
+  [[nodiscard]] bool may_have_twin(TaskId task, HostId host) const;
+  /// To a host that has room: launches, or stages.
+  void give(TaskId task, const Host& host, const TaskNeeds& needs, TimePoint now,
+            std::vector<Action>& actions);
   /// Hands a task over whose files are there.
   void launch(TaskId task, HostId host, const Resources& resources, std::vector<Action>& actions);
   [[nodiscard]] TaskNeeds needs_of(TaskId task) const {
@@ -126,9 +189,6 @@ struct Engine::Impl {
   void show_load(const HostState& state) {
     shown[state.shown_at] = {&state.host, state.load, state.ongoing};
   }
-  /// A host is given a task, or has it no more.
-  void occupy(HostId host, TaskId task, schedule::Load load);
-  void vacate(HostId host, TaskId task, schedule::Load load);
 
   // engine_files.cpp: shared files.
   // -------------------------------------------------------------------------
@@ -160,6 +220,10 @@ struct Engine::Impl {
   /// when they cannot.
   bool make_room(std::span<const FileId> wanted, SiteId site, bool for_task,
                  std::vector<Action>& actions);
+  /// What of a task's files is not at the site can be sent there, and room is made for it. Not
+  /// `for_task`, but for its twin: only of files that no ready task reads.
+  bool can_have_files(const TaskNeeds& needs, SiteId site, bool for_task, TimePoint now,
+                      std::vector<Action>& actions);
   [[nodiscard]] bool fits_somewhere(const TaskNeeds& needs) const;
   [[nodiscard]] bool depot_holds(SiteId site, std::span<const FileId> read) const {
     return site == kHome || !(files.bytes_of(read) > map.depot(site));
@@ -190,11 +254,16 @@ struct Engine::Impl {
   std::map<HostId, HostState> hosts;                    ///< those that are up
   std::vector<schedule::HostLoad> shown;                ///< of them, to the strategy
   std::unordered_map<TaskId, Outstanding> outstanding;  ///< never iterated where the order matters
+  std::map<TaskId, Outstanding> twins;                  ///< of tasks in `outstanding`
+  /// Attempts of tasks that have their result, from a twin. They keep their place until they end.
+  std::map<AttemptKey, Outstanding> leftovers;
+  /// Attempts whose end is not known: their host vanished, or a later one was heard of first.
+  std::set<AttemptKey> missing;
   FileTable files;
   std::set<SiteId> crowded;  ///< where a task was refused for want of room, and none came since
   std::map<TaskId, Staged> staged;
-  bool files_arrived = false;   ///< since the last decide()
-  std::vector<TaskId> cancels;  ///< outstanding ones to cancel at the next decide()
+  bool files_arrived = false;       ///< since the last decide()
+  std::vector<AttemptKey> cancels;  ///< to cancel at the next decide()
 
   forecast::RunTimeForecast run_times;
   forecast::GridForecast seen;

@@ -43,6 +43,29 @@ struct Agent {
   std::vector<TaskKey> running;
 };
 
+/// A strategy, and a look at what it is shown: a host's load is that of what it was given.
+class Watched final : public schedule::Scheduler {
+ public:
+  explicit Watched(std::unique_ptr<schedule::Scheduler> strategy)
+      : strategy_(std::move(strategy)) {}
+  [[nodiscard]] schedule::Appetite appetite() const override { return strategy_->appetite(); }
+  void observe(const Event& event) override { strategy_->observe(event); }
+  [[nodiscard]] schedule::Plan plan(const schedule::World& world) override {
+    for (const auto& [host, load, ongoing] : world.hosts) {
+      schedule::Load sum = 0;
+      for (const auto& each : ongoing) {
+        const Resources needs = world.needs_of(each.task).resources;
+        if (schedule::slots(*host, needs) > 0) sum += schedule::share(*host, needs);
+      }
+      RC_ASSERT(load == sum);
+    }
+    return strategy_->plan(world);
+  }
+
+ private:
+  std::unique_ptr<schedule::Scheduler> strategy_;
+};
+
 class World {
  public:
   World(const Plan& plan, Policy policy, std::string_view strategy)
@@ -107,7 +130,8 @@ class World {
 
  private:
   [[nodiscard]] Engine new_engine() const {
-    return {workload_, policy_, std::move(schedule::make_scheduler(strategy_).value())};
+    return {workload_, policy_,
+            std::make_unique<Watched>(std::move(schedule::make_scheduler(strategy_).value()))};
   }
 
   void tell(const Event& event) {
@@ -116,11 +140,17 @@ class World {
   }
 
   void apply(const Event& event) {
+    bool journalled = std::holds_alternative<TaskInvalidated>(event) ||
+                      std::holds_alternative<CancelRequested>(event);
+    if (const auto* ended = std::get_if<AttemptEnded>(&event)) {
+      const TaskKey& key = ended->report.key;
+      journalled = engine_.awaits(key);
+      if (!journalled) used_.erase(key);  // nobody remembers it
+      if (journalled && ended->report.cause == FailureCause::none)
+        RC_ASSERT(succeeded_.insert(key.task).second || only_);  // exactly one result
+    }
     engine_.apply(event);
     shadow_.apply(event);
-    const bool journalled = std::holds_alternative<AttemptEnded>(event) ||
-                            std::holds_alternative<TaskInvalidated>(event) ||
-                            std::holds_alternative<CancelRequested>(event);
     if (journalled) journal_.push_back(event);
   }
 
@@ -156,7 +186,11 @@ class World {
     RC_ASSERT(engine_.draining().empty());
     RC_ASSERT(agent.up);
     RC_ASSERT(schedule::slots(agent.host, workload_.resources_of(start.task)) > 0U);
-    RC_ASSERT(!is_out(start.task));                        // never beside its twin
+    // Never beside its twin, unless it is wanted; then on another host.
+    RC_ASSERT(times_out(start.task) <= (strategy_ == "workqueue-steal" ? 1U : 0U));
+    RC_ASSERT(std::ranges::count(agent.queue, start.task, &TaskKey::task) +
+                  std::ranges::count(agent.running, start.task, &TaskKey::task) ==
+              0);
     RC_ASSERT(used_.insert(key).second);                   // nor under a number that was used
     RC_ASSERT(!succeeded_.contains(start.task) || only_);  // nor again when it is done
     agent.queue.push_back(key);
@@ -173,18 +207,24 @@ class World {
     const Counts& c = engine_.counts();
     RC_ASSERT(c.pending + c.handed_over + c.running + c.waiting + c.done + c.failed + c.cancelled ==
               c.total);
-    std::size_t out = cancelled_.size();
-    for (const auto& [id, agent] : agents_) out += agent.queue.size() + agent.running.size();
-    RC_ASSERT(c.handed_over + c.running == out);
-    if (engine_.finished() && !only_) RC_ASSERT(out == 0U);
+    std::set<TaskId> out;
+    for (const auto& [key, host] : cancelled_) out.insert(key.task);
+    for (const auto& [id, agent] : agents_) {
+      for (const TaskKey& key : agent.queue) out.insert(key.task);
+      for (const TaskKey& key : agent.running) out.insert(key.task);
+    }
+    if (engine_.finished() && !only_) RC_ASSERT(out.empty());
+    std::erase_if(out, [&](TaskId task) { return engine_.state(task) == TaskState::done; });
+    RC_ASSERT(c.handed_over + c.running == out.size());
   }
 
-  [[nodiscard]] bool is_out(TaskId task) const {
-    const auto same = [&](const TaskKey& key) { return key.task == task; };
-    return std::ranges::any_of(agents_, [&](const auto& entry) {
-      return std::ranges::any_of(entry.second.queue, same) ||
-             std::ranges::any_of(entry.second.running, same);
-    });
+  /// Not those that were told to end.
+  [[nodiscard]] std::size_t times_out(TaskId task) const {
+    std::ptrdiff_t times = 0;
+    for (const auto& [id, agent] : agents_)
+      times += std::ranges::count(agent.queue, task, &TaskKey::task) +
+               std::ranges::count(agent.running, task, &TaskKey::task);
+    return static_cast<std::size_t>(times);
   }
 
   void bring_up(Agent& agent) {
@@ -244,7 +284,12 @@ class World {
     while (!cancelled_.empty()) {
       const auto [key, host] = cancelled_.front();
       cancelled_.pop_front();
-      apply(ended(key, agents_.at(host), FailureCause::cancelled));
+      // One whose twin was first may have ended before it could be cancelled.
+      constexpr std::array kEnds{FailureCause::cancelled, FailureCause::none,
+                                 FailureCause::exit_code};
+      const bool too_late = engine_.state(key.task) == TaskState::done;
+      const auto cause = too_late ? kEnds[key.task.value() % kEnds.size()] : kEnds[0];
+      apply(ended(key, agents_.at(host), cause));
     }
   }
 
@@ -259,10 +304,6 @@ class World {
   void finish(Agent& agent, std::size_t index, FailureCause cause) {
     const TaskKey key = agent.running[index];
     agent.running.erase(agent.running.begin() + static_cast<std::ptrdiff_t>(index));
-    if (cause == FailureCause::none) {
-      RC_ASSERT(!succeeded_.contains(key.task) || only_);  // exactly one result
-      succeeded_.insert(key.task);
-    }
     tell(ended(key, agent, cause));
   }
 
@@ -291,6 +332,13 @@ class World {
 
   /// kill -9 of gantry. Agents go on; what they only queued they forget, what runs is adopted.
   void restart(bool only) {
+    // Some cancels it could not send any more.
+    std::erase_if(cancelled_, [&](const auto& c) {
+      Agent& agent = agents_.at(c.second);
+      const bool lost = c.first.task.value() % 2 == 0;
+      if (lost) agent.running.push_back(c.first);
+      return lost;
+    });
     answer_cancels();
     only_ = only;
     recalled_.clear();
@@ -388,7 +436,7 @@ INSTANTIATE_TEST_SUITE_P(Strategies, EngineProperty,
                            return name;
                          });
 
-TEST_P(EngineProperty, EveryTaskEndsOnceAndNeverRunsTwiceAtOnce) {
+TEST_P(EngineProperty, EveryTaskEndsOnceAndRunsTwiceAtOnceOnlyIfWanted) {
   check({.keep_going = true}, [](World& world) {
     world.play_out();
     world.check_end();

@@ -201,8 +201,11 @@ TEST(Engine, AVanishedHostsTasksGoElsewhere) {
   EXPECT_FALSE(b.engine.finished());
   b.host(4, 0, 2);
   EXPECT_THAT(b.decide(), ElementsAre("start 1.2@2", "start 2.2@2"));
-  b.ended(1, FailureCause::none, 1);  // a late report of the first attempt: its twin runs already
-  EXPECT_EQ(b.state(1), TaskState::handed_over);
+  b.ended(1, FailureCause::none, 1);  // a late report of the first attempt: its twin is not needed
+  EXPECT_EQ(b.state(1), TaskState::done);
+  EXPECT_THAT(b.decide(), ElementsAre("cancel 1.2@2"));
+  b.ended(2, FailureCause::exit_code, 1);  // a late failure decides nothing
+  EXPECT_EQ(b.state(2), TaskState::handed_over);
 }
 
 TEST(Engine, BelievesALateReportOfAVanishedHostWhileTheTaskWaits) {

@@ -10,16 +10,13 @@
 namespace gantry::engine {
 
 struct TaskRecord {
-  std::uint32_t attempt =
-      0;  ///< highest number used; of the attempt itself while one is handed over or runs
+  std::uint32_t attempt = 0;     ///< highest number used
   std::uint16_t failures = 0;    ///< failed attempts since the task last became new
   std::uint8_t loss_points = 0;  ///< attempts lost in a row, weighted
   TaskState state : 3 = TaskState::pending;
   bool selected : 1 = true;  ///< may be started in this session, and finished() waits for it
   bool cancel : 1 = false;   ///< a person cancelled it in this session
   bool reused : 1 = false;   ///< done by an earlier run's result
-  bool presumed_lost : 1 =
-      false;  ///< its host vanished under the last attempt: what became of it is not known
 };
 static_assert(sizeof(TaskRecord) == 8, "a million tasks must stay small");
 

@@ -7,6 +7,7 @@
 #include "schedule/dealt.hpp"
 #include "schedule/learned_estimates.hpp"
 #include "schedule/workqueue.hpp"
+#include "schedule/workqueue_steal.hpp"
 
 namespace gantry::schedule {
 
@@ -49,6 +50,7 @@ std::unique_ptr<Scheduler> make_best(const SchedulerSetup& setup) {
 
 constexpr std::array kStrategies{
     Entry{"workqueue", make<Workqueue>},
+    Entry{"workqueue-steal", make<WorkqueueSteal>},
     Entry{"round-robin", make_dealt<Deal::in_turn>},
     Entry{"random", make_dealt<Deal::by_chance>},
     Entry{"min-min", make_gantt<Heuristic::min_min>},

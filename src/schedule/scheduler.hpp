@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
@@ -34,11 +35,13 @@ struct ReadyClass {
   const std::deque<std::uint64_t>* places = nullptr;
 };
 
-/// A task that a host was given and that has not ended.
+/// An attempt that a host was given and that has not ended. A task has two at the most.
 struct Ongoing {
   TaskId task;
   double cost = 1;
   TimePoint started = gantry::kNever;  ///< or never: it waits, for its files or for its turn
+  AttemptId attempt{};                 ///< 0: it waits for its files
+  bool alone = false;  ///< it gets no twin: it was told to end, or its twin has failed
 };
 
 struct HostLoad {
@@ -80,6 +83,8 @@ struct World {
   std::uint32_t refused = 0;
   const forecast::GridForecast* seen = nullptr;  ///< of hosts and links; may be none
   const SiteMap* map = nullptr;                  ///< what is declared of the sites, or nothing
+  /// What a task that some host was given needs. Takes time: ask for few.
+  std::function<TaskNeeds(TaskId)> needs_of{};
 };
 
 /// Hand the next task of this class to this host.
@@ -87,6 +92,21 @@ struct Intent {
   ClassId task_class;
   HostId host;
   friend bool operator==(const Intent&, const Intent&) = default;
+};
+
+/// Take a task from the host where it waits for its files, and give it to this one.
+struct Steal {
+  TaskId task;
+  HostId host;
+  friend bool operator==(const Steal&, const Steal&) = default;
+};
+
+/// Run a task that another host was given on this one too. The first success counts, and ends the
+/// other attempt. If one fails, the other decides.
+struct Twin {
+  TaskId task;
+  HostId host;
+  friend bool operator==(const Twin&, const Twin&) = default;
 };
 
 struct Plan {
@@ -99,6 +119,8 @@ struct Plan {
   /// first (file_source.hpp). They take free room, or that of idle files
   /// that no ready task reads; when there is none they are left out, and may be wanted again.
   std::vector<MoveFile> moves{};
+  std::vector<Steal> steals{};           ///< after the starts; to a host with a slot free
+  std::vector<Twin> twins{};             ///< after the steals; to a host with a slot free
   TimePoint ask_again = gantry::kNever;  ///< at the latest, even if nothing happens
   friend bool operator==(const Plan&, const Plan&) = default;
 };
@@ -107,6 +129,7 @@ struct Plan {
 struct Appetite {
   std::size_t ready = 256;  ///< tasks, at least, if there are so many
   bool by_cost = false;     ///< classes differ by cost too
+  bool to_the_end = false;  ///< asked also when no task is ready any more
 };
 
 class Scheduler {

@@ -62,7 +62,8 @@ class Simulation {
 
   Result<Simulated> run() {
     for (;;) {
-      carry_out(engine_.decide(time_at(kernel_.now())));
+      while (carry_out(engine_.decide(time_at(kernel_.now())))) {
+      }
       if (engine_.finished()) break;
       set_alarm();
       const auto event = kernel_.next();
@@ -99,7 +100,9 @@ class Simulation {
     TaskKey key;
     VirtualTask task;
     Errand::Kind next = Errand::Kind::own_inputs;  ///< to do, or being done
-    bool over = false;                             ///< its host went down
+    bool over = false;                             ///< ended, or its host went down
+    bool computing = false;
+    std::optional<ActivityId> activity{};  ///< the last one that was begun for it
   };
   struct HostQueue {
     std::uint32_t free = 0;
@@ -143,13 +146,43 @@ class Simulation {
   // Actions.
   // ------------------------------------------------------------------------------------------
 
-  void carry_out(const std::vector<Action>& actions) {
+  /// True when attempts have ended by it: the engine may want to go on at once.
+  bool carry_out(const std::vector<Action>& actions) {
+    bool any_ended = false;
     for (const Action& action : actions) {
       if (const auto* start = std::get_if<StartAttempt>(&action)) begin(*start);
+      if (const auto* stop = std::get_if<CancelAttempt>(&action)) any_ended |= cancel(*stop);
       if (const auto* move = std::get_if<MoveFile>(&action)) send(*move);
       if (const auto* drop = std::get_if<DropFile>(&action))
         result_.drops.push_back({drop->file, drop->site, kernel_.now()});
     }
+    return any_ended;
+  }
+
+  /// At once, wherever it is; what is on its way for it is not sent on.
+  bool cancel(const CancelAttempt& stop) {
+    const TaskKey key{RunId(1), stop.task, stop.attempt};
+    // What is cancelled was begun not long ago.
+    const auto found = std::find_if(attempts_.rbegin(), attempts_.rend(),
+                                    [&](const Attempt& each) { return each.key == key; });
+    if (found == attempts_.rend() || found->over) return false;
+    Attempt& attempt = *found;
+    attempt.over = true;
+    if (attempt.activity) kernel_.cancel(*attempt.activity);
+    HostQueue& queue = hosts_[attempt.task.host];
+    std::erase(queue.waiting, static_cast<std::uint32_t>(attempts_.rend() - found - 1));
+    if (attempt.computing) {
+      attempt.task.computed = kernel_.now();
+      ++queue.free;
+    }
+    result_.wasted += attempt.task.computed - attempt.task.started;
+    AttemptEnded ended;
+    ended.report.key = attempt.key;
+    ended.report.cause = FailureCause::cancelled;
+    ended.host = stop.host;
+    engine_.apply(ended);
+    start_waiting(attempt.task.host);
+    return true;
   }
 
   void begin(const StartAttempt& start) {
@@ -182,7 +215,7 @@ class Simulation {
     if (attempt.next == Errand::Kind::own_inputs) {
       const double bytes = own_bytes(workload_.private_bytes, attempt.key.task);
       if (const auto& link = own_links_[site.value()]; link && bytes > 0) {
-        kernel_.start_transfer(*link, bytes, token({attempt.next, index}));
+        attempt.activity = kernel_.start_transfer(*link, bytes, token({attempt.next, index}));
         return;
       }
       attempt.next = Errand::Kind::computation;
@@ -193,7 +226,7 @@ class Simulation {
     }
     const double bytes = own_bytes(workload_.output_bytes, attempt.key.task);
     if (const auto& link = shared_links_[site.value()]; link && bytes > 0) {
-      kernel_.start_transfer(*link, bytes, token({attempt.next, index}));
+      attempt.activity = kernel_.start_transfer(*link, bytes, token({attempt.next, index}));
       return;
     }
     end(index);
@@ -211,8 +244,10 @@ class Simulation {
       --queue.free;
       Attempt& attempt = attempts_[index];
       attempt.task.started = kernel_.now();
-      kernel_.start_computation(HostIndex(host), workload_.cost_of(attempt.key.task),
-                                token({Errand::Kind::computation, index}));
+      attempt.computing = true;
+      attempt.activity =
+          kernel_.start_computation(HostIndex(host), workload_.cost_of(attempt.key.task),
+                                    token({Errand::Kind::computation, index}));
       engine_.apply(AttemptStarted{attempt.key, HostId(host + 1), time_at(kernel_.now())});
     }
   }
@@ -296,6 +331,7 @@ class Simulation {
       return go_on(errand.index);
     }
     attempt.task.computed = kernel_.now();
+    attempt.computing = false;
     attempt.next = Errand::Kind::output;
     ++hosts_[attempt.task.host].free;
     engine_.apply(AttemptComputed{attempt.key, HostId(attempt.task.host + 1)});

@@ -35,7 +35,7 @@ class PredictionTest(PlanCase):
         lines = self.plan().stdout.splitlines()
         self.assertEqual(lines[0], "little: 80 tasks on 3 hosts with 6 slots")
         self.assertLessEqual(max(map(len, lines)), 80)
-        for name in ("workqueue", "min-min", "max-min", "sufferage", "xsufferage", "best"):
+        for name in ("workqueue", "workqueue-steal", "min-min", "max-min", "sufferage", "xsufferage", "best"):
             self.assertTrue(any(re.match(rf"\*? +{name} +\d", line) for line in lines), (name, lines))
         self.assertEqual(sum(line.startswith("*  ") for line in lines), 1)
         self.assertFalse((self.dir / ".gantry").exists())
@@ -51,6 +51,19 @@ class PredictionTest(PlanCase):
         self.assertAlmostEqual(only["makespan"], 10, 6)
         self.assertAlmostEqual(only["utilisation"], 1, 6)
         self.assertEqual(only["bytes_moved"], 0)
+
+    def test_a_second_attempt_spares_waiting_for_a_slow_host(self):
+        # 20 s a task, or 500 s on the slow host, which is given two of five before anything is known.
+        self.write("even.yaml", "command: ./sim {x}\nparameters: {x: 1..5}\ncost: 20\n")
+        self.write("uneven.yaml", "sites: {home: {hosts: [{speed: 1}, {speed: 0.04}]}}\n")
+        found = {one["scheduler"]: one for one in
+                 self.plan("--json", sweep="even.yaml", grid="uneven.yaml").json()["schedulers"]}
+        plain, steal = found["workqueue"], found["workqueue-steal"]
+        self.assertAlmostEqual(plain["makespan"], 1000, 6)
+        self.assertEqual(plain["wasted"], 0)
+        # The fast host runs both again when it has done its own three: until 100 s.
+        self.assertAlmostEqual(steal["makespan"], 100, 6)
+        self.assertAlmostEqual(steal["wasted"], 100, 6)
 
     def test_a_shared_file_is_moved_once_to_a_site(self):
         # One host, far away: 3 MB at 1 MB/s, then 40 tasks of 1 s.
