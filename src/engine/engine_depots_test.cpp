@@ -16,9 +16,8 @@ struct SmallDepot {
   schedule::Plan next;
   Engine engine;
 
-  explicit SmallDepot(std::vector<std::vector<FileId>> files, double depot = 3e6)
-      : engine(reading(std::move(files)), {}, std::make_unique<Scripted>(&next),
-               {.depots = {0, depot}}) {
+  explicit SmallDepot(const std::vector<std::vector<FileId>>& files, double depot = 3e6)
+      : engine(reading(files), {}, std::make_unique<Scripted>(&next), {.depots = {0, depot}}) {
     engine.apply(HostUp{host_at(1, kLab)});
     engine.apply(HostUp{host_at(2, kLab)});
   }

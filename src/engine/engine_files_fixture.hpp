@@ -33,7 +33,7 @@ class Scripted final : public schedule::Scheduler {
   schedule::Plan* next_;
 };
 
-inline Workload reading(std::vector<std::vector<FileId>> files) {
+inline Workload reading(const std::vector<std::vector<FileId>>& files) {
   Workload workload{.count = static_cast<std::uint32_t>(files.size())};
   workload.file_bytes = {1e6, 2e6, 3e6};
   workload.files = [files](TaskId task) { return files[task.value() - 1]; };

@@ -16,7 +16,7 @@ using testing::SizeIs;
 
 struct Site {
   Engine engine;
-  explicit Site(std::vector<std::vector<FileId>> files) : engine(reading(std::move(files)), {}) {
+  explicit Site(const std::vector<std::vector<FileId>>& files) : engine(reading(files), {}) {
     engine.apply(HostUp{host_at(1, kLab)});
   }
   std::vector<std::string> decide(int s) { return words(engine.decide(at(s))); }

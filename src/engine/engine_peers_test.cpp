@@ -17,9 +17,9 @@ using testing::IsEmpty;
 struct Neighbours {
   Engine engine;
 
-  explicit Neighbours(std::vector<std::vector<FileId>> files, std::vector<double> depots = {})
-      : engine(reading(std::move(files)), {},
-               schedule::make_scheduler(schedule::kDefaultStrategy).value(),
+  explicit Neighbours(const std::vector<std::vector<FileId>>& files,
+                      std::vector<double> depots = {})
+      : engine(reading(files), {}, schedule::make_scheduler(schedule::kDefaultStrategy).value(),
                {.depots = std::move(depots),
                 .ways = {{kHome, kLab, 1e6}, {kHome, kCluster, 1e6}, {kLab, kCluster, 1e8}}}) {
     engine.apply(HostUp{host_at(1, kLab)});

@@ -41,10 +41,10 @@ class FileTable {
   std::vector<MoveFile> begin_awaited(TimePoint now);
   /// The source will not get the file: to which sites it does not come now.
   std::vector<SiteId> give_up_awaited(FileId file, SiteId from);
-  void arrived(FileId file, SiteId site);
+  void arrived(FileId file, SiteId at);
   /// The wait before the next try doubles with each failure in a row, up to a minute.
-  void failed(FileId file, SiteId site, TimePoint at);
-  void gone(FileId file, SiteId site);
+  void failed(FileId file, SiteId to, TimePoint at);
+  void gone(FileId file, SiteId from);
 
   // Depots. Sites without a limit have room for everything, and count no users.
   // -------------------------------------------------------------------------

@@ -108,6 +108,7 @@ Result<Trace> lower_of(const Trace& one, const Trace& other) {
   std::ranges::sort(times);
   times.erase(std::unique(times.begin(), times.end()), times.end());
   std::vector<TraceStep> steps;
+  steps.reserve(times.size());
   for (const double time : times)
     steps.push_back({time, std::min(one.value(time), other.value(time))});
   return Trace::make(std::move(steps));
