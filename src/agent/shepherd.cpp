@@ -43,7 +43,7 @@ std::int64_t now_ns() {
   return to_ns(RealClock{}.now());
 }
 
-std::int64_t to_ns(const timeval& t) {
+std::int64_t cpu_ns(const timeval& t) {
   return std::int64_t{t.tv_sec} * 1'000'000'000 + std::int64_t{t.tv_usec} * 1000;
 }
 
@@ -293,8 +293,8 @@ class Shepherd {
       if (pid < 0 && errno == ECHILD) return true;
       if (pid <= 0) return false;
       if (pid != child_) continue;  // an orphan of the task
-      current_.user_ns = to_ns(usage.ru_utime);
-      current_.system_ns = to_ns(usage.ru_stime);
+      current_.user_ns = cpu_ns(usage.ru_utime);
+      current_.system_ns = cpu_ns(usage.ru_stime);
       current_.max_rss =
           std::max(current_.max_rss, static_cast<std::uint64_t>(usage.ru_maxrss) * 1024);
       judge(start, status);

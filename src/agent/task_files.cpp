@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/fd.hpp"
+#include "base/time.hpp"
 
 namespace gantry::agent {
 
@@ -21,14 +22,6 @@ Problem make_directory(const std::filesystem::path& path) {
   std::filesystem::create_directories(path, error);
   if (!error) return std::nullopt;
   return std::pair(error.value(), "cannot make the directory " + path.string());
-}
-
-/// The kernel's file times advance in steps of up to 10 ms: what was written so shortly before the
-/// task looks the same when it is written again.
-constexpr std::int64_t kTimeStep = 20'000'000;
-
-std::int64_t to_ns(const timespec& t) {
-  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
 /// Of a plain file; nothing can be said of others.
@@ -60,7 +53,7 @@ Problem prepare_files(const Start& start, OldFiles& old) {
       if (!stamp) {
         if (auto problem = make_directory(std::filesystem::path(output).parent_path()))
           return problem;
-      } else if (to_ns(now) - stamp->changed_ns > kTimeStep) {
+      } else if (to_ns(now) - stamp->changed_ns > kStampLag.count()) {
         old.emplace(output, *stamp);
       }
     }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 
 namespace gantry {
 
@@ -36,6 +37,10 @@ class MonotonicClock final : public Clock {
   Duration offset_;  ///< from the time since the machine was started
 };
 
+/// The kernel's coarse clock, which stamps files, moves on every 10 ms at the slowest: a stamp may
+/// be so much behind, and what is written twice in that time may look the same.
+inline constexpr Duration kStampLag = std::chrono::milliseconds(20);
+
 inline double seconds(Duration d) {
   return std::chrono::duration<double>(d).count();
 }
@@ -44,6 +49,9 @@ inline Duration from_seconds(double s) {
 }
 inline std::int64_t to_ns(TimePoint t) {
   return t.time_since_epoch().count();
+}
+inline std::int64_t to_ns(const timespec& t) {
+  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 inline TimePoint from_ns(std::int64_t ns) {
   return TimePoint{Duration{ns}};

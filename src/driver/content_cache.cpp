@@ -16,21 +16,15 @@ namespace gantry::driver {
 
 namespace {
 
-/// The kernel's coarse clock, which also stamps files, moves on every 10 ms at the slowest.
-constexpr std::int64_t kTwoTicks = 20'000'000;
 /// A film that a value names is told by its size and time: reading it takes longer than many a
 /// task.
 constexpr off_t kLargeValue = off_t{256} << 20;
-
-std::int64_t to_ns(const timespec& time) {
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 /// Changed so lately that one more change could leave it with the same stamp.
 bool may_change_unseen(std::int64_t changed_ns) {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  return changed_ns > to_ns(now) - kTwoTicks;
+  return changed_ns > to_ns(now) - kStampLag.count();
 }
 
 /// Whether the file came to be in that time, as far as the file system tells.
@@ -182,8 +176,7 @@ Result<bool> ContentCache::holds(const Fingerprint& before, TimePoint began, con
                                  const Fingerprint& now, const Stop& stop, TimePoint ended) {
   if (before == now) return true;
   if (before.command != now.command || before.environment != now.environment) return false;
-  TRY_ASSIGN(const auto without,
-             fingerprint(task, stop, nullptr, began - Duration(kTwoTicks), ended));
+  TRY_ASSIGN(const auto without, fingerprint(task, stop, nullptr, began - kStampLag, ended));
   return without == before;
 }
 

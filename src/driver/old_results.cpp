@@ -14,12 +14,7 @@ namespace gantry::driver {
 
 namespace {
 
-constexpr std::int64_t kClockTick = 20'000'000;  ///< stamps of files may lag behind so much
 constexpr char kOptional = '?';
-
-std::int64_t stamp(const timespec& time) {
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 /// A file that `results:` reads, if it is still as the attempt left it. Its own time can be set
 /// back
@@ -28,13 +23,13 @@ Result<std::string> left_file(const std::string& path, const AttemptReport& repo
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
     return fail(ErrorCode::usage, path + " is not there");
-  const std::int64_t started = report.started.time_since_epoch().count() - kClockTick;
+  const std::int64_t started = to_ns(report.started - kStampLag);
   const std::int64_t ended = report.ended.time_since_epoch().count();
-  if (stamp(info.st_mtim) > ended)
+  if (to_ns(info.st_mtim) > ended)
     return fail(ErrorCode::usage, path + " was written after the task ran");
-  if (stamp(info.st_ctim) > ended)
+  if (to_ns(info.st_ctim) > ended)
     return fail(ErrorCode::usage, path + " was replaced or changed after the task ran");
-  if (stamp(info.st_ctim) < started)
+  if (to_ns(info.st_ctim) < started)
     return fail(ErrorCode::usage, path + " was written before the task ran");
   return read_file(path, agent::kMaxCollected);
 }

@@ -27,9 +27,7 @@ std::string newer_files(const Task& task, TimePoint since) {
   files.insert(files.begin(), task.value_files.begin(), task.value_files.end());
   std::erase_if(files, [&](const std::string& path) {
     struct stat info {};
-    return ::stat(path.c_str(), &info) != 0 ||
-           std::int64_t{info.st_ctim.tv_sec} * 1'000'000'000 + info.st_ctim.tv_nsec <=
-               since.time_since_epoch().count();
+    return ::stat(path.c_str(), &info) != 0 || to_ns(info.st_ctim) <= to_ns(since);
   });
   std::sort(files.begin(), files.end());
   files.erase(std::unique(files.begin(), files.end()), files.end());  // named, and the program

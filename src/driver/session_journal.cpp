@@ -13,7 +13,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kPaceWindow = 5s;
-constexpr Duration kClockTick = 20ms;  ///< stamps of files may lag behind so much
 /// How long we try to write the journal before we give up; the agent keeps what is not
 /// acknowledged.
 constexpr Duration kJournalPatience = 10s;
@@ -80,7 +79,7 @@ void Session::check_inputs(AttemptEnded& ended, const Inputs& inputs) {
   }
   if (!own_work) return;
   const auto print = contents_.fingerprint(sweep_.task(ended.report.key.task), stop, nullptr,
-                                           ended.report.started - kClockTick);
+                                           ended.report.started - kStampLag);
   ended.fingerprint.inputs = print ? print->inputs : Digest{};
 }
 

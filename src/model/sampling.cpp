@@ -6,6 +6,7 @@
 #include <boost/random/sobol.hpp>
 #include <numeric>
 
+#include "base/chance.hpp"
 #include "model/decimal.hpp"
 
 namespace gantry {
@@ -16,22 +17,9 @@ namespace {
 constexpr std::uint64_t kMaxPermuted = 50'000'000;
 constexpr std::size_t kMaxSobolDimensions = 3667;  // boost's table of direction numbers
 
-/// SplitMix64's finalizer: a bijection that mixes every bit.
-std::uint64_t mix(std::uint64_t z) {
-  z += 0x9e3779b97f4a7c15U;
-  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-  return z ^ (z >> 31U);
-}
-
 /// 64 random bits that depend on (seed, a, b) only.
 std::uint64_t random_bits(std::uint64_t seed, std::uint64_t a, std::uint64_t b) {
-  return mix(mix(mix(seed) ^ a) ^ b);
-}
-
-/// The top 53 bits as a number in [0,1).
-double unit(std::uint64_t bits) {
-  return static_cast<double>(bits >> 11U) * 0x1.0p-53;
+  return mixed(mixed(mixed(seed) ^ a) ^ b);
 }
 
 /// A number below n without modulo bias worth speaking of: the high word of a 96-bit product.
@@ -60,7 +48,7 @@ struct Sampler::Sobol {
     // The engine leaves out the origin: its point 0 is the sequence's point 1.
     if (index > 0) engine.seed(index - 1);
     for (std::size_t d = 0; d < out.size(); ++d) {
-      out[d] = unit((index > 0 ? engine() : 0) ^ shift[d]);
+      out[d] = unit_of((index > 0 ? engine() : 0) ^ shift[d]);
     }
   }
 };
@@ -99,7 +87,7 @@ Result<Sampler> Sampler::make(SampleMethod method, std::uint32_t points, std::si
 void Sampler::point(std::uint32_t index, std::span<double> out) {
   if (method_ == SampleMethod::sobol) return sobol_->point(index, out);
   for (std::size_t d = 0; d < out.size(); ++d) {
-    const double u = unit(random_bits(seed_, d, index));
+    const double u = unit_of(random_bits(seed_, d, index));
     if (method_ == SampleMethod::random) {
       out[d] = u;
     } else {

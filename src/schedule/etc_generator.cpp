@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <random>
 
+#include "base/chance.hpp"
 namespace gantry::schedule {
 
 namespace {
 
 /// The standard fixes what the engine gives, but not what its distributions make of it.
 double uniform(std::mt19937_64& random, double low, double high) {
-  return low + (high - low) * (static_cast<double>(random() >> 11U) * 0x1.0p-53);
+  return low + (high - low) * unit_of(random());
 }
 
 /// Sorts every step-th number, beginning with the first.

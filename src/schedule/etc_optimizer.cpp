@@ -5,6 +5,7 @@
 #include <optional>
 #include <random>
 
+#include "base/chance.hpp"
 #include "schedule/etc_heuristics.hpp"
 #include "schedule/etc_relaxation.hpp"
 
@@ -37,7 +38,7 @@ class Optimizer {
  private:
   [[nodiscard]] bool stopped() const { return options_.stop && options_.stop(); }
   /// Uniform in [0, 1), the same everywhere.
-  double chance() { return static_cast<double>(random_() >> 11U) * 0x1.0p-53; }
+  double chance() { return unit_of(random_()); }
   std::size_t below(std::size_t count) {
     return static_cast<std::size_t>(chance() * static_cast<double>(count));
   }

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "base/chance.hpp"
 namespace gantry::schedule {
 
 namespace {
@@ -87,7 +88,7 @@ std::size_t FetchSearch::draw(std::span<const double> weights) {
   double sum = 0;
   for (const double weight : weights) sum += std::max(weight, 0.0);
   if (!(sum > 0)) return below(weights.size());
-  double at = static_cast<double>(random_() >> 11) * 0x1p-53 * sum;
+  double at = unit_of(random_()) * sum;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     at -= std::max(weights[i], 0.0);
     if (at < 0) return i;

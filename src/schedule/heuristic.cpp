@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "base/chance.hpp"
+
 namespace gantry::schedule {
 
 namespace {
@@ -15,18 +17,15 @@ constexpr std::array kNames{
     std::pair{Heuristic::xsufferage, std::string_view("xsufferage")},
 };
 
-/// splitmix64: a well mixed number for each index.
-std::uint64_t mixed(std::uint64_t seed, std::uint64_t index) {
-  std::uint64_t z = seed + (index + 1) * 0x9e3779b97f4a7c15;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
+/// A well mixed number for each index.
+std::uint64_t drawn(std::uint64_t seed, std::uint64_t index) {
+  return mixed(seed + index * 0x9e3779b97f4a7c15);
 }
 
 /// A random order of 0..count-1: the rank of each.
 std::vector<std::uint32_t> ranks(std::size_t count, std::uint64_t seed) {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> order(count);
-  for (std::uint32_t i = 0; i < count; ++i) order[i] = {mixed(seed, i), i};
+  for (std::uint32_t i = 0; i < count; ++i) order[i] = {drawn(seed, i), i};
   std::ranges::sort(order);
   std::vector<std::uint32_t> result(count);
   for (std::uint32_t rank = 0; rank < count; ++rank) result[order[rank].second] = rank;
@@ -62,7 +61,7 @@ Priority priority(Heuristic heuristic, const Completion& best, Seconds other, do
 }
 
 TieRanks::TieRanks(const Situation& situation, std::uint64_t seed)
-    : of_class(ranks(situation.classes.size(), mixed(seed, 0))),
-      of_host(ranks(situation.hosts.size(), mixed(seed, 1))) {}
+    : of_class(ranks(situation.classes.size(), drawn(seed, 0))),
+      of_host(ranks(situation.hosts.size(), drawn(seed, 1))) {}
 
 }  // namespace gantry::schedule

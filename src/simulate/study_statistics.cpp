@@ -125,14 +125,6 @@ std::vector<SchedulerStatistics> statistics(const StudyTable& table,
   return result;
 }
 
-Measure relative_makespan(const StudyTable& table, std::size_t scheduler, std::size_t other,
-                          const ConfidenceOptions& options) {
-  Scores logarithms;
-  for (const auto& makespans : table.makespans)
-    logarithms.push_back(std::log(makespans[scheduler] / makespans[other]));
-  return Resamples(logarithms.size(), options).geometric_mean_of(logarithms);
-}
-
 Measure mean_of_runs(const std::vector<double>& values, const ConfidenceOptions& options) {
   return Resamples(values.size(), options).mean_of(values);
 }

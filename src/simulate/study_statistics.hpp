@@ -43,11 +43,6 @@ struct SchedulerStatistics {
 [[nodiscard]] std::vector<SchedulerStatistics> statistics(const StudyTable& table,
                                                           const ConfidenceOptions& options = {});
 
-/// Geometric mean of one scheduler's makespans as a part of another's, case by case: 0.93 = 7%
-/// shorter.
-[[nodiscard]] Measure relative_makespan(const StudyTable& table, std::size_t scheduler,
-                                        std::size_t other, const ConfidenceOptions& options = {});
-
 /// The mean over numbers that were drawn, such as the runs of one point in a figure.
 [[nodiscard]] Measure mean_of_runs(const std::vector<double>& values,
                                    const ConfidenceOptions& options = {});

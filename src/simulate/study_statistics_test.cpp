@@ -69,13 +69,5 @@ TEST(StudyStatistics, IntervalsAreThoseOfTheMean) {
   EXPECT_EQ(again.low, mean_of_all.low);
 }
 
-TEST(StudyStatistics, ComparesTwoSchedulersCaseByCase) {
-  // b / a: 2 and 1/4, so 1/sqrt(2) on average; two cases are drawn as 2,2 or 1/4,1/4 at times.
-  const Measure b_to_a = relative_makespan(small(), 1, 0);
-  EXPECT_NEAR(b_to_a.value, std::sqrt(0.5), 1e-12);
-  EXPECT_NEAR(b_to_a.low, 0.25, 1e-12);
-  EXPECT_NEAR(b_to_a.high, 2, 1e-12);
-}
-
 }  // namespace
 }  // namespace gantry::simulate

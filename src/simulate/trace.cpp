@@ -8,6 +8,7 @@
 #include <functional>
 #include <span>
 
+#include "base/chance.hpp"
 #include "simulate/search_guide.hpp"
 
 namespace gantry::simulate {
@@ -218,8 +219,7 @@ Trace Trace::shifted(double offset) const {
 Trace Trace::shifted_at_random(Random& random) const {
   if (!steps_) return *this;
   const double span = steps_->periodic() ? steps_->period : steps_->time[steps_->value.size() - 1];
-  // The top 53 bits as a number in [0,1); std::uniform_real_distribution differs between libraries.
-  return shifted(static_cast<double>(random() >> 11U) * 0x1.0p-53 * span);
+  return shifted(unit_of(random()) * span);
 }
 
 double Trace::largest() const {
