@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/chance.hpp"
+
 namespace gantry::schedule {
 
 namespace {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/chance.hpp"
+
 namespace gantry::schedule {
 
 namespace {
@@ -34,6 +35,8 @@ class FetchSearch {
   void fetch_more(FetchLists& lists, const Decoded& now);
   void fetch_less(FetchLists& lists, const Decoded& now);
   void fetch_otherwise(FetchLists& lists);
+  void keep(const FetchLists& lists, const Decoded& result, Seconds deadline);
+  [[nodiscard]] Decoded final_plan() const;
   [[nodiscard]] static FetchLists tidied(const FetchLists& lists, const Decoded& result);
   /// An index, with a chance like its weight; any if all are 0.
   std::size_t draw(std::span<const double> weights);
@@ -46,7 +49,8 @@ class FetchSearch {
   FetchDecoder decoder_;
   std::uint32_t left_;
   std::mt19937_64 random_;
-  FetchLists best_;
+  FetchLists best_;     ///< without what nobody uses
+  FetchLists decoded_;  ///< the same with it
   Seconds makespan_ = kNever;
   Seconds deadline_ = kNever;  ///< with which it was reached
 };
@@ -68,11 +72,15 @@ void FetchSearch::begin(const FetchLists& lists) {
       continue;
     }
     if (result.makespan >= makespan_) return;
-    best_ = tidied(lists, result);
-    makespan_ = result.makespan;
-    deadline_ = deadline;
-    return;
+    return keep(lists, result, deadline);
   }
+}
+
+void FetchSearch::keep(const FetchLists& lists, const Decoded& result, Seconds deadline) {
+  best_ = tidied(lists, result);
+  decoded_ = lists;
+  makespan_ = result.makespan;
+  deadline_ = deadline;
 }
 
 FetchLists FetchSearch::tidied(const FetchLists& lists, const Decoded& result) {
@@ -165,9 +173,7 @@ void FetchSearch::improve() {
   while (left_ > 0 && step > kLastStep) {
     const Seconds deadline = makespan_ * (1 - step);
     if (now.left_over <= 0 && now.makespan <= deadline) {
-      best_ = tidied(lists, now);
-      makespan_ = now.makespan;
-      deadline_ = deadline;
+      keep(lists, now, deadline);
     } else if (in_vain < kPatience) {
       FetchLists other = changed(lists, now);
       ++in_vain;
@@ -192,7 +198,21 @@ FetchPlan FetchSearch::run(const std::vector<FetchLists>& starts) && {
   for (const FetchLists& lists : starts) begin(lists);
   if (makespan_ < kNever) improve();
   if (makespan_ == kNever) return {};
-  return {best_, makespan_, decoder_.decode(best_, deadline_, true).plan};
+  Decoded last = final_plan();
+  return {std::move(best_), last.makespan, std::move(last.plan)};
+}
+
+/// Without the files that nobody uses tasks may be served in another order, and not always a better
+/// one.
+Decoded FetchSearch::final_plan() const {
+  Decoded last = decoder_.decode(best_, deadline_, true);
+  if (last.left_over <= 0 && last.makespan <= makespan_) return last;
+  last = decoder_.decode(decoded_, deadline_, true);
+  std::erase_if(last.plan.transfers, [&](const PlannedTransfer& transfer) {
+    return transfer.what == PlannedTransfer::What::shared_file &&
+           last.used[transfer.site][transfer.index] == 0;
+  });
+  return last;
 }
 
 }  // namespace
