@@ -11,6 +11,9 @@ namespace gantry::schedule {
 
 namespace {
 
+/// A search with fewer decodings finds nothing, and its plans are worse than a heuristic's.
+constexpr std::uint64_t kFewest = 40;
+
 /// When all is home.
 Seconds end_of(const GanttPlan& plan) {
   Seconds end = 0;
@@ -23,6 +26,11 @@ Seconds end_of(const GanttPlan& plan) {
 Best::Best(const BestOptions& options, std::shared_ptr<const EstimateSource> estimates)
     : options_(options),
       estimates_(std::move(estimates)),
+      too_many_({.heuristic = Heuristic::xsufferage,
+                 .interval = options.interval,
+                 .adaptive = options.adaptive,
+                 .seed = options.seed},
+                estimates_),
       interval_(options.interval, options.adaptive) {}
 
 Appetite Best::appetite() const {
@@ -30,11 +38,16 @@ Appetite Best::appetite() const {
 }
 
 void Best::observe(const Event& event) {
+  too_many_.observe(event);
   follower_.observe(event);
   outdated_ = outdated_ || upsets_plans(event);
 }
 
 Plan Best::plan(const World& world) {
+  if (world.ready * kFewest > options_.placements) {
+    outdated_ = true;
+    return too_many_.plan(world);
+  }
   const bool due = next_event_ != gantry::kNever && world.now >= next_event_;
   if (due) interval_.learn(follower_.deviation());
   if (outdated_ || due || world.refused > 0) make_plan(world, true);
@@ -78,13 +91,17 @@ FetchLists Best::last_lists(const NumberedWorld& numbers) const {
 
 FetchPlan Best::find_plan(const NumberedWorld& numbers, std::uint32_t decodings) const {
   const FetchSearchOptions how{.decodings = decodings, .seed = options_.seed};
-  if (!fetches_.empty()) {
+  const bool all_known =
+      std::ranges::all_of(numbers.sites, [&](SiteId site) { return fetches_.contains(site); });
+  if (all_known) {
     // Files that were there when the lists were made may be gone: then there is no plan in them.
     FetchPlan found =
         search_fetches(numbers.situation, *numbers.estimates, {last_lists(numbers)}, how);
     if (found.makespan < kNever) return found;
   }
+  // What a site that is new is good for, a search with little time would not find out.
   std::vector<FetchLists> starts;
+  if (!fetches_.empty()) starts.push_back(last_lists(numbers));
   FetchPlan best;
   for (const auto heuristic : {Heuristic::min_min, Heuristic::xsufferage}) {
     GanttPlan plan = sched(numbers.situation, *numbers.estimates,
@@ -104,10 +121,12 @@ void Best::make_plan(const World& world, bool search) {
   if (search) next_event_ = interval_.after(world.now);
   const NumberedWorld numbers = numbered(world, *estimates_);
   FetchPlan found = find_plan(numbers, search ? budget(world) : 0);
-  fetches_.clear();
-  for (std::size_t s = 0; s < numbers.sites.size() && s < found.lists.size(); ++s)
-    for (const std::uint32_t file : found.lists[s])
-      fetches_[numbers.sites[s]].push_back(FileId(file));
+  // A site that is away will want the same when it is back.
+  for (std::size_t s = 0; s < numbers.sites.size() && s < found.lists.size(); ++s) {
+    auto& list = fetches_[numbers.sites[s]];
+    list.clear();
+    for (const std::uint32_t file : found.lists[s]) list.push_back(FileId(file));
+  }
   follower_.follow(std::move(found.plan), numbers, world.now);
 }
 

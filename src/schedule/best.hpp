@@ -2,7 +2,8 @@
 /// The strategy that people get who do not choose one: plans the whole of what is left at each
 /// scheduling event by a search over what each site fetches, starting from what it fetched in the
 /// last plan and from what Min-min and XSufferage would. Between events hosts share work that is
-/// overdue, so that wrong estimates cost little.
+/// overdue, so that wrong estimates cost little. While more tasks are left than it can search over,
+/// it does what XSufferage does.
 
 #include <cstdint>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "schedule/estimate_source.hpp"
 #include "schedule/event_interval.hpp"
 #include "schedule/fetch_search.hpp"
+#include "schedule/gantt_strategy.hpp"
 #include "schedule/plan_follower.hpp"
 #include "schedule/scheduler.hpp"
 
@@ -44,13 +46,14 @@ class Best final : public Scheduler {
 
   BestOptions options_;
   std::shared_ptr<const EstimateSource> estimates_;
+  GanttStrategy too_many_;  ///< plans while there are more tasks than one can search over
   PlanFollower follower_{true};
   bool outdated_ = true;
   bool idle_ = false;  ///< a host has had nothing to do since the last plan
   TimePoint planned_at_ = gantry::kNever;
   EventInterval interval_;
   TimePoint next_event_ = gantry::kNever;
-  std::map<SiteId, std::vector<FileId>> fetches_;  ///< of the last plan
+  std::map<SiteId, std::vector<FileId>> fetches_;  ///< of the last plan with that site
 };
 
 }  // namespace gantry::schedule

@@ -14,8 +14,11 @@ namespace gantry::simulate {
 
 namespace {
 
-/// A batch host is asked for again when its time is over, so often.
-constexpr int kLendings = 50;
+/// A batch host is asked for again when its time is over, so often, and then stays: a study that is
+/// longer should not end with hosts that are gone. Of many hosts fewer, as each keeps a list.
+constexpr std::uint32_t kLendings = 2000;
+constexpr std::uint32_t kLendingsInAll = 4'000'000;
+constexpr std::uint32_t kFewestLendings = 50;
 
 /// Files are read once, however many hosts name them.
 class TraceLibrary {
@@ -39,11 +42,12 @@ std::vector<Outage> outages_of(const GridHosts& hosts) {
   const double lent = seconds(hosts.lent_for);
   if (wait <= 0) return outages;
   double at = 0;
-  for (int i = 0; i < (lent > 0 ? kLendings : 1); ++i) {
+  const std::uint32_t lendings =
+      std::clamp(kLendingsInAll / std::max(hosts.count, 1U), kFewestLendings, kLendings);
+  for (std::uint32_t i = 0; i < (lent > 0 ? lendings : 1); ++i) {
     outages.push_back({at, at + wait});
     at += wait + lent;
   }
-  if (lent > 0) outages.push_back({at, kForever});
   return outages;
 }
 

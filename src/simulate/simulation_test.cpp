@@ -91,6 +91,35 @@ TEST(Simulation, WhoLearnsNoticesASlowHost) {
             makespan(exact_estimates(grid)));
 }
 
+/// The fast site is not there when the first plan is made, and the strategy has no time to search.
+TEST(Simulation, BestUsesASiteThatComesLater) {
+  const VirtualGrid grid{{host(kLab), host(kCluster, 10, {{0, 30}})},
+                         {std::nullopt, link(10), link(10)}};
+  auto hasty = std::make_unique<schedule::Best>(
+      schedule::BestOptions{.interval = 20, .decodings = 1}, exact_estimates(grid));
+  const auto result = simulate(alike(100), grid, std::move(hasty));
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(result->moves, SizeIs(2));
+  EXPECT_LT(result->makespan, 200);  // alone, the slow one takes 1,010
+}
+
+TEST(Simulation, BestDoesNotSearchOverMoreTasksThanItCan) {
+  const VirtualGrid grid{{host(kLab), host(kCluster, 2)}, {std::nullopt, link(10), link(5)}};
+  const auto planned = [&](std::unique_ptr<schedule::Scheduler> strategy) {
+    return simulate(alike(20), grid, std::move(strategy)).value();
+  };
+  const auto hopeless = planned(std::make_unique<schedule::Best>(
+      schedule::BestOptions{.placements = 1}, exact_estimates(grid)));
+  const auto by_heuristic = planned(gantt(grid));
+  EXPECT_DOUBLE_EQ(hopeless.makespan, by_heuristic.makespan);
+  EXPECT_THAT(hopeless.tasks, SizeIs(20));
+  // It searches as soon as few enough are left.
+  const auto later = planned(std::make_unique<schedule::Best>(
+      schedule::BestOptions{.placements = 400}, exact_estimates(grid)));
+  EXPECT_THAT(later.tasks, SizeIs(20));
+  EXPECT_LE(later.makespan, by_heuristic.makespan);
+}
+
 TEST(Simulation, AFileThatIsThereIsNotSent) {
   const VirtualGrid grid{{host(kLab)}, {std::nullopt, link(10)}, {{FileId(0), kLab}}};
   for (const bool planned : {false, true}) {
