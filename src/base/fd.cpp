@@ -59,7 +59,31 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t lim
   }
 }
 
-Result<> write_file_atomic(const std::filesystem::path& path, std::string_view data) {
+namespace {
+
+/// What a link points to, also when it is not there yet. Links that go round end anywhere.
+std::filesystem::path behind_links(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks; ++i) {
+    const std::filesystem::path target = std::filesystem::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / target;
+  }
+  return path;
+}
+
+}  // namespace
+
+Result<> write_file_atomic(const std::filesystem::path& wanted, std::string_view data) {
+  std::error_code unknown;
+  const auto status = std::filesystem::status(wanted, unknown);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    // A pipe or a device: to be written to, not to be replaced.
+    TRY_ASSIGN(const UniqueFd fd, open_file(wanted, O_WRONLY));
+    return write_all(fd.get(), data);
+  }
+  const std::filesystem::path path = behind_links(wanted);
   std::filesystem::path temporary = path;
   temporary += ".tmp" + std::to_string(::getpid());
   const auto write = [&]() -> Result<> {

@@ -45,6 +45,7 @@ Result<std::string> read_file(const std::filesystem::path& path,
                               std::size_t limit = std::size_t{1} << 30);
 
 /// Replaces the file in one step: a reader sees the old or the new content, also after power loss.
+/// Links stay links; into a pipe or a device it is just written.
 Result<> write_file_atomic(const std::filesystem::path& path, std::string_view data);
 
 }  // namespace gantry

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <filesystem>
 #include <thread>
 
 #include "base/scratch_dir.hpp"
@@ -112,6 +114,27 @@ TEST(WriteFileAtomic, ReplacesTheContentAndLeavesNothingElse) {
   ASSERT_TRUE(write_file_atomic(dir / "f", "new"));
   EXPECT_EQ(read_file(dir / "f").value(), "new");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir.path()), {}), 1);
+}
+
+TEST(WriteFileAtomic, WritesThroughLinksAndIntoPipes) {
+  const ScratchDir scratch;
+  const auto dir = std::filesystem::path(scratch.path());
+  ASSERT_TRUE(write_file_atomic(dir / "real", "old"));
+  std::filesystem::create_symlink("real", dir / "link");
+  ASSERT_TRUE(write_file_atomic(dir / "link", "new"));
+  EXPECT_TRUE(std::filesystem::is_symlink(dir / "link"));
+  EXPECT_EQ(read_file(dir / "real").value(), "new");
+  std::filesystem::create_symlink("later", dir / "ahead");
+  ASSERT_TRUE(write_file_atomic(dir / "ahead", "first"));
+  EXPECT_TRUE(std::filesystem::is_symlink(dir / "ahead"));
+  EXPECT_EQ(read_file(dir / "later").value(), "first");
+
+  ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
+  const UniqueFd reader(::open((dir / "pipe").c_str(), O_RDONLY | O_NONBLOCK));
+  ASSERT_TRUE(write_file_atomic(dir / "pipe", "through"));
+  std::array<char, 16> got{};
+  EXPECT_EQ(::read(reader.get(), got.data(), got.size()), 7);
+  EXPECT_TRUE(std::filesystem::is_fifo(dir / "pipe"));
 }
 
 TEST(WriteFileAtomic, KeepsTheOldFileWhenItFails) {

@@ -136,7 +136,7 @@ Result<int> run_plan(Context& context, const PlanOptions& options) {
   if (schedulers.size() > 1 && plan.summary.tasks > kTasksForBest &&
       std::erase(schedulers, kSlowest))
     context.note(fmt::format(
-        "'{0}' takes minutes for so many tasks and is left out; --scheduler {0} asks for it",
+        "'{0}' may take minutes for so many tasks and is left out; --scheduler {0} asks for it",
         kSlowest));
   const auto work = [&](const std::stop_token& /*stop*/,
                         const std::function<void()>& step) -> Result<> {
@@ -179,7 +179,7 @@ void add_plan(CLI::App& app, Action& action) {
                    "Seconds between two plans (default: 500 or more)")
       ->type_name("S")
       ->check(CLI::Range(1.0, 1e9).description(""));
-  command->add_option("--svg", options->svg, "Write the Gantt chart of the best")
+  command->add_option("--svg", options->svg, "Write the Gantt chart of the shortest")
       ->type_name("FILE");
   command->add_option("--html", options->html, "The same as a page")->type_name("FILE");
   command->add_flag("--json", options->json, "For a program");

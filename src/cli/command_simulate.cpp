@@ -79,7 +79,11 @@ Result<bool> run_trials(Context& context, const SimulateOptions& options,
     for (std::uint32_t i = 0; i < experiment.repetitions; ++i)
       if (!file.knows(point, i)) ++missing;
   const std::size_t all = experiment.points.size() * experiment.repetitions;
-  if (missing == 0) return false;
+  if (missing == 0) {
+    context.note(
+        fmt::format("all {} trials are known from {}; nothing was simulated", all, options.out));
+    return false;
+  }
   if (missing < all)
     context.note(fmt::format("{} of {} trials are known; {} to go", all - missing, all, missing));
   return watch_work(
@@ -174,10 +178,13 @@ void add_simulate(CLI::App& app, Action& action) {
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000).description(""));
   command->add_option("--seed", options->seed, "Of all chance (default: 1)")->type_name("S");
-  command->add_option("--schedulers", options->schedulers, "Compare these: a,b (default: all)")
+  command
+      ->add_option("--schedulers", options->schedulers,
+                   "Compare these: a,b (default: as in the paper)")
       ->type_name("LIST")
       ->delimiter(',')
       ->expected(1)
+      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("-j,--jobs", options->jobs, "Threads (default: one a core)")
       ->type_name("N")

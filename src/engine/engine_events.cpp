@@ -45,6 +45,7 @@ void Engine::Impl::on(const HostDown& event) {
   std::erase_if(leftovers, [&](const auto& entry) {
     if (entry.second.host != event.host) return false;
     missing.insert(entry.first);
+    free_place(entry.first.first, entry.second);
     return true;
   });
   release_staged_on(event.host);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "schedule/depot_room.hpp"
+#include "schedule/numbered_world.hpp"
 #include "schedule/workqueue.hpp"
 
 namespace gantry::schedule {
@@ -23,6 +24,10 @@ struct Candidate {
   std::optional<TaskNeeds> needs{};
   bool taken = false;
 };
+
+/// Hosts and tasks at once, at most: each is compared with each. The others have their turn at the
+/// next plan.
+constexpr std::size_t kLookedAt = 200;
 
 /// Finds work for hosts for which no ready task is left.
 class SecondHelping {
@@ -47,6 +52,7 @@ class SecondHelping {
       if (out_.loads[i] < kFull && !has_work_for(*world_.hosts[i].host, world_, out_))
         idle_.push_back(i);
     std::ranges::stable_sort(idle_, {}, [&](std::size_t i) { return out_.loads[i]; });
+    if (idle_.size() > kLookedAt) idle_.resize(kLookedAt);
   }
 
   void find_candidates() {
@@ -58,10 +64,12 @@ class SecondHelping {
       for (std::size_t place = 0; place < given.size(); ++place)
         if (!given[place].alone && attempts[given[place].task] == 1) consider(i, place);
     }
+    if (stolen_.size() > kLookedAt) stolen_.resize(kLookedAt);
     // What is expected to end last comes first.
     std::ranges::sort(doubled_, {}, [](const Candidate& c) {
       return std::tuple(!c.behind, -c.left.count(), -static_cast<std::int64_t>(c.place), c.task);
     });
+    if (doubled_.size() > kLookedAt) doubled_.resize(kLookedAt);
   }
 
   void consider(std::size_t host, std::size_t place) {
@@ -112,13 +120,8 @@ class SecondHelping {
     const Host& there = *world_.hosts[host].host;
     const auto& files = wanted.needs->files;
     return is_free(there, out_.loads[host], wanted.needs->resources) &&
-           (files_there ? has_files(there.site, files) : has_room(world_, there.site, files));
-  }
-
-  [[nodiscard]] bool has_files(SiteId site, const std::vector<FileId>& files) const {
-    if (site == kHome || files.empty()) return true;
-    const auto at = std::ranges::lower_bound(world_.sites, site, {}, &SiteFiles::site);
-    return at != world_.sites.end() && at->site == site && std::ranges::includes(at->there, files);
+           (files_there ? are_there(world_, there.site, files)
+                        : has_room(world_, there.site, files));
   }
 
   HostId take(std::size_t host, Candidate& wanted) {

@@ -101,6 +101,9 @@ class GridFileReader {
     if (!node.is_map()) return reader_.wrong_type(node, name.text, "a map like {hosts: 4}");
     TRY(reader_.check_keys(node, kSiteKeys, fmt::format("site '{}'", name.text)));
     if (const YamlNode* depot = NodeReader::find(node, "depot")) {
+      if (index == 0)
+        return reader_.error(depot->mark(), "home has no depot: all files are there",
+                             "give the depot to another site");
       TRY_ASSIGN(grid_.sites[index].depot, bytes(*depot, "depot"));
     }
     GridHosts common;
