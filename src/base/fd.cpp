@@ -75,23 +75,24 @@ std::filesystem::path behind_links(std::filesystem::path path) {
 
 }  // namespace
 
-Result<> write_file_atomic(const std::filesystem::path& wanted, std::string_view data) {
+Result<> write_file_atomic(const std::filesystem::path& path, std::string_view data) {
   std::error_code unknown;
-  const auto status = std::filesystem::status(wanted, unknown);
+  const auto status = std::filesystem::status(path, unknown);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     // A pipe or a device: to be written to, not to be replaced.
-    TRY_ASSIGN(const UniqueFd fd, open_file(wanted, O_WRONLY));
+    TRY_ASSIGN(const UniqueFd fd, open_file(path, O_WRONLY));
     return write_all(fd.get(), data);
   }
-  const std::filesystem::path path = behind_links(wanted);
-  std::filesystem::path temporary = path;
+  const std::filesystem::path target = behind_links(path);
+  std::filesystem::path temporary = target;
   temporary += ".tmp" + std::to_string(::getpid());
   const auto write = [&]() -> Result<> {
     TRY_ASSIGN(const UniqueFd fd, open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC));
     TRY(write_all(fd.get(), data));
     if (::fsync(fd.get()) != 0) return fail_errno(temporary.string());
-    if (::rename(temporary.c_str(), path.c_str()) != 0) return fail_errno(path.string());
-    const auto parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+    if (::rename(temporary.c_str(), target.c_str()) != 0) return fail_errno(target.string());
+    const auto parent =
+        target.has_parent_path() ? target.parent_path() : std::filesystem::path(".");
     TRY_ASSIGN(const UniqueFd directory, open_file(parent, O_RDONLY | O_DIRECTORY));
     if (::fsync(directory.get()) != 0) return fail_errno(parent.string());
     return {};

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "schedule/depot_room.hpp"
+
 namespace gantry::schedule {
 
 namespace {
@@ -15,7 +17,8 @@ class Numbering {
     for (const double bytes : world.file_bytes) result_.situation.files.push_back({bytes});
     rows_.assign(world.hosts.size(), 0);
     for (const HostLoad& load : world.hosts)
-      if (const SiteFiles* site = find_site(world, load.host->site); site != nullptr)
+      if (const SiteFiles* site = find_site(world, load.host->site);
+          site != nullptr && !is_useless(load))
         smallest_depot_ = std::min(smallest_depot_, site->depot);
     for (const ReadyClass& ready : world.classes) add_class(ready);
     for (std::size_t host = 0; host < world.hosts.size(); ++host) add_slots(host);
@@ -29,6 +32,17 @@ class Numbering {
   [[nodiscard]] NumberedWorld result() && { return std::move(result_); }
 
  private:
+  /// A host whose depot holds the files of no task at all: the others are planned as without it.
+  [[nodiscard]] bool is_useless(const HostLoad& load) {
+    const auto [known, is_new] = useless_.try_emplace(load.host->site, false);
+    if (!is_new) return known->second;
+    if (!has_limit(find_site(world_, load.host->site))) return false;
+    known->second = std::ranges::none_of(world_.classes, [&](const ReadyClass& ready) {
+      return fits(world_, *load.host, *ready.needs);
+    });
+    return known->second;
+  }
+
   void add_class(const ReadyClass& ready) {
     if (ready.needs->resources != judged_) judge(ready.needs->resources);
     double bytes = 0;
@@ -57,6 +71,8 @@ class Numbering {
 
   void add_slots(std::size_t index) {
     const Host* host = world_.hosts[index].host;
+    if (is_useless(world_.hosts[index])) rows_[index] = 0;
+    if (rows_[index] == 0) return;
     const auto site = site_index_.try_emplace(host->site, result_.sites.size());
     if (site.second) result_.sites.push_back(host->site);
     for (std::uint32_t i = 0; i < rows_[index]; ++i) {
@@ -109,6 +125,7 @@ class Numbering {
   Resources judged_{.cores = 0};
   bool judged_fits_ = false;
   double smallest_depot_ = std::numeric_limits<double>::infinity();
+  std::map<SiteId, bool> useless_;
   std::vector<std::uint32_t> rows_;  ///< slots of each host
   std::map<SiteId, std::size_t> site_index_;
 };

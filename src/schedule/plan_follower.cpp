@@ -75,6 +75,7 @@ PlanFollower::Outcome PlanFollower::hand_out(const World& world, Plan& plan) {
 
 bool PlanFollower::start_first(const World& world, const HostLoad& load, HostQueue& queue,
                                Load& used, Plan& plan, Outcome& outcome) {
+  prefer_what_is_there(world, load.host->site, queue);
   const ReadyClass* known = find_class(world, queue.entries.front().task_class);
   if (known == nullptr || taken_[known->id] == known->places->size()) {
     outcome.fits = false;
@@ -94,6 +95,21 @@ bool PlanFollower::start_first(const World& world, const HostLoad& load, HostQue
   queue.entries.pop_front();
   --queued_;
   return true;
+}
+
+/// Where room is short, what can run with the files that are there runs before some are dropped for
+/// others. Plans do not know of depots.
+void PlanFollower::prefer_what_is_there(const World& world, SiteId site, HostQueue& queue) {
+  if (!has_limit(find_site(world, site))) return;
+  constexpr std::ptrdiff_t kLookAhead = 256;
+  const auto end = queue.entries.begin() +
+                   std::min(kLookAhead, static_cast<std::ptrdiff_t>(queue.entries.size()));
+  const auto ready = std::find_if(queue.entries.begin(), end, [&](const Entry& entry) {
+    const ReadyClass* known = find_class(world, entry.task_class);
+    return known != nullptr && taken_[known->id] < known->places->size() &&
+           are_there(world, site, known->needs->files);
+  });
+  if (ready != end) std::rotate(queue.entries.begin(), ready, ready + 1);
 }
 
 bool PlanFollower::fetch_with_task(const World& world, const Host& host,
@@ -146,7 +162,9 @@ void PlanFollower::hand_out_tasks(const World& world, const HostLoad& load, Plan
   if (!has_room() || !outcome.fits) return;
   if (queue.entries.empty()) {
     hand_out_choosy(world, load, used, plan);
-    outcome.idle = true;
+    outcome.idle = outcome.idle || std::ranges::any_of(world.classes, [&](const ReadyClass& ready) {
+                     return fits(world, *load.host, *ready.needs);
+                   });
   }
 }
 

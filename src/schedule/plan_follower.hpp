@@ -58,6 +58,7 @@ class PlanFollower {
   using Taken = std::map<ClassId, std::size_t>;
 
   void hand_out_tasks(const World& world, const HostLoad& load, Plan& plan, Outcome& outcome);
+  void prefer_what_is_there(const World& world, SiteId site, HostQueue& queue);
   /// Hands over the first entry of a queue if it can begin on the host now.
   bool start_first(const World& world, const HostLoad& load, HostQueue& queue, Load& used,
                    Plan& plan, Outcome& outcome);

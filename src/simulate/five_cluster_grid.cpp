@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "simulate/chance.hpp"
+#include "simulate/draws.hpp"
 #include "simulate/loaded_machines.hpp"
 
 namespace gantry::simulate {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "simulate/chance.hpp"
+#include "simulate/draws.hpp"
 #include "simulate/trace_generator.hpp"
 
 namespace gantry::simulate {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "simulate/chance.hpp"
+#include "simulate/draws.hpp"
 #include "simulate/loaded_machines.hpp"
 
 namespace gantry::simulate {

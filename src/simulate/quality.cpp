@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "simulate/chance.hpp"
+#include "simulate/draws.hpp"
 #include "simulate/wrong_clock.hpp"
 
 namespace gantry::simulate {

@@ -10,7 +10,7 @@
 
 #include "schedule/random_case.hpp"
 #include "schedule/steady_estimates.hpp"
-#include "simulate/chance.hpp"
+#include "simulate/draws.hpp"
 #include "simulate/wrong_clock.hpp"
 
 namespace gantry::simulate {

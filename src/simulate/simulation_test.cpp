@@ -120,6 +120,38 @@ TEST(Simulation, BestDoesNotSearchOverMoreTasksThanItCan) {
   EXPECT_LE(later.makespan, by_heuristic.makespan);
 }
 
+/// Tasks of two files in turn, by cost, and room for one file only.
+engine::Workload in_turn(std::uint32_t count) {
+  engine::Workload workload{.count = count};
+  workload.cost = [](TaskId task) { return 10.0 + task.value(); };
+  workload.file_bytes = {100, 100};
+  workload.files = [](TaskId task) { return std::vector{FileId(task.value() % 2)}; };
+  return workload;
+}
+
+TEST(Simulation, WhereRoomIsShortPlansDoNotSendFilesToAndFro) {
+  const VirtualGrid grid{
+      .hosts = {host(kLab)}, .links = {std::nullopt, link(10)}, .depots = {0, 100}};
+  for (const auto heuristic :
+       {Heuristic::min_min, Heuristic::max_min, Heuristic::sufferage, Heuristic::xsufferage}) {
+    const auto result = simulate(in_turn(20), grid, gantt(grid, {.heuristic = heuristic}));
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_LE(result->moves.size(), 3U) << schedule::name(heuristic);
+  }
+}
+
+TEST(Simulation, ASiteThatHoldsNoFileDoesNotKeepOthersFromPlanning) {
+  const VirtualGrid without{.hosts = {host(kLab, 2), host(kHome)},
+                            .links = {std::nullopt, link(10)}};
+  const VirtualGrid with{.hosts = {host(kLab, 2), host(kHome), host(kCluster)},
+                         .links = {std::nullopt, link(10), link(10)},
+                         .depots = {0, 1000, 50}};
+  const auto makespan = [](const VirtualGrid& grid) {
+    return simulate(in_turn(20), grid, gantt(grid)).value().makespan;
+  };
+  EXPECT_DOUBLE_EQ(makespan(with), makespan(without));
+}
+
 TEST(Simulation, AFileThatIsThereIsNotSent) {
   const VirtualGrid grid{{host(kLab)}, {std::nullopt, link(10)}, {{FileId(0), kLab}}};
   for (const bool planned : {false, true}) {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "simulate/chance.hpp"
+#include "simulate/draws.hpp"
 
 namespace gantry::simulate {
 
