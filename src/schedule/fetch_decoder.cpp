@@ -48,8 +48,6 @@ void FetchDecoder::measure() {
     const Seconds end = estimates_->computed(h, from, each);
     speeds_.push_back(end > from && end < kNever ? each / (end - from) : 0);
   }
-  const double speed = std::accumulate(speeds_.begin(), speeds_.end(), 0.0);
-  if (work > 0 && speed > 0) about_ = work / speed;
   constexpr double kSample = 1e6;
   for (std::uint32_t s = 0; s < situation_->sites.size(); ++s) {
     Link link{.latency = estimates_->moved(s, 0, 1e-9, true)};

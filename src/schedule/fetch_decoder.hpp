@@ -34,9 +34,6 @@ class FetchDecoder {
     return groups_[group].files;
   }
 
-  /// How long all would take, about, if every file were everywhere. Not 0.
-  [[nodiscard]] Seconds about() const { return about_; }
-
   /// Cost: about a call of the estimates for each task. `keep_plan`: fill Decoded::plan.
   [[nodiscard]] Decoded decode(const FetchLists& lists, Seconds deadline, bool keep_plan) const;
 
@@ -71,8 +68,7 @@ class FetchDecoder {
   const Estimates* estimates_;
   std::vector<Group> groups_;
   std::vector<Lot> lots_;
-  std::vector<double> speeds_;  ///< of hosts, about
-  Seconds about_ = 1;
+  std::vector<double> speeds_;                              ///< of hosts, about
   std::vector<Link> links_;                                 ///< of sites, about
   std::vector<std::vector<std::uint32_t>> groups_of_file_;  ///< those that read it
 };

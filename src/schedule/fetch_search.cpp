@@ -64,7 +64,7 @@ Decoded FetchSearch::decode(const FetchLists& lists, Seconds deadline) {
 /// one does.
 void FetchSearch::begin(const FetchLists& lists) {
   constexpr int kDoublings = 60;
-  Seconds deadline = makespan_ < kNever ? makespan_ : decoder_.about();
+  Seconds deadline = makespan_ < kNever ? makespan_ : 1;
   for (int i = 0; i < kDoublings; ++i, deadline *= 2) {
     const Decoded result = decode(lists, deadline);
     if (result.left_over > 0) {
