@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view kAllSchedulers = "all";
 
-/// It searches before it decides; the others take seconds for any sweep.
+/// It searches before it decides, and takes longest.
 constexpr std::string_view kSlowest = "best";
 constexpr std::size_t kTasksForBest = 20'000;
 

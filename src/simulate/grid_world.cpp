@@ -189,8 +189,10 @@ Result<GridWorld> grid_world(const Grid& grid) {
   for (std::uint32_t i = 0; i < grid.sites.size(); ++i) {
     const GridSite& site = grid.sites[i];
     world.site_names.push_back(site.name);
-    world.grid.depots.push_back(site.depot > 0 ? static_cast<double>(site.depot)
-                                               : std::numeric_limits<double>::infinity());
+    if (site.depot > 0) {
+      world.grid.depots.resize(grid.sites.size(), std::numeric_limits<double>::infinity());
+      world.grid.depots[i] = static_cast<double>(site.depot);
+    }
     for (const GridHosts& hosts : site.hosts) TRY(add_hosts(world, hosts, SiteId(i), traces));
   }
   return world;
