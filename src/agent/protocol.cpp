@@ -1,32 +1,8 @@
 #include "agent/protocol.hpp"
 
-#include <algorithm>
-#include <cstring>
-
 namespace gantry::agent {
 
 namespace {
-
-/// Writes the frame header and patches the size once the body is there.
-class FrameWriter {
- public:
-  FrameWriter(std::string& out, MessageType type) : out_(out), start_(out.size()), encoder(out) {
-    encoder.u32(0).u8(static_cast<std::uint8_t>(type));
-  }
-  FrameWriter(const FrameWriter&) = delete;
-  FrameWriter& operator=(const FrameWriter&) = delete;
-  ~FrameWriter() {
-    const auto size = static_cast<std::uint32_t>(out_.size() - start_ - sizeof(std::uint32_t));
-    std::memcpy(out_.data() + start_, &size, sizeof size);
-  }
-
- private:
-  std::string& out_;
-  std::size_t start_;
-
- public:
-  Encoder encoder;
-};
 
 void put(Encoder& e, const AttemptKey& key) {
   e.u32(key.run).u32(key.task).u32(key.attempt);
@@ -268,42 +244,6 @@ std::optional<AttemptKey> peek_ended_key(std::string_view ended_body) {
   const AttemptKey key = get_key(d);
   if (!d.ok()) return std::nullopt;
   return key;
-}
-
-std::pair<char*, std::size_t> FrameReader::space(std::size_t at_least) {
-  if (begin_ == end_) {
-    begin_ = end_ = 0;
-    // One huge frame must not occupy its memory for the rest of our life.
-    if (buffer_.size() > kKeep && at_least <= kKeep) std::string().swap(buffer_);
-  }
-  if (buffer_.size() - end_ < at_least && begin_ > 0) {
-    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
-    end_ -= begin_;
-    begin_ = 0;
-  }
-  if (buffer_.size() - end_ < at_least) {
-    buffer_.resize(std::max(end_ + at_least, 2 * buffer_.size()));
-  }
-  return {buffer_.data() + end_, buffer_.size() - end_};
-}
-
-void FrameReader::append(std::string_view bytes) {
-  std::memcpy(space(bytes.size()).first, bytes.data(), bytes.size());
-  filled(bytes.size());
-}
-
-std::optional<Frame> FrameReader::next() {
-  if (broken_ || end_ - begin_ < sizeof(std::uint32_t)) return std::nullopt;
-  std::uint32_t size = 0;
-  std::memcpy(&size, buffer_.data() + begin_, sizeof size);
-  if (size == 0 || size > kMaxFrame) {
-    broken_ = true;
-    return std::nullopt;
-  }
-  if (end_ - begin_ - sizeof size < size) return std::nullopt;
-  const char* at = buffer_.data() + begin_ + sizeof size;
-  begin_ += sizeof size + size;
-  return Frame{static_cast<MessageType>(*at), std::string_view(at + 1, size - 1)};
 }
 
 }  // namespace gantry::agent

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/codec.hpp"
+#include "base/frames.hpp"
 
 namespace gantry::agent {
 
@@ -160,26 +160,15 @@ std::optional<std::pair<std::uint64_t, Ended>> decode_ended(std::string_view bod
 /// The key at the head of a Start, or (after its receipt) of an Ended, without decoding the rest.
 std::optional<AttemptKey> peek_ended_key(std::string_view ended_body);
 
-/// Bytes from a stream, cut into frames.
-class FrameReader {
+/// Bytes from a stream, cut into frames of this protocol.
+class FrameReader : public gantry::FrameReader {
  public:
-  /// Room for the next read(2); follow with filled(n).
-  std::pair<char*, std::size_t> space(std::size_t at_least);
-  void filled(std::size_t n) { end_ += n; }
-  void append(std::string_view bytes);
-  /// The next whole frame, valid until the next call of a non-const member; nothing when more bytes
-  /// are needed.
-  std::optional<Frame> next();
-  /// A frame was longer than kMaxFrame or empty: the stream cannot be trusted any more.
-  [[nodiscard]] bool broken() const { return broken_; }
-
- private:
-  static constexpr std::size_t kKeep = std::size_t{2} << 20;
-
-  std::string buffer_;
-  std::size_t begin_ = 0;
-  std::size_t end_ = 0;
-  bool broken_ = false;
+  FrameReader() : gantry::FrameReader(kMaxFrame) {}
+  std::optional<Frame> next() {
+    const auto frame = gantry::FrameReader::next();
+    if (!frame) return std::nullopt;
+    return Frame{static_cast<MessageType>(frame->type), frame->body};
+  }
 };
 
 }  // namespace gantry::agent
