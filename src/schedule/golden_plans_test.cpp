@@ -1,8 +1,10 @@
 // Whole plans, as text: a change of any choice that a planner makes shows here.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include "schedule/fetch_search.hpp"
 #include "schedule/sched.hpp"
 #include "schedule/steady_estimates.hpp"
 
@@ -23,17 +25,18 @@ struct GoldenCase {
   SteadyEstimates estimates{{2, 2, 1}, {{1, 5}, {0, 20}}};
 };
 
+/// Six digits: some latencies are measured with a billionth of a byte, not with none.
 std::string told(const GanttPlan& plan) {
   std::string text;
   for (const PlannedTask& task : plan.tasks)
-    text += fmt::format("class {} on host {}: {} - {}, home {}\n", task.task_class, task.host,
-                        task.start, task.end, task.returned);
+    text += fmt::format("class {} on host {}: {:.6g} - {:.6g}, home {:.6g}\n", task.task_class,
+                        task.host, task.start, task.end, task.returned);
   for (const PlannedTransfer& transfer : plan.transfers) {
     using enum PlannedTransfer::What;
     const char* what = transfer.what == shared_file      ? "file"
                        : transfer.what == private_inputs ? "inputs of task"
                                                          : "output of task";
-    text += fmt::format("{} {} at site {}: {} - {}\n", what, transfer.index, transfer.site,
+    text += fmt::format("{} {} at site {}: {:.6g} - {:.6g}\n", what, transfer.index, transfer.site,
                         transfer.start, transfer.end);
   }
   return text;
@@ -106,6 +109,45 @@ TEST(GoldenPlans, XSufferage) {
             "file 0 at site 0: 9 - 30\n"
             "output of task 5 at site 0: 35 - 37\n"
             "output of task 6 at site 0: 37 - 39\n");
+}
+
+/// As `best` does it.
+TEST(GoldenPlans, FetchSearch) {
+  const GoldenCase golden;
+  std::vector<FetchLists> starts;
+  for (const auto heuristic : {Heuristic::min_min, Heuristic::xsufferage})
+    starts.push_back(fetches_of(
+        sched(golden.situation, golden.estimates, {.heuristic = heuristic, .seed = 1}), 2));
+  const FetchPlan found = search_fetches(golden.situation, golden.estimates, starts, {.seed = 1});
+  EXPECT_EQ(told(found.plan),
+            "class 3 on host 0: 0 - 2.5, home 2.5\n"
+            "class 3 on host 2: 0 - 5, home 5\n"
+            "class 2 on host 2: 5.5 - 35.5, home 35.5\n"
+            "class 1 on host 0: 9 - 19, home 19\n"
+            "class 1 on host 1: 9 - 19, home 19\n"
+            "class 0 on host 0: 30 - 35, home 35\n"
+            "class 0 on host 1: 30 - 35, home 35\n"
+            "file 1 at site 0: 0 - 9\n"
+            "file 0 at site 1: 0 - 5\n"
+            "file 0 at site 0: 9 - 30\n");
+}
+
+/// Ten files, each read by three tasks, and three sites: many lists are about as good, so that each
+/// step of the search decides which of them it finds.
+TEST(GoldenPlans, WhatSitesFetch) {
+  Situation situation;
+  situation.sites.resize(3, {.file_from = std::vector(10, kNever)});
+  FetchLists all(3);
+  for (std::uint32_t i = 0; i < 10; ++i) {
+    situation.files.push_back({64.0 * (1 + i * 7 % 5)});
+    situation.classes.push_back({.waiting = 3, .work = 16.0 * (1 + i * 3 % 8), .files = {i}});
+    all[i % 3].push_back(i);
+  }
+  situation.hosts = {{.site = 0}, {.site = 0}, {.site = 1}, {.site = 1}, {.site = 2}};
+  const SteadyEstimates estimates{{1, 2, 1, 0.5, 4}, {{0, 8}, {0, 16}, {0, 4}}};
+  const FetchPlan found = search_fetches(situation, estimates, {all}, {.seed = 1});
+  EXPECT_EQ(fmt::format("{} in {}", found.lists, found.makespan),
+            "[[0, 6, 4, 3, 1], [8, 3, 7], [5, 9, 2, 8]] in 248");
 }
 
 }  // namespace
