@@ -17,6 +17,7 @@
 #include "simulate/experiment.hpp"
 #include "simulate/gantt_svg.hpp"
 #include "simulate/grid_world.hpp"
+#include "simulate/plan_warnings.hpp"
 #include "simulate/svg_text.hpp"
 #include "simulate/sweep_application.hpp"
 #include "spec/grid_file.hpp"
@@ -76,9 +77,8 @@ Result<PlannedStudy> load_plan(Context& context, const PlanOptions& options) {
   TRY_ASSIGN(plan.study, simulate::application_of(loaded.sweep));
   TRY(simulate::check_depots(grid, plan.study.application, plan.study.file_names));
   if (plan.study.rounded) context.note("costs are rounded to 5%, as there are many different ones");
-  if (plan.study.most_cores > 1)
-    context.note(
-        "gantry: warning: some tasks ask for several cores; the plan gives each task one slot");
+  for (const std::string& warning : simulate::plan_warnings(grid, plan.study))
+    context.note("gantry: warning: " + warning);
   plan.summary = {.sweep = loaded.sweep.name(),
                   .tasks = loaded.sweep.size(),
                   .hosts = plan.world.grid.hosts.size(),

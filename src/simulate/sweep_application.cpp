@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <set>
 #include <system_error>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "simulate/svg_text.hpp"
 
@@ -82,6 +84,7 @@ Result<SweepApplication> application_of(const Sweep& sweep) {
                 "plan a part of the study: fewer values of one parameter");
   SweepApplication result;
   InputTable table;
+  std::set<std::pair<std::uint32_t, std::uint64_t>> different_needs;
   std::vector<std::vector<std::uint32_t>> read(sweep.size());
   Task task;
   for (std::uint32_t i = 0; i < sweep.size(); ++i) {
@@ -90,7 +93,8 @@ Result<SweepApplication> application_of(const Sweep& sweep) {
     std::ranges::sort(read[i]);
     read[i].erase(std::unique(read[i].begin(), read[i].end()), read[i].end());
     for (const std::uint32_t number : read[i]) table.add_reader(number);
-    result.most_cores = std::max(result.most_cores, task.resources.cores);
+    if (different_needs.emplace(task.resources.cores, task.resources.memory).second)
+      result.needs.push_back({task.resources, TaskId(i + 1)});
   }
   for (auto& input : table.inputs()) {
     if (input.readers < 2) continue;

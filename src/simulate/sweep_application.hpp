@@ -19,9 +19,15 @@ inline constexpr std::uint32_t kMaxApplicationTasks = 1'000'000;
 inline constexpr std::size_t kMaxDifferentCosts = 1000;
 
 struct SweepApplication {
+  /// Cores and memory that tasks ask for.
+  struct Needs {
+    Resources resources;
+    TaskId first;  ///< of the tasks that ask for as much
+  };
+
   Application application;
   std::vector<std::string> file_names;  ///< of the shared files
-  std::uint32_t most_cores = 1;         ///< that a task asks for
+  std::vector<Needs> needs;             ///< the different ones, by their first task
   bool rounded = false;                 ///< costs are right to 2.5% only
 };
 

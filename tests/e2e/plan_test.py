@@ -146,6 +146,13 @@ class PredictionTest(PlanCase):
         self.assertIn("no cost: all times are in units of one task", result.stdout)
         self.assertEqual(self.plan("--json", sweep="plain.yaml").json()["unit"], "task")
 
+    def test_a_task_that_needs_more_memory_than_any_host_has_is_warned_of(self):
+        self.write("large.yaml", "command: ./sim {x}\nparameters: {x: 1..4}\nresources: {memory: '{x} GiB'}\n")
+        for memory, warns in ("4 GiB", False), ("3 GiB", True):
+            self.write("small.yaml", f"sites: {{home: {{hosts: 1, memory: {memory}}}}}\n")
+            stderr = re.sub(r"\s+", " ", self.plan(sweep="large.yaml", grid="small.yaml").stderr)
+            self.assertEqual("warning: task 4 needs 4 GiB of memory, the largest host has 3 GiB" in stderr, warns)
+
     def test_many_tasks_with_a_cost_each(self):
         self.write("many.yaml", "command: ./sim {x}\nparameters: {x: 1..30000}\ncost: x\n")
         result = self.plan(sweep="many.yaml")
