@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "cli/error_report.hpp"
 #include "cli/plan_report.hpp"
 #include "cli/watched_work.hpp"
+#include "model/quantity.hpp"
 #include "schedule/registry.hpp"
 #include "simulate/experiment.hpp"
 #include "simulate/gantt_svg.hpp"
@@ -40,7 +42,7 @@ struct PlanOptions {
   std::string sweep;
   std::string grid;
   std::string scheduler{kAllSchedulers};
-  double interval = 0;  ///< 0 = chosen
+  std::optional<std::string> interval;  ///< none: chosen
   std::string svg;
   std::string html;
   bool json = false;
@@ -66,6 +68,18 @@ Result<std::vector<std::string>> schedulers_of(const PlanOptions& options) {
     return tl::unexpected(known.error());
   }
   return std::vector{options.scheduler};
+}
+
+/// Nothing when it is to be chosen.
+Result<std::optional<double>> interval_of(const PlanOptions& options) {
+  if (!options.interval) return std::nullopt;
+  const auto interval = parse_duration(*options.interval);
+  if (!interval || *interval < std::chrono::seconds(1))
+    return fail(ErrorCode::usage,
+                fmt::format("--interval must be a time of a second or more, not '{}'",
+                            one_line(*options.interval)),
+                "write --interval 60s or 10m");
+  return seconds(*interval);
 }
 
 Result<PlannedStudy> load_plan(Context& context, const PlanOptions& options) {
@@ -132,6 +146,7 @@ Result<> write_pictures(Context& context, const PlanOptions& options, const Plan
 
 Result<int> run_plan(Context& context, const PlanOptions& options) {
   TRY_ASSIGN(auto schedulers, schedulers_of(options));
+  TRY_ASSIGN(const auto asked, interval_of(options));
   TRY_ASSIGN(PlannedStudy plan, load_plan(context, options));
   if (schedulers.size() > 1 && plan.summary.tasks > kTasksForBest &&
       std::erase(schedulers, kSlowest))
@@ -142,8 +157,7 @@ Result<int> run_plan(Context& context, const PlanOptions& options) {
                         const std::function<void()>& step) -> Result<> {
     plan.summary.bound = simulate::bounds_of({plan.world.grid, plan.study.application}).data;
     step();
-    const double interval =
-        options.interval > 0 ? options.interval : std::max(kInterval, plan.summary.bound / kPlans);
+    const double interval = asked.value_or(std::max(kInterval, plan.summary.bound / kPlans));
     const auto estimates = simulate::exact_estimates(plan.world.grid);
     for (const std::string& scheduler : schedulers) {
       TRY(predict(plan, scheduler, interval, estimates));
@@ -176,9 +190,8 @@ void add_plan(CLI::App& app, Action& action) {
       ->type_name("NAME");
   command
       ->add_option("--interval", options->interval,
-                   "Seconds between two plans (default: 500 or more)")
-      ->type_name("S")
-      ->check(CLI::Range(1.0, 1e9).description(""));
+                   "Between two plans: 60s, 10m (default: 500s or more)")
+      ->type_name("TIME");
   command->add_option("--svg", options->svg, "Write the Gantt chart of the shortest")
       ->type_name("FILE");
   command->add_option("--html", options->html, "The same as a page")->type_name("FILE");

@@ -21,6 +21,9 @@
 namespace gantry::cli {
 namespace {
 
+constexpr double kLeastScale = 1e-6;  ///< of bandwidths
+constexpr double kMostScale = 1e6;
+
 struct SimulateOptions {
   std::vector<std::string> words;  ///< the experiment, then files of etc
   std::uint32_t cases = 0;
@@ -167,6 +170,17 @@ Result<int> run_simulate(Context& context, const SimulateOptions& options) {
                                         : simulate_paper(context, options);
 }
 
+/// CLI::Range has NaN in every range.
+CLI::Validator scale_check() {
+  return {[](const std::string& word) -> std::string {
+            const auto value = parse_number(word);
+            if (value && *value >= kLeastScale && *value <= kMostScale) return {};
+            return fmt::format("must be a number from {} to {}, not '{}'", kLeastScale, kMostScale,
+                               one_line(word));
+          },
+          ""};
+}
+
 }  // namespace
 
 void add_simulate(CLI::App& app, Action& action) {
@@ -194,7 +208,7 @@ void add_simulate(CLI::App& app, Action& action) {
   command->add_flag("--json", options->json, "The statistics as JSON");
   command->add_option("--bandwidth-scale", options->bandwidth_scale, "Of all links, of the paper's")
       ->type_name("X")
-      ->check(CLI::Range(1e-6, 1e6).description(""));
+      ->check(scale_check());
   command->add_option("--optimize", options->optimize, "With etc: search this long for each: 10s")
       ->type_name("TIME");
   command->footer(

@@ -140,6 +140,11 @@ class PredictionTest(PlanCase):
         for found in self.plan("--json", sweep="even.yaml", grid="batch.yaml").json()["schedulers"]:
             self.assertAlmostEqual(found["makespan"], 340, 3, found)
 
+    def test_an_interval_is_a_time_like_others(self):
+        found = [self.plan("--json", "--scheduler", "sufferage", "--interval", interval).stdout
+                 for interval in ("60", "60s", "1m", "1:00")]
+        self.assertEqual(len(set(found)), 1, found)
+
     def test_times_without_costs_are_in_tasks(self):
         self.write("plain.yaml", "command: ./sim {x}\nparameters: {x: 1..60}\n")
         result = self.plan(sweep="plain.yaml")
@@ -209,6 +214,8 @@ class MistakesTest(PlanCase):
 
     def test_wrong_words(self):
         self.assertIn("there is no strategy 'magic'", self.plan("--scheduler", "magic", code=2).stderr)
+        for interval in ("nan", "inf", "-5", "0", "0.5", "soon", ""):
+            self.assertIn(f"not '{interval}'", self.plan("--interval", interval, code=2).stderr)
         self.assertIn("none.yaml", self.plan(grid="none.yaml", code=2).stderr)
         self.assertIn("none.yaml", self.plan(sweep="none.yaml", code=2).stderr)
         self.assertEqual(self.gantry("plan", "sweep.yaml").code, 2)

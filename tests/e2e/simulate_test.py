@@ -69,6 +69,9 @@ class TablesTest(SimulateCase):
                            (("psa-table1", "--cases", "0"), "--cases"), (("psa-table1", "more"), "more"),
                            (("psa-table1", "--schedulers", "best,best"), "twice"),
                            (("apst-sites", "--bandwidth-scale", "2"), "--bandwidth-scale"),
+                           (("psa-table1", "--bandwidth-scale", "nan"), "not 'nan'"),
+                           (("psa-table1", "--bandwidth-scale", "inf"), "from 1e-06 to 1000000, not 'inf'"),
+                           (("psa-table1", "--bandwidth-scale", "0"), "not '0'"),
                            (("psa-table1", "--optimize", "1s"), "--optimize"),
                            (("etc", "--optimize", "soon"), "soon"), (("etc", "--cases", "2"), "--cases")):
             result = self.simulate(*words, code=2)
