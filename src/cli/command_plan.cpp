@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "base/fd.hpp"
 #include "cli/commands.hpp"
@@ -41,7 +42,7 @@ constexpr double kPlans = 100;
 struct PlanOptions {
   std::string sweep;
   std::string grid;
-  std::string scheduler{kAllSchedulers};
+  std::vector<std::string> schedulers{std::string(kAllSchedulers)};
   std::optional<std::string> interval;  ///< none: chosen
   std::string svg;
   std::string html;
@@ -58,16 +59,20 @@ struct PlannedStudy {
 
 Result<std::vector<std::string>> schedulers_of(const PlanOptions& options) {
   std::vector<std::string> names;
-  if (options.scheduler == kAllSchedulers) {
-    for (const std::string_view name : schedule::strategy_names()) names.emplace_back(name);
-    return names;
+  for (const std::string& word : options.schedulers) {
+    if (word == kAllSchedulers) {
+      for (const std::string_view name : schedule::strategy_names()) names.emplace_back(name);
+      continue;
+    }
+    if (auto known = schedule::make_scheduler(word); !known) {
+      known.error().hint += ", all";
+      return tl::unexpected(known.error());
+    }
+    names.push_back(word);
   }
-  auto known = schedule::make_scheduler(options.scheduler);
-  if (!known) {
-    known.error().hint += ", all";
-    return tl::unexpected(known.error());
-  }
-  return std::vector{options.scheduler};
+  if (std::set(names.begin(), names.end()).size() < names.size())
+    return fail(ErrorCode::usage, "a scheduler stands twice in --scheduler");
+  return names;
 }
 
 /// Nothing when it is to be chosen.
@@ -148,8 +153,8 @@ Result<int> run_plan(Context& context, const PlanOptions& options) {
   TRY_ASSIGN(auto schedulers, schedulers_of(options));
   TRY_ASSIGN(const auto asked, interval_of(options));
   TRY_ASSIGN(PlannedStudy plan, load_plan(context, options));
-  if (schedulers.size() > 1 && plan.summary.tasks > kTasksForBest &&
-      std::erase(schedulers, kSlowest))
+  const bool all = options.schedulers.front() == kAllSchedulers;
+  if (all && plan.summary.tasks > kTasksForBest && std::erase(schedulers, kSlowest))
     context.note(fmt::format(
         "'{0}' may take minutes for so many tasks and is left out; --scheduler {0} asks for it",
         kSlowest));
@@ -186,8 +191,12 @@ void add_plan(CLI::App& app, Action& action) {
   command->add_option("--grid", options->grid, "The grid file: sites, hosts and links")
       ->type_name("FILE")
       ->required();
-  command->add_option("--scheduler", options->scheduler, "A name, or all (default)")
-      ->type_name("NAME");
+  command->add_option("--scheduler", options->schedulers, "Names: a,b; or all (default)")
+      ->type_name("LIST")
+      ->delimiter(',')
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
       ->add_option("--interval", options->interval,
                    "Between two plans: 60s, 10m (default: 500s or more)")
@@ -202,7 +211,7 @@ void add_plan(CLI::App& app, Action& action) {
       "and again when a full depot: had to drop them.\n\n"
       "Examples:\n"
       "  gantry plan sweep.yaml --grid grid.yaml\n"
-      "  gantry plan sweep.yaml --grid grid.yaml --scheduler best --svg plan.svg");
+      "  gantry plan sweep.yaml --grid grid.yaml --scheduler workqueue,best --svg plan.svg");
   command->callback([options, &action] {
     action = [options](Context& context) { return run_plan(context, *options); };
   });

@@ -16,9 +16,9 @@ std::string plan_time(const PlanSummary& plan, double seconds) {
 }  // namespace
 
 void print_plan(Context& context, const PlanSummary& plan) {
-  context.out.line(fmt::format("{}: {} tasks on {} hosts with {} slots", one_line(plan.sweep),
-                               simulate::count_text(plan.tasks), simulate::count_text(plan.hosts),
-                               simulate::count_text(plan.slots)));
+  context.out.line(fmt::format(
+      "{}: {} on {} with {}", one_line(plan.sweep), simulate::count_text(plan.tasks, "task"),
+      simulate::count_text(plan.hosts, "host"), simulate::count_text(plan.slots, "slot")));
   if (!plan.costs_in_seconds)
     context.out.line("The sweep has no cost: all times are in units of one task.");
   Table table({{"", false, false},

@@ -79,8 +79,8 @@ class GanttPicture {
   }
 
   [[nodiscard]] std::string summary() const {
-    return fmt::format("{} · {} tasks on {} hosts · {} moved", duration_text(run_.makespan),
-                       count_text(run_.tasks.size()), count_text(hosts_),
+    return fmt::format("{} · {} on {} · {} moved", duration_text(run_.makespan),
+                       count_text(run_.tasks.size(), "task"), count_text(hosts_, "host"),
                        bytes_text(run_.bytes_moved));
   }
 

@@ -211,6 +211,9 @@ TEST(SvgText, ReadsWell) {
   EXPECT_EQ(count_text(999), "999");
   EXPECT_EQ(count_text(123456), "123,456");
   EXPECT_EQ(count_text(1234567), "1,234,567");
+  EXPECT_EQ(count_text(0, "task"), "0 tasks");
+  EXPECT_EQ(count_text(1, "task"), "1 task");
+  EXPECT_EQ(count_text(1200, "task"), "1,200 tasks");
   EXPECT_EQ(duration_text(2.5), "2.5 s");
   EXPECT_EQ(duration_text(340), "340 s");
   EXPECT_EQ(duration_text(725), "12 min 5 s");

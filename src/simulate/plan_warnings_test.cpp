@@ -53,5 +53,35 @@ TEST(PlanWarnings, MemoryThatIsNotDeclaredIsNoLimit) {
   EXPECT_THAT(plan_warnings(grid, asking({.memory = 5000 * kGiB})), IsEmpty());
 }
 
+TEST(PlanWarnings, SitesThatCanRunNothing) {
+  Grid grid = two_kinds();
+  SweepApplication study;
+  study.needs = {{{.memory = 3 * kGiB}, TaskId(1)}};
+  EXPECT_THAT(plan_warnings(grid, study),
+              ElementsAre("no task fits on a host of site 'lab': not enough cores or memory; the "
+                          "plan uses them all the same"));
+  for (const char* name : {"b", "c", "d", "e"}) {
+    grid.sites.push_back(grid.sites[1]);
+    grid.sites.back().name = name;
+  }
+  EXPECT_THAT(plan_warnings(grid, study),
+              ElementsAre(testing::StartsWith(
+                  "no task fits on a host of sites 'lab', 'b', 'c' and 2 more: ")));
+}
+
+TEST(PlanWarnings, ADepotWithRoomForTheFilesOfNoTask) {
+  Grid grid = two_kinds();
+  SweepApplication study = asking({});
+  study.application.file_bytes = {100, 200};
+  study.application.tasks = {{.files = {FileId(0), FileId(1)}}, {.files = {FileId(1)}}};
+  grid.sites[0].depot = 1;  // home has the files anyway
+  grid.sites[1].depot = 200;
+  EXPECT_THAT(plan_warnings(grid, study), IsEmpty());
+  grid.sites[1].depot = 199;
+  EXPECT_THAT(plan_warnings(grid, study),
+              ElementsAre("no task can run at site 'lab': there is no room in the depot for the "
+                          "shared files of any"));
+}
+
 }  // namespace
 }  // namespace gantry::simulate

@@ -79,6 +79,10 @@ std::string count_text(std::uint64_t count) {
   return text;
 }
 
+std::string count_text(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count_text(count), what, count == 1 ? "" : "s");
+}
+
 std::string duration_text(double seconds) {
   if (seconds < 10) return fmt::format("{:.3g} s", seconds);
   const auto whole = static_cast<std::uint64_t>(std::llround(seconds));

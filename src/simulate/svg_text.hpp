@@ -20,6 +20,8 @@ inline constexpr std::string_view kSvgFonts =
 
 /// "1,200"
 [[nodiscard]] std::string count_text(std::uint64_t count);
+/// "1 host", "1,200 hosts"
+[[nodiscard]] std::string count_text(std::uint64_t count, std::string_view what);
 
 /// "340 s", "12 min 5 s", "2 h 40 min", "3 d 4 h"
 [[nodiscard]] std::string duration_text(double seconds);

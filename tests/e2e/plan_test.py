@@ -140,6 +140,30 @@ class PredictionTest(PlanCase):
         for found in self.plan("--json", sweep="even.yaml", grid="batch.yaml").json()["schedulers"]:
             self.assertAlmostEqual(found["makespan"], 340, 3, found)
 
+    def test_several_schedulers_are_named_in_a_list_or_one_by_one(self):
+        def names(*words):
+            return [one["scheduler"] for one in self.plan("--json", *words).json()["schedulers"]]
+        self.assertEqual(names("--scheduler", "best,workqueue"), ["best", "workqueue"])
+        self.assertEqual(names("--scheduler", "best", "--scheduler", "workqueue"), ["best", "workqueue"])
+        self.assertEqual(names("--scheduler", "all"), names())
+
+    def test_one_of_each_is_singular(self):
+        self.write("single.yaml", "command: ./sim\n")
+        self.write("one.yaml", "sites: {home: {hosts: 1}}\n")
+        first = self.plan("--svg", "one.svg", sweep="single.yaml", grid="one.yaml").stdout.splitlines()[0]
+        self.assertTrue(first.endswith(": 1 task on 1 host with 1 slot"), first)
+        self.assertIn("1 task on 1 host ·", self.read("one.svg"))
+
+    def test_a_site_that_can_run_no_task_is_told_of(self):
+        self.write("shared.yaml", "command: ./sim {x}\nparameters: {x: 1..4}\ninputs: [big.bin]\ncost: 1\n")
+        self.write("small.yaml", """
+            sites:
+              home: {hosts: 1}
+              tiny: {hosts: 1, depot: 1 MB, link: {bandwidth: 1 MB/s}}
+            """)
+        stderr = re.sub(r"\s+", " ", self.plan(sweep="shared.yaml", grid="small.yaml").stderr)
+        self.assertIn("warning: no task can run at site 'tiny'", stderr)
+
     def test_an_interval_is_a_time_like_others(self):
         found = [self.plan("--json", "--scheduler", "sufferage", "--interval", interval).stdout
                  for interval in ("60", "60s", "1m", "1:00")]
@@ -214,6 +238,9 @@ class MistakesTest(PlanCase):
 
     def test_wrong_words(self):
         self.assertIn("there is no strategy 'magic'", self.plan("--scheduler", "magic", code=2).stderr)
+        self.assertIn("there is no strategy 'magic'", self.plan("--scheduler", "best,magic", code=2).stderr)
+        for twice in ("best,best", "all,best"):
+            self.assertIn("twice", self.plan("--scheduler", twice, code=2).stderr)
         for interval in ("nan", "inf", "-5", "0", "0.5", "soon", ""):
             self.assertIn(f"not '{interval}'", self.plan("--interval", interval, code=2).stderr)
         self.assertIn("none.yaml", self.plan(grid="none.yaml", code=2).stderr)
