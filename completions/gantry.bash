@@ -86,8 +86,10 @@ _gantry() {
       compopt -o default 2>/dev/null
       return
       ;;
-    --scheduler)
-      mapfile -t COMPREPLY < <(compgen -W "workqueue workqueue-steal round-robin random min-min max-min sufferage xsufferage best" -- "$word")
+    --scheduler | --schedulers)
+      local schedulers="workqueue workqueue-steal round-robin random min-min max-min sufferage xsufferage best"
+      [[ $command != plan ]] || schedulers+=" all"
+      mapfile -t COMPREPLY < <(compgen -W "$schedulers" -- "$word")
       return
       ;;
     -j | --jobs | --max-fails | --timeout | --retries | --attempt | --keep | --cases | --seed | --interval | --bandwidth-scale | --optimize) return ;;

@@ -1,9 +1,43 @@
 """gantry run --scheduler: every strategy runs a study to its end, and an unknown one is refused."""
+import re
 import unittest
 
 import gantry_test
 
 NAMES = ["workqueue", "workqueue-steal", "round-robin", "random", "min-min", "max-min", "sufferage", "xsufferage", "best"]
+
+
+class NamesTest(gantry_test.TestCase):
+    """Where schedulers are listed by name, none is forgotten and none made up: the program knows which there are."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("sweep.yaml", "command: 'true'\n")
+        self.write("grid.yaml", "sites: {home: {hosts: 1}}\n")
+        plan = self.gantry("plan", "sweep.yaml", "--grid", "grid.yaml", "--json").json()
+        self.known = sorted(one["scheduler"] for one in plan["schedulers"])
+
+    def test_here(self):
+        self.assertEqual(sorted(NAMES), self.known)
+
+    def test_completions(self):
+        for shell in ("bash", "zsh"):
+            script = self.gantry("completion", shell).stdout
+            [listed] = re.findall(r'local schedulers="(.*)"', script)
+            self.assertEqual(sorted(listed.split()), self.known, shell)
+            for name in self.known:  # in no second list
+                self.assertEqual(len(re.findall(rf"(?<![\w-]){name}(?![\w-])", script)), 1, (shell, name))
+
+    def test_manual_page(self):
+        page = (gantry_test.ROOT / "docs/man/gantry.1").read_text().replace("\\-", "-")
+        [section] = re.findall(r"(?s)\n\.BI --scheduler .*?\n\.TP", page)
+        self.assertEqual(sorted(re.findall(r"\n\.BR? ([\w-]+)", section)), self.known)
+
+    def test_tables_in_the_documentation(self):
+        for file in ("README.md", "docs/howto/plan-a-study.md"):
+            text = (gantry_test.ROOT / file).read_text()
+            [table] = re.findall(r"(?s)\n   scheduler +makespan.*?\n(.*?)\n\* the shortest", text)
+            self.assertEqual(sorted(line[3:].split()[0] for line in table.splitlines()), self.known, file)
 
 
 class SchedulersTest(gantry_test.TestCase):

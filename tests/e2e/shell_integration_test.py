@@ -73,6 +73,12 @@ class BashTest(CompletionCase):
         self.assertEqual(self.complete("completion", ""), {"bash", "zsh"})
         self.assertEqual(self.complete("--color", "a"), {"auto", "always"})
 
+    def test_schedulers(self):
+        self.assertEqual(self.complete("run", "--scheduler", "w"), {"workqueue", "workqueue-steal"})
+        self.assertEqual(self.complete("run", "--scheduler", "a"), set())
+        self.assertEqual(self.complete("plan", "--scheduler", "a"), {"all"})
+        self.assertEqual(self.complete("simulate", "--schedulers", "b"), {"best"})
+
     def test_it_is_bound_to_the_name(self):
         result = self.run_command(["bash", "--norc", "-c", "source <(gantry completion bash); complete -p gantry"])
         self.assertIn("_gantry", result.stdout, result)
