@@ -1,5 +1,6 @@
 // gantry-agent: runs tasks on this host for gantry. Started by gantry, not by people.
 //   gantry-agent DIR OUTPUT_DIR   (descriptor 3, if open, is told when the agent is ready)
+//   gantry-agent files SCRATCH    (takes and gives files on standard input and output)
 
 #include <fcntl.h>
 #include <signal.h>
@@ -8,8 +9,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <string_view>
 
 #include "agent/agent.hpp"
+#include "depot/file_server.hpp"
 
 namespace {
 
@@ -31,6 +34,16 @@ void become_daemon() {
   if (::fork() != 0) std::_Exit(0);
 }
 
+int report(const gantry::Result<>& result) {
+  if (result) return 0;
+  std::fprintf(stderr, "gantry-agent: %s\n", result.error().message.c_str());
+  return 3;
+}
+
+int serve_files(const char* scratch) {
+  return report(gantry::depot::serve_files(STDIN_FILENO, STDOUT_FILENO, scratch));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -39,14 +52,13 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
+    if (std::string_view(argv[1]) == "files") return serve_files(argv[2]);
     forget_caller();
     gantry::UniqueFd ready(::fcntl(3, F_GETFD) >= 0 ? 3
                                                     : ::open("/dev/null", O_WRONLY | O_CLOEXEC));
     ::fcntl(ready.get(), F_SETFD, FD_CLOEXEC);
     become_daemon();
-    const auto result = gantry::agent::serve({argv[1], argv[2]}, std::move(ready));
-    if (result) return 0;
-    std::fprintf(stderr, "gantry-agent: %s\n", result.error().message.c_str());
+    return report(gantry::agent::serve({argv[1], argv[2]}, std::move(ready)));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "gantry-agent: %s\n", error.what());
   }

@@ -1,0 +1,52 @@
+#include "actuate/move/arriving_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "depot/file_tools.hpp"
+
+namespace gantry {
+
+Result<> ArrivingFile::expect(std::uint64_t bytes, bool executable) {
+  expected_ = bytes;
+  if (fd_) return {};
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
+  const unsigned mode = executable ? 0777 : 0666;
+  auto opened = open_file(beside(), kFlags, mode);
+  if (!opened && errno == ENOENT) {
+    TRY(depot::make_parents(path_));
+    opened = open_file(beside(), kFlags, mode);
+  }
+  TRY_ASSIGN(fd_, std::move(opened));
+  return {};
+}
+
+Result<> ArrivingFile::write(std::string_view bytes) {
+  if (auto written = write_all(fd_.get(), bytes); !written) {
+    written.error().message = path_ + ": " + written.error().message;
+    return written;
+  }
+  hasher_.add_raw(bytes);
+  bytes_ += bytes.size();
+  return {};
+}
+
+Result<bool> ArrivingFile::finish(const Digest& sent) {
+  if (!fd_ || bytes_ != expected_ || hasher_.digest() != sent) return false;
+  if (::rename(beside().c_str(), path_.c_str()) != 0) return fail_errno(path_);
+  fd_.reset();
+  return true;
+}
+
+void ArrivingFile::forget() {
+  if (!fd_) return;
+  ::unlink(beside().c_str());
+  fd_.reset();
+  hasher_.reset();
+  bytes_ = 0;
+}
+
+}  // namespace gantry

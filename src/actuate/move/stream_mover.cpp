@@ -1,0 +1,536 @@
+#include "actuate/move/stream_mover.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "actuate/move/arriving_file.hpp"
+#include "depot/files_protocol.hpp"
+
+namespace gantry {
+
+namespace {
+
+using depot::FilesMessage;
+using depot::kPieceBytes;
+
+/// What is made ready to be sent at once, and what is sent and received in one poll() at the most.
+constexpr std::size_t kBatch = std::size_t{512} << 10;
+constexpr std::size_t kMostInAPoll = std::size_t{8} << 20;
+/// A site that claims to have more files is not believed.
+constexpr std::size_t kMostFiles = 4'000'000;
+
+struct Drop {
+  Digest content;
+};
+struct Verify {
+  Digest content;
+};
+struct RemoveWork {
+  std::string remote;
+};
+
+struct Transfer {
+  std::variant<Put, Get, Drop, Verify, RemoveWork> what;
+  TimePoint asked = kNever;
+  TimePoint begun = kNever;
+  std::uint64_t bytes = 0;  ///< that went over the network
+  bool again = false;       ///< from the beginning, since the first attempt gave another content
+
+  // A large file that is put.
+  UniqueFd fd;
+  std::uint64_t offset = 0;
+  bool resumed = false;
+  // A file that is got.
+  std::unique_ptr<ArrivingFile> arriving;
+};
+
+std::string random_name() {
+  std::uint64_t bits[2] = {};
+  if (::getrandom(bits, sizeof bits, 0) != sizeof bits) bits[0] = 1;
+  return fmt::format("{:016x}{:016x}", bits[0], bits[1]);
+}
+
+class StreamMover final : public Mover {
+ public:
+  explicit StreamMover(StreamMoverOptions options)
+      : options_(std::move(options)),
+        link_(options_.connect, options_.first_pause, options_.longest_pause) {
+    if (options_.name.empty()) options_.name = random_name();
+  }
+
+  TransferId put(const Put& file) override {
+    const TransferId id = add(file);
+    auto& same = same_content_[file.content];
+    same.push_back(id);
+    if (same.size() == 1) enqueue(id);  // else it is under way
+    return id;
+  }
+  TransferId get(const Get& file) override { return enqueue(add(file)); }
+  TransferId drop(const Digest& content) override { return enqueue(add(Drop{content})); }
+  TransferId verify(const Digest& content) override { return enqueue(add(Verify{content})); }
+  TransferId remove(const std::string& remote) override { return enqueue(add(RemoveWork{remote})); }
+
+  void cancel(TransferId id) override {
+    if (!transfers_.contains(id)) return;
+    forget_remotely(id);
+    take_out(id, false);
+  }
+
+  Result<> poll(std::vector<MoverEvent>& events) override {
+    if (!fatal_) work();
+    for (auto& event : std::exchange(events_, {})) events.push_back(std::move(event));
+    if (fatal_) return tl::unexpected(*fatal_);
+    return {};
+  }
+
+  [[nodiscard]] int wait_fd() const override { return link_.wait_fd(); }
+  /// The descriptor becomes readable when there is room.
+  [[nodiscard]] bool wants_to_send() const override { return false; }
+
+  void close() override {
+    if (link_.is_up()) {
+      link_.stream().send();
+      ::shutdown(link_.stream().fd(), SHUT_WR);
+    }
+    transfers_.clear();
+    same_content_.clear();
+    queue_.clear();
+    sending_.clear();
+    greeted_once_ = true;
+    link_.close();
+  }
+
+ private:
+  // Requests.
+  // -------------------------------------------------------------------------------------
+
+  template <class What>
+  TransferId add(What what) {
+    const TransferId id(++last_id_);
+    Transfer& transfer = transfers_[id];
+    transfer.what = std::move(what);
+    transfer.asked = clock_.now();
+    return id;
+  }
+
+  TransferId enqueue(TransferId id) {
+    queue_.push_back(id);
+    watch();
+    return id;
+  }
+
+  void watch() {
+    const bool to_send = link_.is_up() && (link_.stream().wants_to_send() || has_more());
+    link_.watch(clock_.now(), to_send, wants_link());
+  }
+  [[nodiscard]] bool has_more() const { return greeted_ && (!queue_.empty() || !sending_.empty()); }
+  [[nodiscard]] bool wants_link() const {
+    return !fatal_ && (!greeted_once_ || !transfers_.empty());
+  }
+
+  /// The transfer is over. Others that put the same content have it too, or are next to try.
+  Transfer take_out(TransferId id, bool done) {
+    const auto found = transfers_.find(id);
+    Transfer transfer = std::move(found->second);
+    transfers_.erase(found);
+    const auto* put = std::get_if<Put>(&transfer.what);
+    if (put == nullptr) return transfer;
+    const auto entry = same_content_.find(put->content);
+    auto& same = entry->second;
+    const bool was_first = same.front() == id;
+    std::erase(same, id);
+    if (done) {
+      for (const TransferId other : std::exchange(same, {})) {
+        transfers_.erase(other);
+        events_.push_back(TransferDone{other, 0, 0});
+      }
+    }
+    if (same.empty()) {
+      same_content_.erase(entry);
+    } else if (was_first) {
+      enqueue(same.front());
+    }
+    return transfer;
+  }
+
+  void succeed(TransferId id) {
+    const Transfer transfer = take_out(id, true);
+    const double took = transfer.begun == kNever ? 0 : seconds(clock_.now() - transfer.begun);
+    events_.push_back(TransferDone{id, transfer.bytes, took});
+  }
+
+  void fail_transfer(TransferId id, std::string why, bool lost_connection = false) {
+    take_out(id, false);
+    events_.push_back(TransferFailed{id, std::move(why), lost_connection});
+  }
+
+  void forget_remotely(TransferId id) {
+    if (greeted_)
+      encode(link_.stream().outbox(), FilesMessage::forget, depot::Numbered{id.value()});
+  }
+
+  // The connection.
+  // -------------------------------------------------------------------------------
+
+  void work() {
+    if (wants_link() && link_.connect_if_due(clock_.now())) {
+      encode(link_.stream().outbox(),
+             depot::FilesHello{depot::kFilesVersion, options_.name, options_.quota});
+    }
+    if (link_.is_up()) {
+      link_.stream().send();
+      receive();
+    }
+    if (link_.is_up()) send();
+    if (!link_.is_up()) lose_patience();
+    watch();
+  }
+
+  void receive() {
+    for (std::size_t received = 0; received < kMostInAPoll; received += kPieceBytes) {
+      const auto got = link_.stream().receive(kPieceBytes);
+      if (got == agent::FrameStream::Received::nothing) return;
+      if (got == agent::FrameStream::Received::end)
+        return lose_link(greeted_ ? "the connection broke off" : "the remote side did not answer");
+      while (const auto frame = link_.stream().next()) {
+        const auto type = static_cast<FilesMessage>(frame->type);
+        if (!take(type, frame->body)) return lose_link(kNotUnderstood);
+        if (!link_.is_up()) return;
+      }
+      if (link_.stream().broken()) return lose_link(kNotUnderstood);
+    }
+  }
+
+  void lose_link(std::string why) {
+    link_.lost(clock_.now(), std::move(why));
+    greeted_ = false;
+    inventory_ = {};
+    sending_.clear();
+    queue_.clear();
+    for (auto& [id, transfer] : transfers_) {
+      transfer.fd.reset();
+      const auto* put = std::get_if<Put>(&transfer.what);
+      if (put == nullptr || same_content_[put->content].front() == id) queue_.push_back(id);
+    }
+  }
+
+  void lose_patience() {
+    const TimePoint now = clock_.now();
+    std::vector<TransferId> late;
+    for (const auto& [id, transfer] : transfers_)
+      if (now - std::max(transfer.asked, link_.down_since()) >= options_.patience)
+        late.push_back(id);
+    for (const TransferId id : late) {
+      if (!transfers_.contains(id)) continue;
+      fail_transfer(id,
+                    fmt::format("the site could not be reached for {:.0f} s: {}",
+                                seconds(options_.patience), link_.why()),
+                    true);
+    }
+  }
+
+  // What the site says. False when that cannot be.
+  // --------------------------------------------------------------------------------
+
+  bool take(FilesMessage type, std::string_view body) {
+    switch (type) {
+      case FilesMessage::welcome:
+        return on(depot::decode_files_welcome(body));
+      case FilesMessage::inventory:
+        return on(depot::decode_inventory(body));
+      case FilesMessage::send_from:
+        return on(depot::decode_send_from(body));
+      case FilesMessage::done:
+        return on(depot::decode_numbered(body));
+      case FilesMessage::failed:
+        return on(depot::decode_failed(body));
+      case FilesMessage::file:
+        return on(depot::decode_file_head(body));
+      case FilesMessage::data:
+        return on(depot::decode_data(body));
+      case FilesMessage::end:
+        return on(depot::decode_file_end(body));
+      case FilesMessage::refused:
+        return on(depot::decode_refused(body));
+      default:
+        return false;
+    }
+  }
+
+  bool on(const std::optional<depot::FilesWelcome>& m) {
+    if (!m || greeted_) return false;
+    if (m->version != depot::kFilesVersion) {
+      fatal_ = Error{ErrorCode::version,
+                     fmt::format("the site's gantry-agent speaks version {} of the file protocol, "
+                                 "this gantry version {}",
+                                 m->version, depot::kFilesVersion),
+                     {}};
+      while (!transfers_.empty()) fail_transfer(transfers_.begin()->first, fatal_->message);
+      close();
+      return true;
+    }
+    greeted_ = true;
+    link_.answered(clock_.now());
+    inventory_.free_bytes = m->free_bytes;
+    inventory_.total_bytes = m->total_bytes;
+    return true;
+  }
+
+  bool on(const std::optional<depot::InventoryPart>& m) {
+    if (!m || !greeted_ || inventory_.files.size() + m->files.size() > kMostFiles) return false;
+    for (const auto& file : m->files) inventory_.files.push_back({file.content, file.bytes});
+    if (!m->last) return true;
+    greeted_once_ = true;
+    events_.push_back(std::exchange(inventory_, {}));
+    return true;
+  }
+
+  bool on(const std::optional<depot::Refused>& m) {
+    if (!m) return false;
+    lose_link("the remote side says: " + m->why);
+    return true;
+  }
+
+  /// The transfer that the site speaks of, if it still is one.
+  template <class What>
+  std::pair<Transfer*, What*> find(depot::RequestId id) {
+    const auto found = transfers_.find(TransferId(id));
+    if (found == transfers_.end()) return {nullptr, nullptr};
+    auto* what = std::get_if<What>(&found->second.what);
+    return {what == nullptr ? nullptr : &found->second, what};
+  }
+
+  bool on(const std::optional<depot::SendFrom>& m) {
+    if (!m) return false;
+    const auto [transfer, put] = find<Put>(m->id);
+    if (transfer == nullptr) return true;
+    if (m->offset > put->bytes || transfer->fd) return false;
+    transfer->offset = m->offset;
+    transfer->resumed = m->offset > 0;
+    if (m->offset < put->bytes) sending_.emplace_back(m->id);
+    return true;
+  }
+
+  bool on(const std::optional<depot::Numbered>& done) {
+    if (!done) return false;
+    const TransferId id(done->id);
+    const auto found = transfers_.find(id);
+    if (found == transfers_.end()) return true;
+    if (std::holds_alternative<Get>(found->second.what)) return false;
+    succeed(id);
+    return true;
+  }
+
+  bool on(const std::optional<depot::Failed>& m) {
+    if (!m) return false;
+    const TransferId id(m->id);
+    const auto [transfer, put] = find<Put>(m->id);
+    if (transfer != nullptr && m->problem == depot::FilesProblem::other_content) {
+      // What had been sent before may have been damaged, or of a file that has changed since.
+      if (transfer->resumed && !std::exchange(transfer->again, true)) return begin_again(id);
+      fail_transfer(id, put->path + ": changed while it was sent: what arrived is not its content");
+    } else if (transfers_.contains(id)) {
+      fail_transfer(id, m->why);
+    }
+    return true;
+  }
+
+  bool begin_again(TransferId id) {
+    Transfer& transfer = transfers_.at(id);
+    transfer.fd.reset();
+    if (transfer.arriving) transfer.arriving->forget();
+    enqueue(id);
+    return true;
+  }
+
+  bool on(const std::optional<depot::FileHead>& m) {
+    if (!m) return false;
+    const auto [transfer, get] = find<Get>(m->id);
+    if (transfer == nullptr) return true;
+    if (m->bytes > get->length || !transfer->arriving) return false;
+    if (auto expected = transfer->arriving->expect(m->bytes, m->executable); !expected)
+      give_up(TransferId(m->id), expected.error());
+    return true;
+  }
+
+  bool on(const std::optional<depot::Data>& m) {
+    if (!m) return false;
+    const auto [transfer, get] = find<Get>(m->id);
+    if (transfer == nullptr) return true;
+    if (!transfer->arriving || m->offset != transfer->arriving->bytes() ||
+        m->offset > transfer->arriving->expected() ||
+        m->bytes.size() > transfer->arriving->expected() - m->offset) {
+      return false;
+    }
+    transfer->bytes += m->bytes.size();
+    if (auto written = transfer->arriving->write(m->bytes); !written)
+      give_up(TransferId(m->id), written.error());
+    return true;
+  }
+
+  bool on(const std::optional<depot::FileEnd>& m) {
+    if (!m) return false;
+    const TransferId id(m->id);
+    const auto [transfer, get] = find<Get>(m->id);
+    if (transfer == nullptr) return true;
+    if (!transfer->arriving) return false;
+    const auto finished = transfer->arriving->finish(m->content);
+    if (!finished) {
+      fail_transfer(id, finished.error().message);
+    } else if (*finished) {
+      succeed(id);
+    } else if (!std::exchange(transfer->again, true)) {
+      return begin_again(id);
+    } else {
+      fail_transfer(id, get->remote + ": changed while it was fetched");
+    }
+    return true;
+  }
+
+  // What is sent.
+  // ---------------------------------------------------------------------------------
+
+  /// A problem of our own: the site need not go on.
+  void give_up(TransferId id, const Error& error) {
+    forget_remotely(id);
+    fail_transfer(id, error.message);
+  }
+
+  void send() {
+    auto& stream = link_.stream();
+    for (std::size_t sent = 0; sent < kMostInAPoll && !stream.wants_to_send();) {
+      while (has_more() && stream.outbox().size() < kBatch) {
+        announce_some();
+        send_piece();
+      }
+      if (!stream.wants_to_send()) return;
+      sent += stream.outbox().size();
+      stream.send();
+    }
+  }
+
+  /// Requests, with small files, up to about the size of a piece: large files go on in between.
+  void announce_some() {
+    auto& out = link_.stream().outbox();
+    const std::size_t enough = out.size() + kPieceBytes;
+    while (!queue_.empty() && out.size() < enough) {
+      const TransferId id = queue_.front();
+      queue_.pop_front();
+      const auto found = transfers_.find(id);
+      if (found == transfers_.end()) continue;
+      Transfer& transfer = found->second;
+      if (transfer.begun == kNever) transfer.begun = clock_.now();
+      std::visit([&](const auto& what) { announce(id, transfer, what, out); }, transfer.what);
+    }
+  }
+
+  void announce(TransferId id, Transfer& transfer, const Put& put, std::string& out) {
+    if (put.bytes > kPieceBytes) {
+      encode(out, depot::Offer{id.value(), put.content, put.bytes, put.executable});
+      return;
+    }
+    const auto file = open_to_send(put);
+    if (!file) return fail_transfer(id, file.error().message);
+    const auto read = encode_read(out, depot::Store{id.value(), put.content, put.executable, {}},
+                                  file->get(), put.bytes);
+    if (!read) return fail_transfer(id, put.path + ": " + std::strerror(errno));
+    transfer.bytes += *read;
+  }
+  static void announce(TransferId id, Transfer& transfer, const Get& get, std::string& out) {
+    if (!transfer.arriving) transfer.arriving = std::make_unique<ArrivingFile>(get.local);
+    encode(out, depot::Fetch{id.value(), get.remote, get.offset, get.length,
+                             transfer.arriving->bytes()});
+  }
+  static void announce(TransferId id, Transfer&, const Drop& drop, std::string& out) {
+    encode(out, FilesMessage::drop, depot::Named{id.value(), drop.content});
+  }
+  static void announce(TransferId id, Transfer&, const Verify& verify, std::string& out) {
+    encode(out, FilesMessage::verify, depot::Named{id.value(), verify.content});
+  }
+  static void announce(TransferId id, Transfer&, const RemoveWork& work, std::string& out) {
+    encode(out, depot::Remove{id.value(), work.remote});
+  }
+
+  static Result<UniqueFd> open_to_send(const Put& put) {
+    TRY_ASSIGN(UniqueFd file, open_file(put.path, O_RDONLY | O_NONBLOCK));
+    struct stat info {};
+    if (::fstat(file.get(), &info) != 0) return fail_errno(put.path);
+    if (!S_ISREG(info.st_mode)) return fail(ErrorCode::io, put.path + ": is not a plain file");
+    if (static_cast<std::uint64_t>(info.st_size) == put.bytes) return file;
+    return fail(ErrorCode::io,
+                fmt::format("{}: changed before it was sent: it has {} bytes, not {}", put.path,
+                            info.st_size, put.bytes));
+  }
+
+  /// The next piece of the first large file.
+  void send_piece() {
+    if (sending_.empty()) return;
+    const TransferId id = sending_.front();
+    const auto [transfer, put] = find<Put>(id.value());
+    if (transfer == nullptr) return sending_.pop_front();
+    if (!transfer->fd) {
+      auto file = open_to_send(*put);
+      if (!file) {
+        sending_.pop_front();
+        return give_up(id, file.error());
+      }
+      transfer->fd = std::move(*file);
+    }
+    const auto most = static_cast<std::size_t>(
+        std::min<std::uint64_t>(kPieceBytes, put->bytes - transfer->offset));
+    const auto read =
+        encode_read(link_.stream().outbox(), depot::Data{id.value(), transfer->offset, {}},
+                    transfer->fd.get(), transfer->offset, most);
+    if (!read || *read < most) {
+      sending_.pop_front();
+      const Error error{ErrorCode::io,
+                        put->path + (read ? ": became shorter while it was sent"
+                                          : std::string(": ") + std::strerror(errno)),
+                        {}};
+      return give_up(id, error);
+    }
+    transfer->bytes += *read;
+    transfer->offset += *read;
+    if (transfer->offset == put->bytes) {
+      transfer->fd.reset();
+      sending_.pop_front();
+    }
+  }
+
+  static constexpr const char* kNotUnderstood =
+      "what the remote side sends is not our protocol (does its shell print something when it "
+      "starts?)";
+
+  StreamMoverOptions options_;
+  MonotonicClock clock_;
+  SiteLink link_;
+  bool greeted_ = false;       ///< on this connection
+  bool greeted_once_ = false;  ///< and its inventory told
+  std::optional<Error> fatal_;
+  Inventory inventory_;  ///< as far as it has come
+  std::vector<MoverEvent> events_;
+
+  std::uint64_t last_id_ = 0;
+  std::map<TransferId, Transfer> transfers_;
+  std::unordered_map<Digest, std::deque<TransferId>> same_content_;  ///< puts; the first is sent
+  std::deque<TransferId> queue_;                                     ///< not yet announced
+  std::deque<TransferId> sending_;  ///< large files that the site waits for
+};
+
+}  // namespace
+
+std::unique_ptr<Mover> make_stream_mover(StreamMoverOptions options) {
+  return std::make_unique<StreamMover>(std::move(options));
+}
+
+}  // namespace gantry

@@ -1,0 +1,92 @@
+#pragma once
+/// The seam between decisions about files and the world (APST's transport_api): a Mover carries
+/// files between home and the depot and work folders of one site. Everything it says arrives as
+/// MoverEvents from poll(); it never calls back, and never waits. One thread: the driver's.
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "base/result.hpp"
+#include "base/strong_id.hpp"
+
+namespace gantry {
+
+using TransferId = StrongId<struct TransferTag, std::uint64_t>;
+
+/// A file at home that the site's depot shall have.
+struct Put {
+  std::string path;
+  Digest content;  ///< the file must not change until it has arrived
+  std::uint64_t bytes = 0;
+  bool executable = false;
+};
+
+/// A file below the site's "work" folder, or a part of it, that home shall have.
+struct Get {
+  static constexpr std::uint64_t kToTheEnd = std::numeric_limits<std::uint64_t>::max();
+
+  std::string remote;  ///< relative to SCRATCH: "work/..."
+  /// Replaced in one step when all has arrived; folders are made.
+  std::string local;
+  std::uint64_t offset = 0;
+  std::uint64_t length = kToTheEnd;
+};
+
+/// What the depot has. Comes after each (re)connection.
+struct Inventory {
+  struct File {
+    Digest content;
+    std::uint64_t bytes = 0;
+  };
+  std::vector<File> files;       ///< in order of their hashes
+  std::uint64_t free_bytes = 0;  ///< of the site's file system
+  std::uint64_t total_bytes = 0;
+};
+struct TransferDone {
+  TransferId id;
+  std::uint64_t bytes = 0;  ///< that went over the network
+  double seconds = 0;       ///< since the first of them
+};
+struct TransferFailed {
+  TransferId id;
+  std::string why;
+  bool lost_connection = false;  ///< the site could not be reached: nothing is wrong with the file
+};
+
+using MoverEvent = std::variant<Inventory, TransferDone, TransferFailed>;
+
+class Mover {
+ public:
+  virtual ~Mover() = default;
+
+  // Requests are carried out in the order in which they are made (so that a drop makes room for the
+  // next put), but for large files, whose content follows between later requests. Each is answered
+  // by one TransferDone or TransferFailed.
+
+  virtual TransferId put(const Put& file) = 0;
+  virtual TransferId get(const Get& file) = 0;
+  /// Out of the depot; fails while a task there uses it.
+  virtual TransferId drop(const Digest& content) = 0;
+  /// Reads the depot's file; a damaged one is removed, and this fails.
+  virtual TransferId verify(const Digest& content) = 0;
+  /// A folder (or file) below the site's "work" folder, with all that is in it.
+  virtual TransferId remove(const std::string& remote) = 0;
+  /// No event comes for it any more.
+  virtual void cancel(TransferId id) = 0;
+
+  /// Sends what can be sent and appends what has arrived to `events`. An error when the site can
+  /// never be reached like this (another version); all transfers have failed then.
+  virtual Result<> poll(std::vector<MoverEvent>& events) = 0;
+  /// A descriptor that becomes readable (or, while wants_to_send(), writable) when poll() has
+  /// something to do. May change after poll().
+  [[nodiscard]] virtual int wait_fd() const = 0;
+  [[nodiscard]] virtual bool wants_to_send() const = 0;
+  /// Gives up what is under way, without events, and lets the remote side go.
+  virtual void close() = 0;
+};
+
+}  // namespace gantry
