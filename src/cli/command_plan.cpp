@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -23,6 +24,7 @@
 #include "simulate/plan_warnings.hpp"
 #include "simulate/svg_text.hpp"
 #include "simulate/sweep_application.hpp"
+#include "simulate/virtual_time.hpp"
 #include "spec/grid_file.hpp"
 #include "spec/spec.hpp"
 
@@ -161,6 +163,10 @@ Result<int> run_plan(Context& context, const PlanOptions& options) {
   const auto work = [&](const std::stop_token& /*stop*/,
                         const std::function<void()>& step) -> Result<> {
     plan.summary.bound = simulate::bounds_of({plan.world.grid, plan.study.application}).data;
+    // What never ends is told of by the simulation.
+    if (plan.summary.bound > simulate::kLongestRun && std::isfinite(plan.summary.bound))
+      return fail(ErrorCode::usage, "with every scheduler it takes more than a hundred years",
+                  "look at the costs of the sweep, and at speeds and traces of the grid");
     step();
     const double interval = asked.value_or(std::max(kInterval, plan.summary.bound / kPlans));
     const auto estimates = simulate::exact_estimates(plan.world.grid);

@@ -20,6 +20,12 @@ bool comes_from_another(const World& world, FileId file, SiteId to) {
   return choose_source({*world.map, world.sites, world.file_bytes, world.now}, file, to).site !=
          kHome;
 }
+
+/// Plans may reach further than the engine's time does.
+Duration planned_time(Seconds time) {
+  constexpr Seconds kFurthest = 4e9;
+  return from_seconds(std::min(time, kFurthest));
+}
 }  // namespace
 
 void PlanFollower::follow(GanttPlan chart, const NumberedWorld& numbers, TimePoint now) {
@@ -38,8 +44,8 @@ void PlanFollower::follow(GanttPlan chart, const NumberedWorld& numbers, TimePoi
     queue.site = host.site;
     if (task.end > task.start)
       queue.speed = numbers.situation.classes[task.task_class].work / (task.end - task.start);
-    queue.entries.push_back({numbers.classes[task.task_class], now + from_seconds(task.start),
-                             from_seconds(task.end - task.start)});
+    queue.entries.push_back({numbers.classes[task.task_class], now + planned_time(task.start),
+                             planned_time(task.end - task.start)});
   }
   for (auto& [id, queue] : hosts_) by_site_[queue.site].push_back(&queue);
   for (const PlannedTransfer& transfer : chart.transfers)

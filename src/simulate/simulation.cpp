@@ -74,6 +74,8 @@ class Simulation {
             fmt::format("after {:.0f} s nothing happens any more, and {} tasks are not done",
                         kernel_.now(), counts.total - counts.done));
       }
+      if (kernel_.now() > kLongestRun)
+        return fail(ErrorCode::usage, "it takes more than a hundred years");
       take(*event);
     }
     if (const auto& counts = engine_.counts(); counts.done < counts.total) {

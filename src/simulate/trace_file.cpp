@@ -16,6 +16,11 @@ namespace {
 constexpr double kBytesPerMegabit = 1e6 / 8;
 constexpr std::size_t kQuotedWidth = 40;  // of a bad word in a complaint
 
+/// Larger numbers would overflow when they are added up; with smaller ones nothing would ever end.
+constexpr double kMostTime = 1e12;
+constexpr double kMostValue = 1e12;
+constexpr double kLeastValue = 1e-9;
+
 /// A piece of a line and where it stands.
 struct Word {
   std::string_view text;
@@ -96,6 +101,15 @@ Result<std::vector<TraceStep>> read_steps(LineReader& reader, std::string_view s
     TRY_ASSIGN(step.value, reader.number(words[1]));
     const auto problem = trace_step_problem(steps.empty() ? nullptr : &steps.back(), step);
     if (problem) return reader.complain(words[0].mark, *problem);
+    if (step.time > kMostTime)
+      return reader.complain(
+          words[0].mark, fmt::format("the time {} is more than {} seconds", step.time, kMostTime));
+    if (step.value > kMostValue)
+      return reader.complain(words[1].mark,
+                             fmt::format("the value {} is more than {}", step.value, kMostValue));
+    if (step.value > 0 && step.value < kLeastValue)
+      return reader.complain(words[1].mark, fmt::format("the value {} is neither 0 nor at least {}",
+                                                        step.value, kLeastValue));
     steps.push_back(step);
   }
   if (steps.empty()) return reader.complain({}, "there is no line with a time and a value");

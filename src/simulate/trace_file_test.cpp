@@ -40,6 +40,9 @@ TEST(TraceFile, SaysWhereItIsWrong) {
   EXPECT_EQ(csv("0,1\n\n1,-0.5\n"), "t.csv:3:1: the value -0.5 is negative");
   EXPECT_EQ(csv("0,1\n7,1\n  6,1\n"), "t.csv:3:3: the time 6 does not come after 7");
   EXPECT_EQ(csv("0,1\n0,2\n"), "t.csv:2:1: the time 0 does not come after 0");
+  EXPECT_EQ(csv("0,1\n1,1e308\n"), "t.csv:2:3: the value 1e+308 is more than 1000000000000");
+  EXPECT_EQ(csv("0, 1e-308\n"), "t.csv:1:4: the value 1e-308 is neither 0 nor at least 1e-09");
+  EXPECT_EQ(csv("0,1\n1e300,1\n"), "t.csv:2:1: the time 1e+300 is more than 1000000000000 seconds");
   EXPECT_EQ(csv("0\n"), "t.csv:1:1: a time and a value are wanted, not 1 number");
   EXPECT_EQ(csv("0,1,2\n"), "t.csv:1:1: a time and a value are wanted, not 3 numbers");
   EXPECT_EQ(csv("0,\n"), "t.csv:1:3: \"\" is not a number");
@@ -93,6 +96,8 @@ TEST(TraceFile, BandwidthLogsBecomeBytesASecond) {
             "bus:3:1: the time 1 does not come after 2");
   EXPECT_EQ(problem(parse_bandwidth("0 1 2\n", "bus")),
             "bus:1:1: a time and a value are wanted, not 3 numbers");
+  EXPECT_EQ(problem(parse_bandwidth("0 1\n1 1e308\n", "bus")),
+            "bus:2:3: the value 1e+308 is more than 1000000000000");
   EXPECT_EQ(problem(parse_bandwidth("", "bus")), "bus: there is no line with a time and a value");
 }
 

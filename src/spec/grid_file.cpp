@@ -21,6 +21,8 @@ constexpr std::uint64_t kMaxSites = 10'000;
 constexpr std::uint64_t kMaxHosts = 1'000'000;  ///< in the whole grid
 constexpr std::uint64_t kMaxSlots = 100'000;    ///< of a host
 constexpr std::uint64_t kMaxStreams = 10'000;
+constexpr double kLeastSpeed = 1e-6;  ///< with less nothing would ever end
+constexpr double kMostSpeed = 1e6;
 
 constexpr std::array<std::string_view, 2> kGridKeys{"sites", "links"};
 constexpr std::array<std::string_view, 9> kSiteKeys{
@@ -170,9 +172,12 @@ class GridFileReader {
     }
     if (const YamlNode* speed = NodeReader::find(node, "speed")) {
       TRY_ASSIGN(hosts.speed, reader_.number(*speed, "speed"));
-      if (!std::isfinite(hosts.speed) || hosts.speed <= 0) {
-        return reader_.error(speed->mark(), "a speed must be greater than 0",
-                             "1 is the speed that costs are given for; 2 is twice as fast");
+      if (!(hosts.speed >= kLeastSpeed && hosts.speed <= kMostSpeed)) {
+        return reader_.error(
+            speed->mark(),
+            hosts.speed > 0 ? fmt::format("a speed must be from {} to {}", kLeastSpeed, kMostSpeed)
+                            : "a speed must be greater than 0",
+            "1 is the speed that costs are given for; 2 is twice as fast");
       }
     }
     if (const YamlNode* memory = NodeReader::find(node, "memory")) {

@@ -219,7 +219,8 @@ class MistakesTest(PlanCase):
                    r"grid\.yaml:3:3: ", "no route from home to site 'far'")
 
     def test_traces_with_mistakes_are_refused_with_the_place(self):
-        for trace, place in (("0,1\n60,nan\n", r"cpu\.csv:2:4: "), ("0,1\n60,0.5\n30,1\n", r"cpu\.csv:3:1: ")):
+        for trace, place in (("0,1\n60,1e308\n", r"cpu\.csv:2:4: "), ("0,1e-308\n", r"cpu\.csv:1:3: "),
+                             ("0,1\n60,nan\n", r"cpu\.csv:2:4: "), ("0,1\n60,0.5\n30,1\n", r"cpu\.csv:3:1: ")):
             self.write("cpu.csv", trace)
             self.wrong("sites: {home: {hosts: 1, availability: cpu.csv}}\n", place, "")
 
@@ -235,6 +236,16 @@ class MistakesTest(PlanCase):
         self.write("cpu.csv", "0,1\n60,0\n")
         self.write("grid.yaml", "sites: {home: {hosts: 1, availability: cpu.csv}}\n")
         self.assertIn("not done", re.sub(r"\s+", " ", self.plan("--scheduler", "workqueue", code=2).stderr))
+
+    def test_a_study_that_would_take_ages(self):
+        self.write("cpu.csv", "0,1e-9\n")
+        self.write("grid.yaml", "sites: {home: {hosts: 1, speed: 1e-6, availability: cpu.csv}}\n")
+        self.assertIn("more than a hundred years", self.plan(code=2).stderr)
+        # Half of the tasks go to the second host, and take 300 million years each.
+        self.write("grid.yaml", "sites: {home: {hosts: [{speed: 1}, {speed: 1e-6, availability: cpu.csv}]}}\n")
+        self.assertIn("round-robin: it takes more than a hundred years",
+                      self.plan("--scheduler", "round-robin", code=2).stderr)
+        self.plan("--scheduler", "best,xsufferage,max-min")
 
     def test_wrong_words(self):
         self.assertIn("there is no strategy 'magic'", self.plan("--scheduler", "magic", code=2).stderr)
