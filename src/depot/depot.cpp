@@ -121,7 +121,8 @@ Result<> Depot::link_into(const Digest& content, const std::filesystem::path& pa
   const std::string name = name_of(content);
   if (executable) make_executable(name);
   TRY(make_parents(path));
-  const std::string beside = path.string() + ".gantry-" + std::to_string(::getpid());
+  const std::string beside =
+      (path.parent_path() / (".gantry-" + std::to_string(::getpid()))).string();
   ::unlink(beside.c_str());
   if (::linkat(fd(), name.c_str(), AT_FDCWD, beside.c_str(), 0) == 0) {
     set_used(name);

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "depot/depot.hpp"
 #include "depot/file_tools.hpp"
@@ -28,6 +29,7 @@ namespace {
 constexpr std::size_t kMostWaiting = std::size_t{1} << 20;
 /// Requests that may wait at once; a home with more waits in its turn.
 constexpr std::size_t kMostFetches = 10'000;
+constexpr std::size_t kFetchesAtOnce = 4;
 constexpr std::size_t kMostOffers = 100'000;
 
 Result<> set_nonblocking(int fd) {
@@ -99,7 +101,11 @@ class FileServer {
     while (sent_ < outbox_.size()) {
       const ssize_t n = ::write(out_, outbox_.data() + sent_, outbox_.size() - sent_);
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0 && errno == EAGAIN) return;
+      if (n < 0 && errno == EAGAIN) {
+        // While files are read as fast as they are sent, the outbox is never empty.
+        if (sent_ > kMostWaiting) outbox_.erase(0, std::exchange(sent_, 0));
+        return;
+      }
       if (n < 0) {
         ended_ = true;  // nobody reads any more
         break;
@@ -142,6 +148,7 @@ class FileServer {
   Result<> on(const std::optional<FilesHello>& hello) {
     if (!hello || depot_) return not_understood();
     if (hello->version != kFilesVersion) {
+      encode(outbox_, FilesWelcome{});  // its version says it all
       return fail(ErrorCode::version, "this gantry-agent speaks version " +
                                           std::to_string(kFilesVersion) + " of the file protocol," +
                                           " not " + std::to_string(hello->version));
@@ -259,9 +266,12 @@ class FileServer {
   void step_files() {
     if (!to_read_.empty()) step_reading();
     while (!outgoing_.empty() && waiting() < kMostWaiting) {
-      const auto more = outgoing_.front().step(work_.get(), outbox_);
-      if (!more) answer(outgoing_.front().id(), tl::unexpected(more.error()));
-      if (!more || !*more) outgoing_.pop_front();
+      // In turn, so that small files do not wait for a large one.
+      turn_ = (turn_ + 1) % std::min(outgoing_.size(), kFetchesAtOnce);
+      const auto file = outgoing_.begin() + static_cast<std::ptrdiff_t>(turn_);
+      const auto more = file->step(work_.get(), outbox_);
+      if (!more) answer(file->id(), tl::unexpected(more.error()));
+      if (!more || !*more) outgoing_.erase(file);
     }
   }
 
@@ -312,6 +322,7 @@ class FileServer {
   std::set<Digest> arriving_;      ///< the same: two must not write to one partial file
   std::deque<RequestId> to_read_;  ///< incoming files of which a part was there before
   std::deque<OutgoingFile> outgoing_;
+  std::size_t turn_ = 0;  ///< of the first few of these
 };
 
 }  // namespace

@@ -10,15 +10,21 @@
 
 namespace gantry {
 
+// The same name for the same file: what a killed gantry left is written over by the next.
+ArrivingFile::ArrivingFile(std::string path) : path_(std::move(path)) {
+  const std::filesystem::path place(path_);
+  beside_ = place.parent_path() / (".gantry-" + hash_bytes(place.filename().string()).hex());
+}
+
 Result<> ArrivingFile::expect(std::uint64_t bytes, bool executable) {
   expected_ = bytes;
   if (fd_) return {};
   constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
   const unsigned mode = executable ? 0777 : 0666;
-  auto opened = open_file(beside(), kFlags, mode);
+  auto opened = open_file(beside_, kFlags, mode);
   if (!opened && errno == ENOENT) {
     TRY(depot::make_parents(path_));
-    opened = open_file(beside(), kFlags, mode);
+    opened = open_file(beside_, kFlags, mode);
   }
   TRY_ASSIGN(fd_, std::move(opened));
   return {};
@@ -36,14 +42,14 @@ Result<> ArrivingFile::write(std::string_view bytes) {
 
 Result<bool> ArrivingFile::finish(const Digest& sent) {
   if (!fd_ || bytes_ != expected_ || hasher_.digest() != sent) return false;
-  if (::rename(beside().c_str(), path_.c_str()) != 0) return fail_errno(path_);
+  if (::rename(beside_.c_str(), path_.c_str()) != 0) return fail_errno(path_);
   fd_.reset();
   return true;
 }
 
 void ArrivingFile::forget() {
   if (!fd_) return;
-  ::unlink(beside().c_str());
+  ::unlink(beside_.c_str());
   fd_.reset();
   hasher_.reset();
   bytes_ = 0;

@@ -13,7 +13,7 @@ namespace gantry {
 
 class ArrivingFile {
  public:
-  explicit ArrivingFile(std::string path) : path_(std::move(path)) {}
+  explicit ArrivingFile(std::string path);
   ArrivingFile(ArrivingFile&&) = delete;
   ~ArrivingFile() { forget(); }
 
@@ -29,9 +29,8 @@ class ArrivingFile {
   void forget();
 
  private:
-  [[nodiscard]] std::string beside() const { return path_ + ".gantry-part"; }
-
   std::string path_;
+  std::string beside_;
   UniqueFd fd_;
   Hasher hasher_;
   std::uint64_t bytes_ = 0;

@@ -22,8 +22,10 @@ TEST_F(StreamMoverBrokenTest, WhatWasUnderWayGoesOnWhereItStopped) {
     return none ? 0 : size;
   };
   const auto there = site() / "depot/partial" / (hash_bytes(up).hex() + ".test");
-  ASSERT_TRUE(poll_until(
-      [&] { return part(there) > 1'000'000 && part(dir_ / "out.gantry-part") > 1'000'000; }));
+  ASSERT_TRUE(poll_until([&] {
+    return part(there) > 1'000'000 &&
+           part(dir_ / (".gantry-" + hash_bytes("out").hex())) > 1'000'000;
+  }));
   break_connection();
   EXPECT_EQ(await(put), "");
   EXPECT_EQ(await(get), "");
