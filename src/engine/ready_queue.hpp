@@ -26,7 +26,7 @@ class ReadyQueue {
   void push(TaskId task, TaskNeeds needs, bool first);
   /// Nothing happens when it is not in the queue.
   void remove(TaskId task, const TaskNeeds& needs);
-  /// The next task of the class, and what it needs; nothing when there is no such class (any more).
+  /// The next task of the class; nothing when there is no such class (any more).
   std::optional<TaskId> take(schedule::ClassId id);
   /// The hosts have changed.
   void judge_again();

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "schedule/numbered_world.hpp"
 #include "schedule/planning.hpp"
 
 namespace gantry::schedule {
@@ -14,15 +15,10 @@ namespace {
 constexpr double kHardlyLater = 0.1;
 constexpr Seconds kForAges = 1e9;
 
-const SiteFiles* files_at(const FileTraffic& traffic, SiteId site) {
-  const auto known = std::ranges::lower_bound(traffic.sites, site, {}, &SiteFiles::site);
-  return known == traffic.sites.end() || known->site != site ? nullptr : &*known;
-}
-
 /// When the site has the file.
 std::optional<TimePoint> had_from(const FileTraffic& traffic, SiteId site, FileId file) {
   if (site == kHome) return traffic.now;
-  const SiteFiles* known = files_at(traffic, site);
+  const SiteFiles* known = find_site(traffic.sites, site);
   if (known == nullptr) return std::nullopt;
   if (std::ranges::binary_search(known->there, file)) return traffic.now;
   const auto moving = std::ranges::lower_bound(known->moving, file, {}, &MovingFile::file);
@@ -34,7 +30,7 @@ std::optional<TimePoint> had_from(const FileTraffic& traffic, SiteId site, FileI
 TimePoint free_from(const FileTraffic& traffic, const Way& way) {
   std::vector<TimePoint> busy_until;
   const auto look = [&](SiteId from, SiteId to) {
-    if (const SiteFiles* known = files_at(traffic, to); known != nullptr)
+    if (const SiteFiles* known = find_site(traffic.sites, to); known != nullptr)
       for (const MovingFile& moving : known->moving)
         if (moving.from == from) busy_until.push_back(moving.arrives);
   };

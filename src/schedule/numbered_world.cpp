@@ -149,8 +149,8 @@ const ReadyClass* find_class(const World& world, ClassId id) {
 const HostLoad* find_host(const World& world, HostId id) {
   return find_by_id(world.hosts, id, [](const HostLoad& load) { return load.host->id; });
 }
-const SiteFiles* find_site(const World& world, SiteId id) {
-  return find_by_id(world.sites, id, &SiteFiles::site);
+const SiteFiles* find_site(std::span<const SiteFiles> sites, SiteId id) {
+  return find_by_id(sites, id, &SiteFiles::site);
 }
 
 bool are_there(const World& world, SiteId site, const std::vector<FileId>& files) {

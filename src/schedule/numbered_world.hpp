@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "schedule/estimate_source.hpp"
@@ -29,7 +30,10 @@ struct NumberedWorld {
 /// nullptr when there is none.
 [[nodiscard]] const ReadyClass* find_class(const World& world, ClassId id);
 [[nodiscard]] const HostLoad* find_host(const World& world, HostId id);
-[[nodiscard]] const SiteFiles* find_site(const World& world, SiteId id);
+[[nodiscard]] const SiteFiles* find_site(std::span<const SiteFiles> sites, SiteId id);
+[[nodiscard]] inline const SiteFiles* find_site(const World& world, SiteId id) {
+  return find_site(world.sites, id);
+}
 
 /// Are these files, which ascend, all at the site?
 [[nodiscard]] bool are_there(const World& world, SiteId site, const std::vector<FileId>& files);

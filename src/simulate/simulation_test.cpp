@@ -11,6 +11,7 @@
 #include "schedule/gantt_strategy.hpp"
 #include "schedule/workqueue.hpp"
 #include "simulate/experiment.hpp"
+#include "simulate/grid_fixture.hpp"
 #include "simulate/trace_oracle.hpp"
 
 namespace gantry::simulate {
@@ -24,14 +25,6 @@ using testing::SizeIs;
 
 constexpr SiteId kLab(1);
 constexpr SiteId kCluster(2);
-
-VirtualHost host(SiteId site, double speed = 1, std::vector<Outage> outages = {}) {
-  return {{.speed = speed, .outages = std::move(outages)}, site};
-}
-
-LinkSpec link(double bandwidth) {
-  return {.bandwidth = Trace(bandwidth)};
-}
 
 /// `count` tasks of 10 s that all read one file of 100 bytes.
 engine::Workload alike(std::uint32_t count) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "schedule/registry.hpp"
+#include "simulate/grid_fixture.hpp"
 #include "simulate/simulation.hpp"
 
 namespace gantry::simulate {
@@ -17,12 +18,6 @@ using testing::SizeIs;
 constexpr SiteId kNearSite(1);
 constexpr SiteId kDistantSite(2);
 
-VirtualHost machine(SiteId site, double speed = 1, std::vector<Outage> outages = {}) {
-  return {{.speed = speed, .outages = std::move(outages)}, site};
-}
-LinkSpec wire(double bandwidth) {
-  return {.bandwidth = Trace(bandwidth)};
-}
 engine::Workload even_tasks(std::uint32_t count, double cost) {
   engine::Workload workload{.count = count};
   workload.cost = [cost](TaskId) { return cost; };
@@ -37,7 +32,7 @@ Simulated run_with(const engine::Workload& workload, const VirtualGrid& grid,
 
 TEST(Twins, ASlowHostDoesNotHoldUpTheEnd) {
   // Host 1 takes 20 s for a task, host 2 takes 500 s.
-  const VirtualGrid grid{{machine(kHome), machine(kHome, 0.04)}};
+  const VirtualGrid grid{{host(kHome), host(kHome, 0.04)}};
   // Nothing is known at the start, so that two tasks are handed to each host, and the first host
   // gets the fifth. The second host's two tasks are done at 1000 s.
   EXPECT_DOUBLE_EQ(run_with(even_tasks(5, 20), grid, "workqueue").makespan, 1000);
@@ -51,7 +46,7 @@ TEST(Twins, ASlowHostDoesNotHoldUpTheEnd) {
 }
 
 TEST(Twins, NothingIsDoubledThatIsExpectedToEndSoon) {
-  const VirtualGrid grid{{machine(kHome), machine(kHome)}};
+  const VirtualGrid grid{{host(kHome), host(kHome)}};
   const Simulated even = run_with(even_tasks(7, 20), grid);
   EXPECT_DOUBLE_EQ(even.makespan, 80);
   EXPECT_DOUBLE_EQ(even.wasted, 0);
@@ -59,7 +54,7 @@ TEST(Twins, NothingIsDoubledThatIsExpectedToEndSoon) {
 
 TEST(Twins, AnOverdueTaskIsDoubledWhenItsTimeIsUp) {
   // 20 s a task, but host 2 stands still from 50 s to 1000 s.
-  VirtualGrid grid{{machine(kHome), machine(kHome)}};
+  VirtualGrid grid{{host(kHome), host(kHome)}};
   grid.hosts[1].spec.availability = Trace::make({{0, 1}, {50, 0}, {1000, 1}}).value();
   // Each has done two at 40 s. The fifth and sixth end at 60 s and never; from 80 s on, the sixth
   // has run for twice the time that tasks take.
@@ -67,15 +62,15 @@ TEST(Twins, AnOverdueTaskIsDoubledWhenItsTimeIsUp) {
 }
 
 TEST(Twins, AHostThatFailsTakesOnlyOneOfTheTwo) {
-  const VirtualGrid grid{{machine(kHome), machine(kHome, 0.04, {{90, kForever}})}};
+  const VirtualGrid grid{{host(kHome), host(kHome, 0.04, {{90, kForever}})}};
   const Simulated result = run_with(even_tasks(5, 20), grid);
   EXPECT_DOUBLE_EQ(result.makespan, 100);
   EXPECT_THAT(result.tasks, SizeIs(5));
 }
 
 TEST(Twins, BytesOfBothCount) {
-  VirtualGrid grid{{machine(kNearSite), machine(kDistantSite, 0.01)},
-                   {std::nullopt, wire(100), wire(100)}};
+  VirtualGrid grid{{host(kNearSite), host(kDistantSite, 0.01)},
+                   {std::nullopt, link(100), link(100)}};
   auto workload = even_tasks(1, 20);
   workload.private_bytes = [](TaskId) { return 100.0; };
   grid.hosts[0].spec.outages = {{0, 5}};  // so that the slow host gets it
@@ -91,8 +86,7 @@ TEST(Steals, ATaskThatWaitsForAFileGoesWhereTheFileIs) {
   auto workload = even_tasks(4, 20);
   workload.file_bytes = {1000};
   workload.files = [](TaskId) { return std::vector{FileId(0)}; };
-  const VirtualGrid grid{{machine(kHome), machine(kDistantSite)},
-                         {std::nullopt, std::nullopt, wire(1)}};
+  const VirtualGrid grid{{host(kHome), host(kDistantSite)}, {std::nullopt, std::nullopt, link(1)}};
   EXPECT_DOUBLE_EQ(run_with(workload, grid, "workqueue").makespan, 1040);
   const Simulated stolen = run_with(workload, grid);
   EXPECT_DOUBLE_EQ(stolen.makespan, 80);
@@ -101,11 +95,11 @@ TEST(Steals, ATaskThatWaitsForAFileGoesWhereTheFileIs) {
 
 RC_GTEST_PROP(TwinsProperty, EveryTaskHasOneResult, ()) {
   VirtualGrid grid;
-  grid.links = {std::nullopt, wire(*rc::gen::inRange(1, 50)), wire(*rc::gen::inRange(1, 50))};
+  grid.links = {std::nullopt, link(*rc::gen::inRange(1, 50)), link(*rc::gen::inRange(1, 50))};
   const auto hosts = *rc::gen::inRange<std::uint32_t>(1, 6);
   for (std::uint32_t i = 0; i < hosts; ++i) {
     grid.hosts.push_back(
-        machine(SiteId(*rc::gen::inRange<std::uint32_t>(0, 3)), 0.1 * *rc::gen::inRange(1, 40)));
+        host(SiteId(*rc::gen::inRange<std::uint32_t>(0, 3)), 0.1 * *rc::gen::inRange(1, 40)));
     const double down = *rc::gen::inRange(1, 300);
     if (*rc::gen::arbitrary<bool>()) grid.hosts.back().spec.outages = {{down, down + 20}};
   }
