@@ -23,7 +23,7 @@ install_as(README.md ${CMAKE_INSTALL_DOCDIR} README.md)
 install_as(CONTRIBUTING.md ${CMAKE_INSTALL_DOCDIR} CONTRIBUTING.md)  # which the README names, as it does the next
 install_as(LICENSE ${CMAKE_INSTALL_DOCDIR} LICENSE)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "man" EXCLUDE)
-install(DIRECTORY examples/quickstart DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples USE_SOURCE_PERMISSIONS
+install(DIRECTORY examples/quickstart examples/testbed DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples USE_SOURCE_PERMISSIONS
         PATTERN ".gantry" EXCLUDE PATTERN "__pycache__" EXCLUDE)
 
 # Debian wants manual pages compressed, without the time in the header so that builds repeat.

@@ -18,6 +18,7 @@ _gantry_options() {
     clean) echo "--keep --yes $common" ;;
     plan) echo "--grid --scheduler --interval --svg --html --json $common" ;;
     simulate) echo "--cases --seed --schedulers --jobs --out --json --bandwidth-scale --optimize $common" ;;
+    testbed) echo "--dir --for --json $common" ;;
     completion | help) echo "$common" ;;
     *) echo "--version $common" ;;
   esac
@@ -33,13 +34,18 @@ _gantry_experiments() {
   "${COMP_WORDS[0]}" simulate 2>/dev/null | sed -n '2,$s/ .*//p'
 }
 
+# Hosts or sites ($1) of the testbed.
+_gantry_testbed() {
+  "${COMP_WORDS[0]}" testbed status --json 2>/dev/null | grep -o "\"$1\":\"[a-z0-9]*" | sed 's/.*"//' | sort -u
+}
+
 # Parameters and results of the last run.
 _gantry_columns() {
   "${COMP_WORDS[0]}" results --csv 2>/dev/null | sed -n '1{s/^task,\{0,1\}//;y/,/\n/;p;q}'
 }
 
 _gantry() {
-  local commands="run status tasks log results explain cancel retry runs clean plan simulate completion help"
+  local commands="run status tasks log results explain cancel retry runs clean plan simulate testbed completion help"
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command="" i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
@@ -78,7 +84,7 @@ _gantry() {
     --format) mapfile -t COMPREPLY < <(compgen -W "table csv jsonl" -- "$word") && return ;;
     --run) mapfile -t COMPREPLY < <(compgen -W "last $(_gantry_runs)" -- "$word") && return ;;
     --plot | --by) mapfile -t COMPREPLY < <(compgen -W "$(_gantry_columns)" -- "$word") && return ;;
-    --out)
+    --out | --dir)
       compopt -o dirnames 2>/dev/null
       return
       ;;
@@ -92,7 +98,7 @@ _gantry() {
       mapfile -t COMPREPLY < <(compgen -W "$schedulers" -- "$word")
       return
       ;;
-    -j | --jobs | --max-fails | --timeout | --retries | --attempt | --keep | --cases | --seed | --interval | --bandwidth-scale | --optimize) return ;;
+    -j | --jobs | --max-fails | --timeout | --retries | --attempt | --keep | --cases | --seed | --interval | --bandwidth-scale | --optimize | --for) return ;;
   esac
   if ((COMP_CWORD > 2)) && [[ ${COMP_WORDS[COMP_CWORD - 2]} == --plot ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(_gantry_columns)" -- "$word")
@@ -104,6 +110,14 @@ _gantry() {
   fi
   case $command in
     "") mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word") ;;
+    testbed)
+      case $previous in
+        testbed) mapfile -t COMPREPLY < <(compgen -W "up status load cut mend kill revive down" -- "$word") ;;
+        up) compopt -o default 2>/dev/null ;;
+        load | kill | revive) mapfile -t COMPREPLY < <(compgen -W "$(_gantry_testbed host)" -- "$word") ;;
+        cut | mend) mapfile -t COMPREPLY < <(compgen -W "$(_gantry_testbed site)" -- "$word") ;;
+      esac
+      ;;
     simulate) mapfile -t COMPREPLY < <(compgen -W "$(_gantry_experiments)" -- "$word") ;;
     run | plan)
       compopt -o filenames 2>/dev/null

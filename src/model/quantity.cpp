@@ -111,6 +111,20 @@ std::optional<std::uint64_t> parse_memory(std::string_view text) {
   return static_cast<std::uint64_t>(bytes);
 }
 
+std::optional<double> parse_bandwidth(std::string_view text) {
+  if (!text.ends_with("/s")) return std::nullopt;
+  text.remove_suffix(2);
+  double divisor = 1;
+  std::string amount(text);
+  if (text.ends_with("bit")) {
+    amount.replace(amount.size() - 3, 3, "B");
+    divisor = 8;
+  }
+  const auto bytes = parse_memory(amount);
+  if (!bytes || *bytes == 0) return std::nullopt;
+  return static_cast<double>(*bytes) / divisor;
+}
+
 std::string format_bytes(std::uint64_t bytes) {
   constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   auto value = static_cast<double>(bytes);

@@ -14,6 +14,9 @@ namespace gantry {
 /// none that fits.
 std::optional<std::uint64_t> parse_memory(std::string_view text);
 
+/// "10 MB/s", "1 GiB/s", "100 Mbit/s": bytes per second, more than 0.
+std::optional<double> parse_bandwidth(std::string_view text);
+
 /// "8 GiB", "7.96 MiB": four digits at most.
 std::string format_bytes(std::uint64_t bytes);
 

@@ -32,21 +32,6 @@ constexpr std::array<std::string_view, 8> kHostKeys{
 constexpr std::array<std::string_view, 6> kLinkKeys{"between", "bandwidth", "latency",
                                                     "sharing", "streams",   "trace"};
 
-/// "10 MB/s", "1 GiB/s", "100 Mbit/s": bytes per second.
-std::optional<double> parse_bandwidth(std::string_view text) {
-  if (!text.ends_with("/s")) return std::nullopt;
-  text.remove_suffix(2);
-  double divisor = 1;
-  std::string amount(text);
-  if (text.ends_with("bit")) {
-    amount.replace(amount.size() - 3, 3, "B");
-    divisor = 8;
-  }
-  const auto bytes = parse_memory(amount);
-  if (!bytes || *bytes == 0) return std::nullopt;
-  return static_cast<double>(*bytes) / divisor;
-}
-
 class GridFileReader {
  public:
   GridFileReader(const std::string& file, std::filesystem::path base_dir)

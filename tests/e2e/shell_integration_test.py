@@ -9,7 +9,7 @@ import unittest
 import gantry_test
 
 COMMANDS = {"run", "status", "tasks", "log", "results", "explain", "cancel", "retry", "runs", "clean", "plan",
-            "simulate", "completion", "help"}
+            "simulate", "testbed", "completion", "help"}
 
 
 class CompletionCase(gantry_test.TestCase):

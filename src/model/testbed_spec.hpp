@@ -1,0 +1,49 @@
+#pragma once
+/// A testbed as a person describes it (docs/formats/testbed.md): a real grid on one machine. Plain
+/// values.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.hpp"
+
+namespace gantry {
+
+/// How tasks are given to a site: to its hosts one by one, or to its batch system.
+enum class SiteVia : std::uint8_t { ssh, slurm, sge };
+
+constexpr std::string_view name_of(SiteVia via) {
+  switch (via) {
+    case SiteVia::slurm:
+      return "slurm";
+    case SiteVia::sge:
+      return "sge";
+    case SiteVia::ssh:
+      break;
+  }
+  return "ssh";
+}
+
+struct TestbedHost {
+  std::string name;
+  double speed = 1;  ///< part of a core that each slot has
+};
+
+struct TestbedSite {
+  std::string name;
+  SiteVia via = SiteVia::ssh;
+  std::uint32_t slots = 1;  ///< of each host
+  std::vector<TestbedHost> hosts;
+  double bandwidth = 0;  ///< of the link to the core, each way, in bytes a second
+  Duration latency{};    ///< of the link, each way
+};
+
+struct TestbedSpec {
+  std::string name;
+  std::string network;  ///< "10.231": the first half of every address; empty: one that is free
+  std::vector<TestbedSite> sites;
+};
+
+}  // namespace gantry

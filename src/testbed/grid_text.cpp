@@ -1,0 +1,55 @@
+#include "testbed/grid_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace gantry::testbed {
+
+namespace {
+
+/// For YAML: in single quotes, which are doubled inside.
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
+  return result + "'";
+}
+
+std::string rate_text(double rate) {
+  constexpr double kMega = 1e6;
+  if (rate >= kMega && std::fmod(rate, kMega / 10) == 0)
+    return fmt::format("{:g} MB/s", rate / kMega);
+  return fmt::format("{:.0f} B/s", rate);
+}
+
+std::string hosts_of(const SitePlan& site) {
+  const bool alike = std::ranges::all_of(
+      site.hosts, [&](const HostPlan& host) { return host.speed == site.hosts[0].speed; });
+  std::string list;
+  for (const auto& host : site.hosts) {
+    if (!list.empty()) list += ", ";
+    list += alike ? host.name : fmt::format("{{ name: {}, speed: {} }}", host.name, host.speed);
+  }
+  return fmt::format("    hosts: [{}]\n{}", list,
+                     alike ? fmt::format("    speed: {}\n", site.hosts[0].speed) : "");
+}
+
+}  // namespace
+
+std::string grid_text(const TestbedPlan& plan, const TestbedFiles& files) {
+  std::string text =
+      fmt::format("# The testbed '{}', made by gantry testbed up.\nsites:\n", plan.name);
+  for (const auto& site : plan.sites) {
+    text += fmt::format("  {}:\n    via: {}\n", site.name, name_of(site.via));
+    text += hosts_of(site);
+    text += fmt::format(
+        "    slots: {}\n    scratch: {}\n    ssh_config: {}\n"
+        "    link: {{ bandwidth: {}, latency: {:g}ms }}\n",
+        site.slots, (home_of_root() / "gantry").string(), quoted(files.ssh_config().string()),
+        rate_text(site.bandwidth), std::chrono::duration<double, std::milli>(site.latency).count());
+  }
+  return text;
+}
+
+}  // namespace gantry::testbed

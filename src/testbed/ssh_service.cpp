@@ -1,0 +1,150 @@
+#include "testbed/ssh_service.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <thread>
+
+#include "base/fd.hpp"
+#include "testbed/system_tool.hpp"
+
+namespace gantry::testbed {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint16_t kSshPort = 22;
+constexpr auto kSshPatience = std::chrono::seconds(30);
+constexpr auto kTryAgain = std::chrono::milliseconds(20);
+
+Result<> make_key(const fs::path& path, const std::string& comment) {
+  TRY(run_tool(
+      {"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", path.string()}));
+  return {};
+}
+
+/// One attempt, for as long as a packet may take there and back, and once more when it is lost.
+bool accepts_connection(const std::string& address) {
+  const UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(kSshPort);
+  ::inet_pton(AF_INET, address.c_str(), &to.sin_addr);
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0) return true;
+  pollfd polled{socket.get(), POLLOUT, 0};
+  if (errno != EINPROGRESS || ::poll(&polled, 1, 3000) != 1) return false;
+  int error = 0;
+  socklen_t size = sizeof error;
+  return ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
+}
+
+}  // namespace
+
+std::string sshd_config_text(const HostPlan& host, const fs::path& inner) {
+  const std::string own = (inner / "hosts" / host.name).string();
+  return fmt::format(
+      "ListenAddress {}:{}\n"
+      "HostKey {}/hostkey\n"
+      "PidFile none\n"
+      "AuthorizedKeysFile {}/id_ed25519.pub\n"
+      "AuthenticationMethods publickey\n"
+      "PasswordAuthentication no\n"
+      "KbdInteractiveAuthentication no\n"
+      "PermitRootLogin prohibit-password\n"
+      "StrictModes no\n"
+      "UsePAM no\n"
+      "UseDNS no\n"
+      "PrintMotd no\n"
+      "PrintLastLog no\n"
+      "MaxStartups 200:30:400\n"
+      "MaxSessions 200\n"
+      "Subsystem sftp internal-sftp\n",
+      host.address, kSshPort, own, inner.string());
+}
+
+std::string ssh_config_text(const TestbedPlan& plan, const TestbedFiles& files) {
+  std::string text = fmt::format("# Hosts of the testbed '{}'. ssh -F {} HOST\n", plan.name,
+                                 files.ssh_config().string());
+  std::string names;
+  for (const auto& site : plan.sites) {
+    for (const auto& host : site.hosts) {
+      text += fmt::format("Host {}\n  HostName {}\n", host.name, host.address);
+      names += " " + host.name;
+    }
+  }
+  text += fmt::format(
+      "Host{}\n"
+      "  User root\n"
+      "  IdentityFile \"{}\"\n"
+      "  IdentitiesOnly yes\n"
+      "  IdentityAgent none\n"
+      "  UserKnownHostsFile \"{}\"\n"
+      "  GlobalKnownHostsFile none\n"
+      "  StrictHostKeyChecking yes\n"
+      "  BatchMode yes\n"
+      "  ConnectTimeout 10\n"
+      "  KexAlgorithms curve25519-sha256\n",
+      names, files.key().string(), files.known_hosts().string());
+  return text;
+}
+
+Result<> prepare_ssh(const TestbedPlan& plan, const TestbedFiles& files) {
+  // sshd keeps no settings for it: it is where it locks itself in before a person is known.
+  std::error_code error;
+  fs::create_directory("/run/sshd", error);
+  TRY(make_key(files.key(), "testbed " + plan.name));
+  std::string known;
+  for (const auto& site : plan.sites) {
+    for (const auto& host : site.hosts) {
+      const fs::path key = files.host(host.name) / "hostkey";
+      TRY(make_key(key, host.name));
+      TRY_ASSIGN(const std::string public_key, read_file(key.string() + ".pub"));
+      known += fmt::format("{} {}", host.address, public_key);
+      TRY(write_file_atomic(files.host(host.name) / "sshd_config",
+                            sshd_config_text(host, inner_folder(plan.name))));
+    }
+  }
+  TRY(write_file_atomic(files.known_hosts(), known));
+  return write_file_atomic(files.ssh_config(), ssh_config_text(plan, files));
+}
+
+std::vector<FolderBind> site_binds(const TestbedPlan& plan, const SitePlan& site,
+                                   const TestbedFiles& files) {
+  const fs::path inner = inner_folder(plan.name);
+  const fs::path own = inner / "sites" / site.name;
+  // The testbed's folder first: it may lie in what the others hide.
+  return {{files.dir, inner}, {own / "home", home_of_root()}, {own / "tmp", "/tmp"}};
+}
+
+Result<StartedDaemon> start_sshd(const TestbedPlan& plan, const HostPlace& place,
+                                 const TestbedFiles& files, const CpuGroup& group) {
+  const HostPlan& host = *place.host;
+  const fs::path config = inner_folder(plan.name) / "hosts" / host.name / "sshd_config";
+  HostDaemon daemon;
+  daemon.argv = {"sshd", "-D", "-e", "-f", config.string()};
+  daemon.log = files.host(host.name) / "sshd.log";
+  daemon.group = group.part(host.name);
+  daemon.netns = host.netns;
+  daemon.hostname = host.name;
+  daemon.binds = site_binds(plan, *place.site, files);
+  return start_daemon(daemon);
+}
+
+Result<> wait_for_ssh(const HostPlan& host, const StartedDaemon& sshd) {
+  const auto deadline = std::chrono::steady_clock::now() + kSshPatience;
+  while (!accepts_connection(host.address)) {
+    TRY(check_running(sshd));
+    if (std::chrono::steady_clock::now() > deadline)
+      return fail(ErrorCode::io,
+                  fmt::format("host '{}' cannot be reached at {}", host.name, host.address));
+    std::this_thread::sleep_for(kTryAgain);
+  }
+  return {};
+}
+
+}  // namespace gantry::testbed

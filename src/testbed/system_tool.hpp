@@ -1,0 +1,26 @@
+#pragma once
+/// Runs one of the system's programs to its end, without a shell.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace gantry::testbed {
+
+/// The program's path: from PATH, or where Debian keeps what is for root. The error says which
+/// package has it.
+Result<std::string> find_tool(const std::string& name);
+
+/// What it printed. The error says which command failed, how, and what it printed. It dies with its
+/// caller. `environment`: "NAME=value", added to ours.
+Result<std::string> run_tool(const std::vector<std::string>& argv,
+                             const std::vector<std::string>& environment = {});
+
+/// For execve(): ours with these in place of, or after, those of the same name. Ends with nullptr;
+/// points into `environment` and into ours.
+std::vector<char*> environment_with(const std::vector<std::string>& environment);
+std::vector<char*> pointers_to(const std::vector<std::string>& argv);
+
+}  // namespace gantry::testbed
