@@ -1,6 +1,7 @@
 #include "testbed/host_load.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <chrono>
 #include <cmath>
@@ -44,6 +45,16 @@ HostLoad load_in(const CpuGroup& group) {
     found.processes.push_back(pid);
   }
   return found;
+}
+
+void end_load(const CpuGroup& group) {
+  constexpr int kTries = 1000;
+  for (int i = 0; i < kTries; ++i) {
+    const HostLoad load = load_in(group);
+    if (load.processes.empty()) return;
+    for (const pid_t pid : load.processes) ::kill(pid, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
 }
 
 }  // namespace gantry::testbed

@@ -25,5 +25,7 @@ struct HostLoad {
   std::vector<pid_t> processes;
 };
 HostLoad load_in(const CpuGroup& group);
+/// Ends it, and waits until it has gone: a host without any processor time left dies slowly.
+void end_load(const CpuGroup& group);
 
 }  // namespace gantry::testbed

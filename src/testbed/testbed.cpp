@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -168,7 +167,7 @@ Result<> Testbed::set_load(const std::string& host, double load) {
   if (members_of(group).empty())
     return fail(ErrorCode::usage, fmt::format("host '{}' is dead", host),
                 fmt::format("'gantry testbed revive {}' starts it again", host));
-  for (const pid_t pid : load_in(group).processes) ::kill(pid, SIGKILL);
+  end_load(group);
   for (const double part : parts_of_load(load)) {
     HostDaemon spinner;
     spinner.program = kOurselves;
