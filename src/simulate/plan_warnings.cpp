@@ -11,19 +11,21 @@ namespace gantry::simulate {
 
 namespace {
 
-/// The different ones, as an agent would describe them. What is not declared is no limit.
-void add_kinds(const GridSite& site, std::vector<Host>& kinds) {
+/// The different ones, as an agent would describe them; the simulator has hosts of its own. What is
+/// not declared is no limit.
+void add_kinds(const GridSite& site, std::vector<gantry::Host>& kinds) {
   for (const GridHosts& hosts : site.hosts) {
-    Host host{.id = HostId(0), .name = hosts.name, .cores = hosts.slots, .memory = hosts.memory};
+    gantry::Host host{
+        .id = HostId(0), .name = hosts.name, .cores = hosts.slots, .memory = hosts.memory};
     if (host.memory == 0) host.memory = std::numeric_limits<std::uint64_t>::max();
-    const bool known = std::ranges::any_of(kinds, [&](const Host& other) {
+    const bool known = std::ranges::any_of(kinds, [&](const gantry::Host& other) {
       return other.cores == host.cores && other.memory == host.memory;
     });
     if (!known) kinds.push_back(std::move(host));
   }
 }
 
-bool runs_some(const SweepApplication& study, const std::vector<Host>& hosts) {
+bool runs_some(const SweepApplication& study, const std::vector<gantry::Host>& hosts) {
   return std::ranges::any_of(study.needs, [&](const auto& one) {
     return engine::unplaceable(one.first, one.resources, hosts).empty();
   });
@@ -59,7 +61,7 @@ void add_idle_sites(const Grid& grid, const SweepApplication& study,
   for (std::size_t i = 0; i < grid.sites.size(); ++i) {
     const GridSite& site = grid.sites[i];
     if (site.hosts.empty()) continue;
-    std::vector<Host> kinds;
+    std::vector<gantry::Host> kinds;
     add_kinds(site, kinds);
     if (!runs_some(study, kinds))
       small.push_back(site.name);
@@ -77,7 +79,7 @@ void add_idle_sites(const Grid& grid, const SweepApplication& study,
 }
 
 /// Of the first task that fits on no host, why.
-std::string first_misfit(const SweepApplication& study, const std::vector<Host>& hosts) {
+std::string first_misfit(const SweepApplication& study, const std::vector<gantry::Host>& hosts) {
   for (const auto& [resources, first] : study.needs)
     if (std::string why = engine::unplaceable(first, resources, hosts); !why.empty()) return why;
   return {};
@@ -87,7 +89,7 @@ std::string first_misfit(const SweepApplication& study, const std::vector<Host>&
 
 std::vector<std::string> plan_warnings(const Grid& grid, const SweepApplication& study) {
   std::vector<std::string> warnings;
-  std::vector<Host> kinds;
+  std::vector<gantry::Host> kinds;
   for (const GridSite& site : grid.sites) add_kinds(site, kinds);
   const std::string misfit = first_misfit(study, kinds);
   if (!misfit.empty())
