@@ -1,17 +1,25 @@
 // gantry-agent: runs tasks on this host for gantry. Started by gantry, not by people.
-//   gantry-agent DIR OUTPUT_DIR   (descriptor 3, if open, is told when the agent is ready)
-//   gantry-agent files SCRATCH    (takes and gives files on standard input and output)
+//   gantry-agent DIR OUTPUT_DIR [SCRATCH]   serves in DIR (descriptor 3, if open, is told when it
+//   is
+//                                           ready); tasks' inputs are in the depot below SCRATCH
+//   gantry-agent relay STATE_DIR SCRATCH    joins standard input and output to such an agent
+//   gantry-agent files SCRATCH              takes and gives files on standard input and output
 
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
+#include <memory>
 #include <string_view>
 
 #include "agent/agent.hpp"
+#include "agent/relay.hpp"
+#include "depot/depot.hpp"
 #include "depot/file_server.hpp"
 
 namespace {
@@ -34,33 +42,77 @@ void become_daemon() {
   if (::fork() != 0) std::_Exit(0);
 }
 
-int report(const gantry::Result<>& result) {
+int status_of(const gantry::Result<>& result) {
   if (result) return 0;
   std::fprintf(stderr, "gantry-agent: %s\n", result.error().message.c_str());
   return 3;
 }
 
+/// Puts what the depot has of a task's inputs into its sandbox.
+gantry::agent::Staging stage_inputs(const std::filesystem::path& scratch,
+                                    const gantry::agent::Start& start) {
+  gantry::agent::Staging staging;
+  const auto fail = [&](const gantry::Error& error) {
+    staging.error = EIO;
+    staging.problem = error.message;
+  };
+  auto depot = gantry::depot::Depot::open(scratch);
+  if (!depot) return fail(depot.error()), staging;
+  for (const auto& input : start.inputs) {
+    const auto content = gantry::Digest::from_hex(input.content);
+    const std::filesystem::path below = std::filesystem::path(input.path).lexically_normal();
+    if (!content || below.is_absolute() || below.empty() || *below.begin() == "..")
+      return fail({gantry::ErrorCode::peer, "an input has no place in the sandbox", ""}), staging;
+    const auto linked =
+        depot->link_into(*content, std::filesystem::path(start.sandbox) / below, input.executable);
+    if (linked) continue;
+    const auto code = linked.error().code;
+    if (code != gantry::ErrorCode::gone && code != gantry::ErrorCode::corrupt)
+      return fail(linked.error()), staging;
+    staging.unstaged.push_back(input.content);
+    staging.problem = linked.error().message;
+  }
+  return staging;
+}
+
+int serve(int argc, char** argv) {
+  forget_caller();
+  gantry::UniqueFd ready(::fcntl(3, F_GETFD) >= 0 ? 3 : ::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  ::fcntl(ready.get(), F_SETFD, FD_CLOEXEC);
+  become_daemon();
+  gantry::agent::AgentConfig config{argv[1], argv[2]};
+  if (argc == 4) {
+    config.stage = [scratch = std::filesystem::path(argv[3])](const gantry::agent::Start& start) {
+      return stage_inputs(scratch, start);
+    };
+  }
+  return status_of(gantry::agent::serve(config, std::move(ready)));
+}
+
+int relay(char** argv) {
+  ::signal(SIGPIPE, SIG_IGN);
+  const auto state = std::filesystem::absolute(argv[2]).lexically_normal();
+  const auto scratch = std::filesystem::canonical(argv[3]);
+  return status_of(gantry::agent::relay(state, {"/proc/self/exe", {scratch.string()}}, STDIN_FILENO,
+                                        STDOUT_FILENO));
+}
+
 int serve_files(const char* scratch) {
-  return report(gantry::depot::serve_files(STDIN_FILENO, STDOUT_FILENO, scratch));
+  return status_of(gantry::depot::serve_files(STDIN_FILENO, STDOUT_FILENO, scratch));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fputs("gantry-agent is started by gantry; see gantry --help\n", stderr);
-    return 2;
-  }
   try {
-    if (std::string_view(argv[1]) == "files") return serve_files(argv[2]);
-    forget_caller();
-    gantry::UniqueFd ready(::fcntl(3, F_GETFD) >= 0 ? 3
-                                                    : ::open("/dev/null", O_WRONLY | O_CLOEXEC));
-    ::fcntl(ready.get(), F_SETFD, FD_CLOEXEC);
-    become_daemon();
-    return report(gantry::agent::serve({argv[1], argv[2]}, std::move(ready)));
+    const std::string_view mode = argc > 1 ? argv[1] : "";
+    if (argc == 3 && mode == "files") return serve_files(argv[2]);
+    if (argc == 4 && mode == "relay") return relay(argv);
+    if (argc == 3 || argc == 4) return serve(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "gantry-agent: %s\n", error.what());
+    return 3;
   }
-  return 3;
+  std::fputs("gantry-agent is started by gantry; see gantry --help\n", stderr);
+  return 2;
 }

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "model/host.hpp"
@@ -16,6 +17,20 @@
 
 namespace gantry {
 
+/// A file that a task reads, for hosts that do not see this machine's files.
+struct TaskFile {
+  std::string path;  ///< absolute, here
+  Digest content;
+  std::uint64_t bytes = 0;
+  bool executable = false;
+};
+
+/// An output that has come here, and where it belongs once its task's report counts.
+struct FetchedFile {
+  std::string here;
+  std::string path;
+};
+
 /// A report that stays with the agent until acknowledge(receipt): only then may the agent forget
 /// it.
 struct ReportReceived {
@@ -23,11 +38,33 @@ struct ReportReceived {
   Fingerprint fingerprint;  ///< of the task when it was started
   HostId host;
   std::uint64_t receipt = 0;
+  std::vector<FetchedFile> outputs{};  ///< of a task that ran where they could not be written here
+  std::string note{};                  ///< what the launcher itself wanted back with the report
+};
+/// It has left its host to others; its outputs are on their way, then its report comes.
+struct TaskComputed {
+  TaskKey key;
+  HostId host;
+};
+/// A shared file is at the site now, whoever brought it.
+struct FileBrought {
+  FileId file;
+  SiteId site;
+};
+struct BringFailed {
+  FileId file;
+  SiteId site;
+  std::string why;
+};
+/// It was there, and is not any more.
+struct FileLost {
+  FileId file;
+  SiteId site;
 };
 struct HostAppeared {
   Host host;
 };
-/// The agent is gone and could not be brought back.
+/// The host cannot be reached, or its agent could not be brought back. It may appear again.
 struct HostVanished {
   HostId host;
   std::string why;
@@ -47,8 +84,9 @@ struct LauncherNotice {
   std::string text;
 };
 
-using LauncherEvent = std::variant<HostAppeared, HostVanished, TaskRunning, TaskReturned,
-                                   ReportReceived, LauncherNotice>;
+using LauncherEvent =
+    std::variant<HostAppeared, HostVanished, TaskRunning, TaskReturned, TaskComputed,
+                 ReportReceived, FileBrought, BringFailed, FileLost, LauncherNotice>;
 
 class Launcher {
  public:
@@ -65,8 +103,15 @@ class Launcher {
   /// other does. A launcher whose hosts share the folders that tasks write to gives each attempt
   /// folders of its own, and brings outputs to their place only of the one whose report is
   /// acknowledged as the result. (The local launcher has one host, where there are no twins.)
+  /// `files` are what it reads; they need not be told where files_travel() is false.
   virtual void start(const TaskKey& key, HostId host, const Task& task,
-                     const Fingerprint& fingerprint) = 0;
+                     const Fingerprint& fingerprint, const std::vector<TaskFile>& files) = 0;
+  /// Tasks on the host read and write files of another site, to which theirs are brought.
+  [[nodiscard]] virtual bool files_travel(HostId) const { return false; }
+  /// Sends a shared file, which may be a folder of many, to a site. FileBrought or BringFailed
+  /// answers. REQUIRES (also below): a host of the site is up, and files travel there.
+  virtual void bring(FileId, SiteId, const std::vector<TaskFile>&) {}
+  virtual void drop(FileId, SiteId) {}
   /// Ends the attempt's process tree (politely first); the report that follows says `cancelled`.
   virtual void cancel(const TaskKey& key, HostId host) = 0;
   /// Asks for everything back that was handed over and has not started: TaskReturned events follow.

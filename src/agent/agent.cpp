@@ -83,6 +83,7 @@ Result<> Agent::loop() {
       wake_stopped_slots();
     }
     dispatch();
+    tell_load(now);
     flush();
   }
   clean_up();
@@ -102,8 +103,10 @@ bool Agent::may_leave(SteadyClock::time_point now) {
 }
 
 std::chrono::milliseconds Agent::time_to_wait(SteadyClock::time_point now) const {
-  if (flush_at_ == kNotNow) return gantry_ && queue_.running() == 0 ? -1ms : kLookEvery;
-  return std::clamp(std::chrono::ceil<std::chrono::milliseconds>(flush_at_ - now), 0ms, 1000ms);
+  const auto due = std::min(flush_at_, load_at_);
+  if (due == kNotNow) return gantry_ && queue_.running() == 0 ? -1ms : kLookEvery;
+  const auto wait = std::chrono::ceil<std::chrono::milliseconds>(due - now);
+  return std::clamp<std::chrono::milliseconds>(wait, 0ms, kLookEvery);
 }
 
 void Agent::clean_up() {
@@ -171,7 +174,7 @@ void Agent::serve_newcomer(std::size_t index) {
 
 void Agent::drop_gantry() {
   gantry_.close();
-  flush_at_ = kNotNow;
+  flush_at_ = load_at_ = kNotNow;
   queue_.clear();  // nobody waits for these; the next gantry hands them over again
   for (auto& slot : slots_) slot->announced = false;
 }
@@ -191,6 +194,13 @@ void Agent::take_messages() {
     on_message(*frame);
   }
   if (gantry_.broken()) drop_gantry();
+}
+
+void Agent::tell_load(SteadyClock::time_point now) {
+  if (!gantry_ || now < load_at_) return;
+  load_at_ = now + std::chrono::nanoseconds(hello_.load_every_ns);
+  encode(gantry_.outbox(), load_.look(config_.dir));
+  poller_.send(gantry_, kGantryToken);
 }
 
 void Agent::note_news() {

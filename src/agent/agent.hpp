@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 
+#include "agent/staging.hpp"
 #include "base/fd.hpp"
 #include "base/result.hpp"
 
@@ -15,6 +16,7 @@ namespace gantry::agent {
 struct AgentConfig {
   std::filesystem::path dir;         ///< absolute: lock, socket, pid, slot logs
   std::filesystem::path output_dir;  ///< absolute: where large output goes
+  StageInputs stage = {};            ///< for tasks with a sandbox; empty: there are none here
   std::string mark = {};  ///< NAME=value in the environment of all its tasks; set by serve()
 };
 

@@ -10,6 +10,7 @@
 
 #include "agent/agent.hpp"
 #include "agent/frame_stream.hpp"
+#include "agent/host_load.hpp"
 #include "agent/poller.hpp"
 #include "agent/protocol.hpp"
 #include "agent/report_book.hpp"
@@ -26,7 +27,7 @@ class Agent {
       : config_(std::move(config)),
         lock_(std::move(lock)),
         poller_(std::move(poller)),
-        slots_({config_.dir, config_.output_dir, config_.mark, 0, lock_.get()}) {}
+        slots_({config_.dir, config_.output_dir, config_.mark, 0, config_.stage, lock_.get()}) {}
 
   Result<> recover();
   Result<> listen();
@@ -55,6 +56,7 @@ class Agent {
   void drop_gantry();
   void note_news();
   void flush();
+  void tell_load(SteadyClock::time_point now);
   // Messages from gantry.
   void on_message(const Frame& frame);
   void on_hello(Hello hello);
@@ -86,6 +88,8 @@ class Agent {
   SteadyClock::time_point born_ = SteadyClock::now();
   SteadyClock::time_point flush_at_ = kNotNow;  ///< when the news must be sent
   SteadyClock::time_point looked_for_stopped_ = born_;
+  SteadyClock::time_point load_at_ = kNotNow;  ///< when gantry is told what the host has left
+  HostLoad load_;
   bool was_served_ = false;
   bool crowded_ = false;  ///< no more slots can be made; until one is free
   bool said_crowded_ = false;

@@ -8,7 +8,10 @@
 #include "agent/agent_impl.hpp"
 #include "agent/causes.hpp"
 #include "agent/slot_log.hpp"
+#include "base/machine.hpp"
 #include "base/time.hpp"
+
+extern char** environ;
 
 namespace gantry::agent {
 
@@ -43,6 +46,8 @@ void Agent::on_message(const Frame& frame) {
 Welcome Agent::introduction() const {
   Welcome welcome;
   welcome.pid = ::getpid();
+  welcome.cores = usable_cores();
+  welcome.memory = usable_memory();
   return welcome;
 }
 
@@ -64,7 +69,12 @@ void Agent::on_hello(Hello hello) {
   for (const auto& report : reports) encode_ended(gantry_.outbox(), report.receipt, report.body);
   poller_.send(gantry_, kGantryToken);
   hello_ = std::move(hello);
-  queue_.set_capacity(hello_.cores, hello_.memory);
+  if (hello_.own_environment)
+    for (char** entry = environ; *entry != nullptr; ++entry)
+      hello_.environment.emplace_back(*entry);
+  if (hello_.load_every_ns > 0) load_at_ = SteadyClock::now();
+  queue_.set_capacity(hello_.cores != 0 ? hello_.cores : usable_cores(),
+                      hello_.memory != 0 ? hello_.memory : usable_memory());
   for (auto& slot : slots_) slot->has_hello = false;
 }
 

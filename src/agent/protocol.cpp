@@ -50,6 +50,7 @@ void put(Encoder& e, const Ended& m) {
   e.u32(static_cast<std::uint32_t>(m.collected.size()));
   for (const auto& [path, content] : m.collected) e.str(path).str(content);
   e.str(m.tag);
+  if (!m.unstaged.empty()) put(e, m.unstaged);
 }
 
 Ended get_ended(Decoder& d) {
@@ -71,7 +72,25 @@ Ended get_ended(Decoder& d) {
     content = d.str();
   }
   m.tag = d.str();
+  if (!d.at_end())
+    m.unstaged = get_list(d);  // mostly there are none, and logs of earlier agents know none
   return m;
+}
+
+void put(Encoder& e, const std::vector<StagedInput>& inputs) {
+  e.u32(static_cast<std::uint32_t>(inputs.size()));
+  for (const auto& input : inputs)
+    e.str(input.path).str(input.content).u8(input.executable ? 1 : 0);
+}
+
+std::vector<StagedInput> get_inputs(Decoder& d) {
+  std::vector<StagedInput> inputs(d.count(2 * sizeof(std::uint32_t) + 1));
+  for (auto& input : inputs) {
+    input.path = d.str();
+    input.content = d.str();
+    input.executable = d.u8() != 0;
+  }
+  return inputs;
 }
 
 /// A message counts only when every field was there and nothing is left over.
@@ -87,6 +106,7 @@ void encode(std::string& out, const Hello& m) {
   FrameWriter frame(out, MessageType::hello);
   frame.encoder.u32(m.version).u32(m.cores).u64(m.memory).i64(m.grace_ns);
   put(frame.encoder, m.environment);
+  frame.encoder.u8(m.own_environment ? 1 : 0).i64(m.load_every_ns);
 }
 
 void encode(std::string& out, const Start& m) {
@@ -99,6 +119,8 @@ void encode(std::string& out, const Start& m) {
   e.str(m.workdir).u8(m.make_workdir ? 1 : 0);
   put(e, m.outputs);
   put(e, m.collect);
+  e.str(m.sandbox);
+  put(e, m.inputs);
   e.str(m.tag);
   e.u64(m.log_serial).u64(m.log_safe);
 }
@@ -121,6 +143,7 @@ void encode(std::string& out, const Welcome& m) {
   FrameWriter frame(out, MessageType::welcome);
   Encoder& e = frame.encoder;
   e.u32(m.version).u32(static_cast<std::uint32_t>(m.pid));
+  e.u32(m.cores).u64(m.memory);
   e.u32(static_cast<std::uint32_t>(m.running.size()));
   for (const auto& running : m.running) {
     put(e, running.key);
@@ -145,6 +168,11 @@ void encode(std::string& out, const Notice& m) {
   frame.encoder.str(m.text);
 }
 
+void encode(std::string& out, const Load& m) {
+  FrameWriter frame(out, MessageType::load);
+  frame.encoder.u32(m.free_millicores).u64(m.free_memory).u64(m.free_disk).i64(m.clock_ns);
+}
+
 void encode(std::string& out, std::uint64_t receipt, const Ended& m) {
   FrameWriter frame(out, MessageType::ended);
   frame.encoder.u64(receipt);
@@ -167,6 +195,8 @@ std::optional<Hello> decode_hello(std::string_view body) {
   m.memory = d.u64();
   m.grace_ns = d.i64();
   m.environment = get_list(d);
+  m.own_environment = d.u8() != 0;
+  m.load_every_ns = d.i64();
   return whole(d, std::move(m));
 }
 
@@ -183,6 +213,8 @@ std::optional<Start> decode_start(std::string_view body) {
   m.make_workdir = d.u8() != 0;
   m.outputs = get_list(d);
   m.collect = get_list(d);
+  m.sandbox = d.str();
+  m.inputs = get_inputs(d);
   m.tag = d.str();
   m.log_serial = d.u64();
   m.log_safe = d.u64();
@@ -208,6 +240,8 @@ std::optional<Welcome> decode_welcome(std::string_view body) {
   m.version = d.u32();
   m.pid = static_cast<std::int32_t>(d.u32());
   if (d.ok() && m.version != kProtocolVersion) return m;
+  m.cores = d.u32();
+  m.memory = d.u64();
   m.running.resize(d.count(5 * sizeof(std::uint32_t)));
   for (auto& running : m.running) {
     running.key = get_key(d);
@@ -229,6 +263,16 @@ std::optional<Notice> decode_notice(std::string_view body) {
   Decoder d(body);
   Notice m{std::string(d.str())};
   return whole(d, std::move(m));
+}
+
+std::optional<Load> decode_load(std::string_view body) {
+  Decoder d(body);
+  Load m;
+  m.free_millicores = d.u32();
+  m.free_memory = d.u64();
+  m.free_disk = d.u64();
+  m.clock_ns = d.i64();
+  return whole(d, m);
 }
 
 std::optional<std::pair<std::uint64_t, Ended>> decode_ended(std::string_view body) {

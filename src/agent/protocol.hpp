@@ -14,7 +14,7 @@
 
 namespace gantry::agent {
 
-inline constexpr std::uint32_t kProtocolVersion = 2;
+inline constexpr std::uint32_t kProtocolVersion = 3;
 /// Larger than any argv the kernel takes (2 MiB), any captured output and any set of result files.
 inline constexpr std::size_t kMaxFrame = std::size_t{64} << 20;
 
@@ -31,10 +31,19 @@ struct AttemptKey {
 /// The first message on a connection.
 struct Hello {
   std::uint32_t version = kProtocolVersion;
-  std::uint32_t cores = 1;                ///< to pack tasks into
-  std::uint64_t memory = 0;               ///< bytes to pack declared memory into
+  std::uint32_t cores = 1;                ///< to pack tasks into; 0 = all that the host has
+  std::uint64_t memory = 0;               ///< bytes to pack declared memory into; 0 = all of it
   std::int64_t grace_ns = 5'000'000'000;  ///< between SIGTERM and SIGKILL
   std::vector<std::string> environment;   ///< "NAME=value": what every task inherits
+  bool own_environment = false;           ///< what the agent has itself is inherited, too
+  std::int64_t load_every_ns = 0;         ///< between two Load messages; 0 = none
+};
+
+/// An input that the site's depot holds, and where the task expects it.
+struct StagedInput {
+  std::string path;     ///< relative to the sandbox
+  std::string content;  ///< its hash, as hexadecimal digits
+  bool executable = false;
 };
 
 struct Start {
@@ -48,7 +57,9 @@ struct Start {
   bool make_workdir = false;
   std::vector<std::string> outputs;
   std::vector<std::string> collect;
-  std::string tag;  ///< comes back in the report, unread
+  std::string sandbox;              ///< absolute: a folder of the attempt's own; empty = none
+  std::vector<StagedInput> inputs;  ///< to be put into it before the start
+  std::string tag;                  ///< comes back in the report, unread
   /// For the shepherd's log: this will be the slot's report number `log_serial`, and those up to
   /// `log_safe` are acknowledged.
   std::uint64_t log_serial = 0;
@@ -71,6 +82,8 @@ struct Ack {
 struct Welcome {
   std::uint32_t version = kProtocolVersion;
   std::int32_t pid = 0;
+  std::uint32_t cores = 0;   ///< that the host has
+  std::uint64_t memory = 0;  ///< bytes
   struct Running {
     AttemptKey key;
     std::int64_t started_ns = 0;
@@ -89,6 +102,14 @@ struct Returned {
 };
 struct Notice {
   std::string text;
+};
+
+/// What the host has left, now and then: also a sign of life.
+struct Load {
+  std::uint32_t free_millicores = 0;
+  std::uint64_t free_memory = 0;
+  std::uint64_t free_disk = 0;
+  std::int64_t clock_ns = 0;
 };
 
 struct Captured {
@@ -114,6 +135,7 @@ struct Ended {
   Captured err;
   std::vector<std::pair<std::string, std::string>> collected;
   std::string tag;
+  std::vector<std::string> unstaged;  ///< contents that the depot lacked: it was not started
 };
 
 enum class MessageType : std::uint8_t {
@@ -129,6 +151,7 @@ enum class MessageType : std::uint8_t {
   /// Body: a u64, then the encoded Ended. Between agent and gantry the number is the receipt; from
   /// a shepherd it is 1 when the report is in the slot's log, 0 when it could not be written there.
   ended = 20,
+  load = 21,
 };
 
 struct Frame {
@@ -145,6 +168,7 @@ void encode(std::string& out, const Welcome& message);
 void encode(std::string& out, const Started& message);
 void encode(std::string& out, const Returned& message);
 void encode(std::string& out, const Notice& message);
+void encode(std::string& out, const Load& message);
 void encode(std::string& out, std::uint64_t receipt, const Ended& message);
 /// The same frame, from the body of another one with another receipt.
 void encode_ended(std::string& out, std::uint64_t receipt, std::string_view ended_body);
@@ -156,6 +180,7 @@ std::optional<Ack> decode_ack(std::string_view body);
 std::optional<Welcome> decode_welcome(std::string_view body);
 std::optional<Started> decode_started(std::string_view body);
 std::optional<Notice> decode_notice(std::string_view body);
+std::optional<Load> decode_load(std::string_view body);
 std::optional<std::pair<std::uint64_t, Ended>> decode_ended(std::string_view body);
 /// The key at the head of a Start, or (after its receipt) of an Ended, without decoding the rest.
 std::optional<AttemptKey> peek_ended_key(std::string_view ended_body);

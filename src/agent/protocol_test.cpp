@@ -177,6 +177,38 @@ TEST(Protocol, DamagedMessagesAreSafeToDecode) {
   }));
 }
 
+TEST(Protocol, ATasksSandboxAndWhatItsDepotLackedTravel) {
+  Start start = example_start();
+  start.sandbox = "/scratch/work/1.2.3";
+  start.inputs = {{"mesh/a.dat", std::string(32, 'a'), false}, {"sim", std::string(32, 'b'), true}};
+  const auto read = decode_start(body_of(frame_of(start)));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->sandbox, start.sandbox);
+  ASSERT_EQ(read->inputs.size(), 2U);
+  EXPECT_EQ(read->inputs[0].path, "mesh/a.dat");
+  EXPECT_FALSE(read->inputs[0].executable);
+  EXPECT_EQ(read->inputs[1].content, std::string(32, 'b'));
+  EXPECT_TRUE(read->inputs[1].executable);
+
+  Ended ended = example_ended();
+  ended.unstaged = {std::string(32, 'a')};
+  std::string frame;
+  encode(frame, 7, ended);
+  const auto told = decode_ended(body_of(frame));
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->second.unstaged, ended.unstaged);
+}
+
+TEST(Protocol, AHostsLoadTravels) {
+  const auto load = decode_load(body_of(frame_of(Load{1500, 1 << 30, 5, -1})));
+  ASSERT_TRUE(load);
+  EXPECT_EQ(load->free_millicores, 1500U);
+  EXPECT_EQ(load->free_memory, std::uint64_t{1} << 30);
+  EXPECT_EQ(load->free_disk, 5U);
+  EXPECT_EQ(load->clock_ns, -1);
+  EXPECT_FALSE(decode_load("short"));
+}
+
 TEST(Protocol, CutOrPaddedMessagesAreRefused) {
   const std::string start = body_of(frame_of(example_start()));
   std::string frame;

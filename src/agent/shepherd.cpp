@@ -207,6 +207,7 @@ class Shepherd {
     if (log_) log_->append(frame_);
     if (has_zero_byte(start))
       return not_started(EINVAL, "an argument, variable or path holds a zero byte");
+    if (!start.sandbox.empty() && !stage(start)) return false;
     if (const auto problem = prepare_files(start, old_files_))
       return not_started(problem->first, problem->second);
     const std::string stem =
@@ -232,6 +233,18 @@ class Shepherd {
         failure.error,
         std::string(failure.stage) + " " +
             (std::strstr(failure.stage, "directory") ? start.workdir : start.argv[0]));
+  }
+
+  /// Puts the inputs into the task's sandbox. What the depot lacks is not the task's fault.
+  bool stage(const Start& start) {
+    if (!config_.stage) return not_started(ENOSYS, "this agent has no depot");
+    Staging staging = config_.stage(start);
+    if (staging.error == 0 && staging.unstaged.empty()) return true;
+    if (staging.unstaged.empty()) return not_started(staging.error, staging.problem);
+    current_.cause = static_cast<std::uint8_t>(Cause::lost);
+    current_.detail = staging.problem;
+    current_.unstaged = std::move(staging.unstaged);
+    return false;
   }
 
   bool not_started(int error, const std::string& what) {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <string>
 
+#include "agent/staging.hpp"
 #include "base/fd.hpp"
 #include "base/result.hpp"
 
@@ -20,6 +21,7 @@ struct ShepherdConfig {
   std::filesystem::path output_dir;
   std::string mark;  ///< NAME=value for the environment of its tasks
   unsigned slot = 0;
+  StageInputs stage;
   int lock_fd = -1;  ///< the agent's flock, which lives until the last shepherd is gone
 };
 

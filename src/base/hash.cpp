@@ -1,13 +1,15 @@
 #include "base/hash.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <array>
 #include <cerrno>
 #include <charconv>
+#include <cinttypes>
+#include <cstdio>
 #include <vector>
 
 #include "base/fd.hpp"
@@ -59,7 +61,9 @@ Digest Hasher::digest() const {
 }
 
 std::string Digest::hex() const {
-  return fmt::format("{:016x}{:016x}", high, low);
+  std::array<char, 33> text;  // 32 digits and the end
+  std::snprintf(text.data(), text.size(), "%016" PRIx64 "%016" PRIx64, high, low);
+  return text.data();
 }
 
 Result<Digest> Digest::from_hex(std::string_view text) {
@@ -70,7 +74,7 @@ Result<Digest> Digest::from_hex(std::string_view text) {
   };
   if (text.size() != 32 || !parse(text.substr(0, 16), d.high) || !parse(text.substr(16), d.low)) {
     return fail(ErrorCode::corrupt,
-                fmt::format("'{}' is not a digest of 32 hexadecimal digits", text));
+                "'" + std::string(text) + "' is not a digest of 32 hexadecimal digits");
   }
   return d;
 }

@@ -16,6 +16,7 @@
 #include "cli/study.hpp"
 #include "cli/task_list.hpp"
 #include "driver/outdated.hpp"
+#include "spec/grid_file.hpp"
 
 namespace gantry::cli {
 namespace {
@@ -221,6 +222,8 @@ void add_session_options(CLI::App& command, SessionOptions& options) {
       ->type_name("N[%]")
       ->transform(cores_of)
       ->check(CLI::Range(1U, 4096U).description(""));
+  command.add_option("--grid", options.grid, "Run on the sites of a grid file, too")
+      ->type_name("FILE");
   command.add_flag("--keep-going", options.keep_going, "Go on even if everything fails at first");
   command.add_option("--max-fails", options.max_fails, "Start nothing more after N failures")
       ->type_name("N")
@@ -249,6 +252,13 @@ Result<int> run_session(Context& context, const spec::LoadedSweep& study,
                         const SessionOptions& options, driver::Options how) {
   how.state_dir = context.state_dir;
   how.job_log = options.job_log;
+  if (!options.grid.empty()) {
+    TRY_ASSIGN(how.grid, spec::load_grid(options.grid));
+    for (const GridSite& site : how.grid->sites)
+      if (site.access == SiteAccess::none && site.name != kHomeSite && !options.quiet)
+        context.note(
+            fmt::format("gantry: warning: site '{}' has no 'via': only plans use it", site.name));
+  }
   how.jobs = options.jobs;
   how.keep_going = options.keep_going;
   how.max_fails = options.max_fails;

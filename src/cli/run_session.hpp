@@ -14,6 +14,7 @@
 namespace gantry::cli {
 
 struct SessionOptions {
+  std::string grid;  ///< a grid file; empty = this machine
   std::uint32_t jobs = 0;
   bool keep_going = false;
   std::uint32_t max_fails = 0;

@@ -86,8 +86,7 @@ Result<Digest> ContentCache::digest_as(Kind kind, const std::string& path, const
       .digest();
 }
 
-/// Names and contents of everything below, in the order of the names.
-Result<Digest> ContentCache::tree_digest(const std::string& path, const Stop& stop) {
+Result<std::vector<std::string>> ContentCache::tree(const std::string& path) {
   std::error_code error;
   std::vector<std::string> files;
   for (std::filesystem::recursive_directory_iterator at(path, error), end; at != end && !error;
@@ -100,12 +99,35 @@ Result<Digest> ContentCache::tree_digest(const std::string& path, const Stop& st
   }
   if (error) return fail(ErrorCode::io, path + ": " + error.message());
   std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// Names and contents of everything below, in the order of the names.
+Result<Digest> ContentCache::tree_digest(const std::string& path, const Stop& stop) {
+  TRY_ASSIGN(const auto files, tree(path));
   Hasher hasher;
   for (const auto& file : files) {
     TRY_ASSIGN(const Digest content, digest(file, stop));
     hasher.add(file).add(content);
   }
   return hasher.digest();
+}
+
+Result<std::vector<TaskFile>> ContentCache::files(const std::string& path, const Stop& stop) {
+  std::vector<std::string> paths{path};
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    TRY_ASSIGN(paths, tree(path));
+  }
+  std::vector<TaskFile> files;
+  for (auto& each : paths) {
+    TRY_ASSIGN(const Digest content, digest(each, stop));
+    struct stat info {};
+    if (::stat(each.c_str(), &info) != 0) return fail_errno(each);
+    files.push_back({std::move(each), content, static_cast<std::uint64_t>(info.st_size),
+                     (info.st_mode & S_IXUSR) != 0});
+  }
+  return files;
 }
 
 /// The state directory changes all the time, and so do others of its name below.

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "actuate/launcher.hpp"
 #include "base/hash.hpp"
 #include "base/result.hpp"
 #include "model/outcome.hpp"
@@ -33,6 +34,9 @@ class ContentCache {
   /// The digest of a file, or of a directory's tree. Error io when it is not there, or neither (a
   /// pipe has no contents to compare, and may never end).
   Result<Digest> digest(const std::string& path, const Stop& stop = {});
+
+  /// The file itself, or all files of a folder, for those who do not see them here.
+  Result<std::vector<TaskFile>> files(const std::string& path, const Stop& stop = {});
 
   /// Who says that a file is an input: `inputs:`, or the command that runs it, or a value.
   enum class Kind : std::uint8_t { named, program, value };
@@ -77,6 +81,8 @@ class ContentCache {
     Digest digest;
     friend bool operator==(const Known&, const Known&) = default;
   };
+  /// Regular files below a folder, in the order of their names.
+  Result<std::vector<std::string>> tree(const std::string& path);
   Result<Digest> tree_digest(const std::string& path, const Stop& stop);
   /// As digest(); but nobody said that a value's file is worth reading all of it.
   Result<Digest> digest_as(Kind kind, const std::string& path, const Stop& stop);

@@ -4,10 +4,13 @@
 #include <system_error>
 
 #include "actuate/launch/local_launcher.hpp"
+#include "base/machine.hpp"
 #include "driver/content_cache.hpp"
+#include "driver/grid_launch.hpp"
 #include "driver/orphan_cancel.hpp"
 #include "driver/run_setup.hpp"
 #include "driver/session.hpp"
+#include "driver/shared_inputs.hpp"
 #include "driver/take_over.hpp"
 #include "driver/undriven_runs.hpp"
 #include "store/run_lock.hpp"
@@ -53,12 +56,14 @@ Result<Summary> drive(const Sweep& sweep, const SpecSource& source, const Option
   ContentCache contents(store, options.state_dir);
   contents.leave_out([&] { return written_files(sweep, options); });
   UndrivenRuns others(store, options);
-  const auto launcher = local_site(options);
+  TRY_ASSIGN(auto sites, launch_grid(options, source.base_dir));
+  const SharedInputs shared = sites.travels ? SharedInputs(sweep) : SharedInputs();
   TRY_ASSIGN(const auto ours, run_to_continue(store, sweep, options));
-  TRY_ASSIGN(auto opened, take_over(*launcher, store, others, sweep, ours ? ours->id : RunId{},
-                                    observer, clock));
-  TRY_ASSIGN(auto run, prepare_run(store, sweep, source, options, contents, clock.now()));
-  Session session(sweep, options, observer, store, contents, *launcher, others, clock,
+  TRY_ASSIGN(auto opened, take_over(*sites.launcher, store, others, sweep,
+                                    ours ? ours->id : RunId{}, observer, clock));
+  TRY_ASSIGN(auto run,
+             prepare_run(store, sweep, source, options, contents, clock.now(), sites.map, shared));
+  Session session(sweep, options, observer, store, contents, *sites.launcher, shared, others, clock,
                   std::move(run));
   return session.run(std::move(opened));
 }

@@ -7,11 +7,13 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "model/event.hpp"
+#include "model/grid.hpp"
 #include "model/sweep.hpp"
 #include "schedule/registry.hpp"
 #include "store/store.hpp"
@@ -21,6 +23,7 @@ namespace gantry::driver {
 struct Options {
   std::filesystem::path state_dir;  ///< `.gantry`
   std::filesystem::path job_log{};  ///< a file that the caller writes; empty = none
+  std::optional<Grid> grid{};       ///< where tasks may run; without: this machine
   std::uint32_t jobs = 0;           ///< tasks at once (cores to pack into); 0 = one a core
   bool fresh = false;               ///< a new run that reuses nothing
   bool keep_going = false;          ///< also when everything so far has failed

@@ -77,7 +77,8 @@ class FakeLauncher final : public Launcher {
     events_.insert(events_.begin(), HostAppeared{{HostId(1), "fake", 2, 0}});
     return {};
   }
-  void start(const TaskKey& key, HostId host, const Task& task, const Fingerprint& print) override {
+  void start(const TaskKey& key, HostId host, const Task& task, const Fingerprint& print,
+             const std::vector<TaskFile>&) override {
     started.push_back(key);
     AttemptReport report;
     report.key = key;

@@ -18,18 +18,25 @@ using engine::TaskState;
 constexpr schedule::Seconds kPlanEvery = 60;  ///< by schedulers that plan; they adapt it
 constexpr std::uint32_t kGroup = 10'000;      ///< events that are made durable together
 
+engine::Workload workload_of(const Sweep& sweep, const SharedInputs& shared) {
+  engine::Workload workload = engine::workload_of(sweep);
+  shared.describe(workload, sweep);
+  return workload;
+}
+
 class Setup {
  public:
   Setup(store::Store& store, const Sweep& sweep, const Options& options, ContentCache& contents,
-        TimePoint now, std::unique_ptr<schedule::Scheduler> scheduler)
+        TimePoint now, std::unique_ptr<schedule::Scheduler> scheduler, const SiteMap& map,
+        const SharedInputs& shared)
       : store_(store),
         sweep_(sweep),
         options_(options),
         contents_(contents),
         now_(now),
         run_{RunId{}, false,
-             engine::Engine(engine::workload_of(sweep), {options.keep_going, options.max_fails},
-                            std::move(scheduler)),
+             engine::Engine(workload_of(sweep, shared), {options.keep_going, options.max_fails},
+                            std::move(scheduler), map),
              0},
         old_results_(store, sweep, options.state_dir) {}
 
@@ -238,10 +245,12 @@ Result<std::optional<store::RunRecord>> run_to_continue(const store::Store& stor
 }
 
 Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep, const SpecSource& source,
-                                const Options& options, ContentCache& contents, TimePoint now) {
+                                const Options& options, ContentCache& contents, TimePoint now,
+                                const SiteMap& map, const SharedInputs& shared) {
   TRY_ASSIGN(auto scheduler, schedule::make_scheduler(options.scheduler,
                                                       {.interval = kPlanEvery, .adaptive = true}));
-  return Setup(store, sweep, options, contents, now, std::move(scheduler)).prepare(source);
+  return Setup(store, sweep, options, contents, now, std::move(scheduler), map, shared)
+      .prepare(source);
 }
 
 }  // namespace gantry::driver

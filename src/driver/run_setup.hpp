@@ -9,6 +9,7 @@
 #include "driver/content_cache.hpp"
 #include "driver/driver.hpp"
 #include "driver/outdated.hpp"
+#include "driver/shared_inputs.hpp"
 #include "engine/engine.hpp"
 
 namespace gantry::driver {
@@ -28,6 +29,7 @@ Result<std::optional<store::RunRecord>> run_to_continue(const store::Store& stor
 /// Continues that run or makes a new one; replays its journal; takes back (and journals that it
 /// does) results whose command, environment or inputs have changed; reuses results of other runs.
 Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep, const SpecSource& source,
-                                const Options& options, ContentCache& contents, TimePoint now);
+                                const Options& options, ContentCache& contents, TimePoint now,
+                                const SiteMap& map = {}, const SharedInputs& shared = {});
 
 }  // namespace gantry::driver

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
 
 #include "driver/attempt_results.hpp"
 #include "model/fingerprint.hpp"
@@ -33,13 +36,15 @@ Overloaded(Fs...) -> Overloaded<Fs...>;
 
 Session::Session(const Sweep& sweep, const Options& options, const Observer& observer,
                  store::Store& store, ContentCache& contents, Launcher& launcher,
-                 UndrivenRuns& others, const Clock& clock, PreparedRun run)
+                 const SharedInputs& shared, UndrivenRuns& others, const Clock& clock,
+                 PreparedRun run)
     : sweep_(sweep),
       options_(options),
       observer_(observer),
       store_(store),
       contents_(contents),
       launcher_(launcher),
+      shared_(shared),
       clock_(clock),
       run_(std::move(run)),
       others_(others),
@@ -52,8 +57,10 @@ Result<Summary> Session::run(Opened opened) {
   if (const auto why = run_.engine.unplaceable(); !why.empty()) {
     launcher_.close();
     if (run_.is_new) TRY(store_.remove_run(run_.id));  // as if it had never been asked for
-    return sweep_.fail_at_resources(why,
-                                    "ask for less in 'resources:'; for cores, -j may allow more");
+    return sweep_.fail_at_resources(
+        why, host_names_.empty() ? "none of the grid's hosts could be reached; 'home: {hosts: 1}' "
+                                   "in the grid file uses this machine"
+                                 : "ask for less in 'resources:'; for cores, -j may allow more");
   }
   TRY(store_.mark_driven(run_.id));
   tell_outdated();
@@ -131,14 +138,25 @@ void Session::carry_out(const std::vector<Action>& actions) {
                             launcher_.cancel({run_.id, a.task, a.attempt}, a.host);
                           },
                           [&](const RecallQueued& a) { launcher_.recall(a.host); },
-                          [](const MoveFile&) {
-                            assert(false && "there is one site, home, where all files are");
-                          },
-                          [](const DropFile&) {
-                            assert(false && "there is one site, home, where all files stay");
-                          }},
+                          [&](const MoveFile& a) { bring(a); },
+                          [&](const DropFile& a) { launcher_.drop(a.file, a.site); }},
                action);
   }
+}
+
+void Session::bring(const MoveFile& move) {
+  const auto files = contents_.files(shared_.path(move.file), [this] { return stop_waits(); });
+  if (files) return launcher_.bring(move.file, move.to, *files);
+  run_.engine.apply(MoveFailed{move.file, move.to, files.error().message, now_});
+}
+
+Result<std::vector<TaskFile>> Session::travelling(const Inputs& inputs) {
+  std::vector<TaskFile> files;
+  for (const auto& input : inputs) {
+    TRY_ASSIGN(auto some, contents_.files(*input.path, [this] { return stop_waits(); }));
+    std::ranges::move(some, std::back_inserter(files));
+  }
+  return files;
 }
 
 void Session::start(const StartAttempt& action) {
@@ -146,12 +164,20 @@ void Session::start(const StartAttempt& action) {
   const Task task = sweep_.task(action.task);
   auto& inputs = inputs_[key];
   inputs.clear();
-  const auto print = contents_.fingerprint(
+  auto print = contents_.fingerprint(
       task, [this] { return stop_waits(); }, &inputs);
+  std::vector<TaskFile> files;
+  if (print && launcher_.files_travel(action.host)) {
+    auto found = travelling(inputs);
+    if (found)
+      files = std::move(*found);
+    else
+      print = tl::unexpected<Error>(std::move(found).error());
+  }
   if (stop_waits()) return run_.engine.apply(AttemptReturned{key});
   if (print) {
     dirty_ = true;  // for those who ask `gantry status` while long tasks run
-    return launcher_.start(key, action.host, task, *print);
+    return launcher_.start(key, action.host, task, *print, files);
   }
   AttemptEnded ended;
   ended.report.key = key;
@@ -204,6 +230,25 @@ Result<> Session::on_event(LauncherEvent event) {
                    if (ours(e.key)) run_.engine.apply(AttemptReturned{e.key});
                    return {};
                  },
+                 [&](TaskComputed& e) -> Result<> {
+                   if (ours(e.key)) run_.engine.apply(AttemptComputed{e.key, e.host});
+                   return {};
+                 },
+                 [&](FileBrought& e) -> Result<> {
+                   run_.engine.apply(FileArrived{e.file, e.site, now_});
+                   return {};
+                 },
+                 [&](BringFailed& e) -> Result<> {
+                   if (observer_.notice)
+                     observer_.notice(
+                         fmt::format("{} did not get there: {}", shared_.path(e.file), e.why));
+                   run_.engine.apply(MoveFailed{e.file, e.site, std::move(e.why), now_});
+                   return {};
+                 },
+                 [&](FileLost& e) -> Result<> {
+                   run_.engine.apply(FileGone{e.file, e.site});
+                   return {};
+                 },
                  [&](ReportReceived& e) -> Result<> {
                    receipt_ = std::max(receipt_, e.receipt);
                    dirty_ = true;
@@ -229,8 +274,11 @@ Result<> Session::on_report(ReportReceived received) {
     known.host = received.host;
     run_.engine.apply(known);
     inputs_.erase(key);
+    std::error_code ignored;  // it is only rubbish
+    for (const auto& output : received.outputs) std::filesystem::remove(output.here, ignored);
     return {};
   }
+  place_outputs(received);
   if (adopted && is_of_another_study(received)) {
     received.report.cause = FailureCause::lost;
     received.report.detail = "what ran under this number belonged to another study";
@@ -256,6 +304,18 @@ Result<> Session::on_report(ReportReceived received) {
     record(TaskInvalidated{key.task, std::move(stale), now_});
   }
   return {};
+}
+
+void Session::place_outputs(ReportReceived& received) {
+  for (const auto& [here, path] : received.outputs) {
+    std::error_code error;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+    std::filesystem::rename(here, path, error);
+    if (!error) continue;
+    received.report.cause = FailureCause::missing_output;
+    received.report.detail = path + ": " + error.message();
+    return;
+  }
 }
 
 /// Run numbers begin anew when somebody moves the database away, and the agent may still hold

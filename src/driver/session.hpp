@@ -18,6 +18,7 @@
 #include "driver/driver.hpp"
 #include "driver/outdated.hpp"
 #include "driver/run_setup.hpp"
+#include "driver/shared_inputs.hpp"
 #include "driver/signals.hpp"
 #include "driver/take_over.hpp"
 #include "driver/undriven_runs.hpp"
@@ -29,8 +30,8 @@ class Session {
  public:
   /// All references must outlive the session.
   Session(const Sweep& sweep, const Options& options, const Observer& observer, store::Store& store,
-          ContentCache& contents, Launcher& launcher, UndrivenRuns& others, const Clock& clock,
-          PreparedRun run);
+          ContentCache& contents, Launcher& launcher, const SharedInputs& shared,
+          UndrivenRuns& others, const Clock& clock, PreparedRun run);
 
   /// Takes in what is really there, and loops until the engine has finished. From then on, SIGINT
   /// and SIGTERM are requests to stop. REQUIRES: the launcher is open.
@@ -44,9 +45,14 @@ class Session {
   void start_tasks();
   void carry_out(const std::vector<Action>& actions);
   void start(const StartAttempt& action);
+  /// What the task reads, for a host that does not see it here.
+  Result<std::vector<TaskFile>> travelling(const Inputs& inputs);
+  void bring(const MoveFile& move);
   Result<bool> poll_launcher();
   Result<> on_event(LauncherEvent event);
   Result<> on_report(ReportReceived received);
+  /// Puts what has come from another site where it belongs.
+  static void place_outputs(ReportReceived& received);
   [[nodiscard]] bool is_of_another_study(const ReportReceived& received) const;
   [[nodiscard]] std::string why_stale(const AttemptEnded& ended);
   Result<> take_requests();
@@ -82,6 +88,7 @@ class Session {
   store::Store& store_;
   ContentCache& contents_;
   Launcher& launcher_;
+  const SharedInputs& shared_;
   const Clock& clock_;
   PreparedRun run_;
   std::optional<StopSignals> signals_;

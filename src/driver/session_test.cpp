@@ -28,7 +28,8 @@ class SessionTest : public DriverTest {
     EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
     auto prepared = prepare_run(store, study, {}, options_, contents, clock_.now());
     EXPECT_TRUE(prepared) << (prepared ? "" : prepared.error().message);
-    Session session(study, options_, observer_, store, contents, launcher, others, clock_,
+    const SharedInputs none;
+    Session session(study, options_, observer_, store, contents, launcher, none, others, clock_,
                     std::move(*prepared));
     auto summary = session.run(std::move(*opened));
     EXPECT_TRUE(summary) << (summary ? "" : summary.error().message);
@@ -219,7 +220,7 @@ TEST_F(SessionTest, ARequestOfAnEarlierSessionIsDropped) {
     if (++turns < 4) return;  // long enough to take requests
     launcher.hold = false;
     for (const auto& key : std::exchange(launcher.started, {}))
-      launcher.start(key, HostId(1), study.task(key.task), print_of(study, key.task.value()));
+      launcher.start(key, HostId(1), study.task(key.task), print_of(study, key.task.value()), {});
   };
   const auto summary = drive_with(launcher, study);
   EXPECT_EQ(summary.counts.done, 2U);

@@ -74,8 +74,6 @@ class TakeOver {
   }
 
   Result<> on_event(LauncherEvent event) {
-    if (auto* vanished = std::get_if<HostVanished>(&event))
-      return fail(ErrorCode::peer, std::move(vanished->why));
     if (auto* notice = std::get_if<LauncherNotice>(&event)) {
       if (observer_.notice) observer_.notice(notice->text);
       return {};

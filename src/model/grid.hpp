@@ -23,11 +23,25 @@ struct GridHosts {
   std::string name;  ///< of one host, or the beginning of the names of several
   std::uint32_t count = 1;
   std::uint32_t slots = 1;
-  double speed = 1.0;        ///< relative: work is divided by it
-  std::uint64_t memory = 0;  ///< bytes; 0 = not declared
+  bool slots_declared = false;  ///< else a real host has one a core
+  double speed = 1.0;           ///< relative: work is divided by it
+  std::uint64_t memory = 0;     ///< bytes; 0 = not declared
   TraceFile availability{};
   Duration queue_wait{0};  ///< a batch site: how long until they are lent
   Duration lent_for{0};    ///< and for how long; 0 = for good
+};
+
+/// Of the i-th of them, from 0.
+[[nodiscard]] inline std::string host_name(const GridHosts& hosts, std::uint32_t i) {
+  const bool is_beginning = hosts.name.ends_with('-');
+  if (hosts.count == 1 && !is_beginning) return hosts.name;
+  return hosts.name + (is_beginning ? "" : "-") + std::to_string(i + 1);
+}
+
+/// How a site is really reached.
+enum class SiteAccess : std::uint8_t {
+  none,  ///< it is only described: for plans
+  ssh,   ///< every host by ssh
 };
 
 struct GridSite {
@@ -35,6 +49,10 @@ struct GridSite {
   std::uint64_t depot = 0;  ///< bytes that its shared storage may hold; 0 = no limit
   std::vector<GridHosts> hosts;
   SourceMark mark{};  ///< of its name in the file
+  SiteAccess access = SiteAccess::none;
+  std::string user{};        ///< for ssh; empty: as ssh knows it
+  std::string ssh_config{};  ///< another file than ~/.ssh/config
+  std::string scratch{};     ///< folder for Gantry's files there
 };
 
 enum class LinkSharing : std::uint8_t {

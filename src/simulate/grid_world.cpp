@@ -80,19 +80,13 @@ Result<Trace> scaled(const Trace& trace, double factor, const std::string& file)
   return Trace::make(std::move(steps), trace.period());
 }
 
-std::string name_of_host(const GridHosts& hosts, std::uint32_t index) {
-  const bool is_beginning = hosts.name.ends_with('-');
-  if (hosts.count == 1 && !is_beginning) return hosts.name;
-  return fmt::format("{}{}{}", hosts.name, is_beginning ? "" : "-", index + 1);
-}
-
 Result<> add_hosts(GridWorld& world, const GridHosts& hosts, SiteId site, TraceLibrary& traces) {
   HostSpec spec{.speed = hosts.speed, .slots = hosts.slots, .outages = outages_of(hosts)};
   TRY_ASSIGN(const Trace availability, traces.load(hosts.availability));
   TRY_ASSIGN(spec.availability, without(availability, spec.outages));
   for (std::uint32_t i = 0; i < hosts.count; ++i) {
     world.grid.hosts.push_back({spec, site});
-    world.host_names.push_back(name_of_host(hosts, i));
+    world.host_names.push_back(host_name(hosts, i));
   }
   return {};
 }

@@ -23,10 +23,15 @@ constexpr std::uint64_t kMaxSlots = 100'000;    ///< of a host
 constexpr std::uint64_t kMaxStreams = 10'000;
 constexpr double kLeastSpeed = 1e-6;  ///< with less nothing would ever end
 constexpr double kMostSpeed = 1e6;
+constexpr std::size_t kMaxText = 1000;
 
 constexpr std::array<std::string_view, 2> kGridKeys{"sites", "links"};
-constexpr std::array<std::string_view, 9> kSiteKeys{
-    "hosts", "slots", "speed", "memory", "availability", "queue_wait", "lent_for", "depot", "link"};
+constexpr std::array<std::string_view, 13> kSiteKeys{
+    "hosts", "slots", "speed", "memory", "availability", "queue_wait", "lent_for",
+    "depot", "link",  "via",   "user",   "ssh_config",   "scratch"};
+/// Of links that nobody described: an ordinary network, until files have gone over it.
+constexpr double kAssumedBandwidth = 12.5e6;
+constexpr std::string_view kDefaultScratch = "~/.gantry-site";
 constexpr std::array<std::string_view, 8> kHostKeys{
     "name", "count", "slots", "speed", "memory", "availability", "queue_wait", "lent_for"};
 constexpr std::array<std::string_view, 6> kLinkKeys{"between", "bandwidth", "latency",
@@ -74,14 +79,16 @@ class GridFileReader {
   }
 
   Result<> check_name(const SourceText& name, std::string_view what) const {
-    const bool good =
-        !name.text.empty() && name.text.size() <= 100 && std::ranges::all_of(name.text, [](char c) {
-          return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' ||
-                 c == '.';
-        });
+    const bool good = !name.text.empty() && name.text.size() <= 100 &&
+                      !name.text.starts_with('-') && !name.text.starts_with('.') &&
+                      std::ranges::all_of(name.text, [](char c) {
+                        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' ||
+                               c == '_' || c == '.';
+                      });
     if (good) return {};
-    return reader_.error(name.mark, fmt::format("'{}' is no name for a {}", name.text, what),
-                         "use letters, digits, '-', '_' and '.'");
+    return reader_.error(
+        name.mark, fmt::format("'{}' is no name for a {}", name.text, what),
+        "use letters, digits, '-', '_' and '.', with a letter, digit or '_' first");
   }
 
   Result<> read_site(const SourceText& name, const YamlNode& node, std::uint32_t index) {
@@ -93,6 +100,7 @@ class GridFileReader {
                              "give the depot to another site");
       TRY_ASSIGN(grid_.sites[index].depot, bytes(*depot, "depot"));
     }
+    TRY(read_access(node, name, index));
     GridHosts common;
     common.name = name.text + "-";
     TRY(read_host_keys(node, common));
@@ -108,7 +116,44 @@ class GridFileReader {
                              "move it to links: to join two other sites");
       }
       TRY(read_link(*link, 0, index));
+    } else if (grid_.sites[index].access != SiteAccess::none) {
+      grid_.links.push_back({.from = 0, .to = index, .bandwidth = kAssumedBandwidth});
+      joined_.insert({0, index});
     }
+    return {};
+  }
+
+  Result<> read_access(const YamlNode& node, const SourceText& name, std::uint32_t index) {
+    GridSite& site = grid_.sites[index];
+    if (const YamlNode* via = NodeReader::find(node, "via")) {
+      TRY_ASSIGN(const auto text, reader_.text(*via, "via"));
+      if (text.text != "ssh") return reader_.wrong_type(*via, "via", "'ssh'");
+      if (index == 0)
+        return reader_.error(via->mark(), "home is this machine: it is reached by nothing",
+                             "give 'via' to another site");
+      site.access = SiteAccess::ssh;
+      site.scratch = kDefaultScratch;
+    }
+    for (const auto& [key, value] :
+         {std::pair("user", &site.user), std::pair("ssh_config", &site.ssh_config),
+          std::pair("scratch", &site.scratch)}) {
+      const YamlNode* given = NodeReader::find(node, key);
+      if (given == nullptr) continue;
+      if (site.access == SiteAccess::none)
+        return reader_.error(given->mark(), fmt::format("'{}' says nothing without 'via'", key),
+                             fmt::format("add via: ssh to site '{}'", name.text));
+      TRY_ASSIGN(const auto text, reader_.text(*given, key));
+      const bool plain = std::ranges::all_of(
+          text.text, [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != 127; });
+      if (text.text.empty() || text.text.size() > kMaxText || !plain || text.text.starts_with('-'))
+        return reader_.error(text.mark, fmt::format("'{}' cannot be used as '{}'", text.text, key));
+      *value = text.text;
+    }
+    if (!site.ssh_config.empty() && !site.ssh_config.starts_with('~'))
+      site.ssh_config = (base_dir_ / site.ssh_config).string();
+    if (!site.scratch.empty() && !site.scratch.starts_with('/') && !site.scratch.starts_with("~/"))
+      return reader_.error(NodeReader::find(node, "scratch")->mark(),
+                           "a scratch folder begins with / or ~/");
     return {};
   }
 
@@ -122,8 +167,16 @@ class GridFileReader {
     if (!node.is_sequence())
       return reader_.wrong_type(node, "hosts", "a number or a list of hosts");
     for (const auto& item : node.items) {
+      if (item.is_scalar()) {
+        GridHosts host = common;
+        TRY_ASSIGN(const auto text, reader_.text(item, "hosts"));
+        TRY(check_name(text, "host"));
+        host.name = text.text;
+        TRY(add_hosts(item, std::move(host), site));
+        continue;
+      }
       if (!item.is_map())
-        return reader_.wrong_type(item, "hosts", "a map like {name: n1, speed: 2}");
+        return reader_.wrong_type(item, "hosts", "a name, or a map like {name: n1, speed: 2}");
       TRY(reader_.check_keys(item, kHostKeys, "a host"));
       GridHosts hosts = common;
       hosts.name += std::to_string(site.hosts.size() + 1);
@@ -154,6 +207,7 @@ class GridFileReader {
     if (const YamlNode* slots = NodeReader::find(node, "slots")) {
       TRY_ASSIGN(const auto value, reader_.count(*slots, "slots", 1, kMaxSlots));
       hosts.slots = static_cast<std::uint32_t>(value);
+      hosts.slots_declared = true;
     }
     if (const YamlNode* speed = NodeReader::find(node, "speed")) {
       TRY_ASSIGN(hosts.speed, reader_.number(*speed, "speed"));

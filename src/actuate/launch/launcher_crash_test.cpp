@@ -196,7 +196,8 @@ TEST_F(LauncherCrashTest, WhatEndedKeepsItsEndThroughManyKillsOfTheAgent) {
     for (unsigned n = 1; n <= kTasks; ++n) {
       if (succeeded(n)) continue;
       handed_over.push_back({RunId(1), TaskId(n), AttemptId(attempt)});
-      launcher_->start(handed_over.back(), kHost, sh("sleep 0.01; echo $GANTRY_TASK >> ran"), {});
+      launcher_->start(handed_over.back(), kHost, sh("sleep 0.01; echo $GANTRY_TASK >> ran"), {},
+                       {});
     }
     const auto reported = [&](const TaskKey& k) { return causes_.contains(k); };
     const auto reports = [&] {

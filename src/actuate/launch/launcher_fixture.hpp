@@ -79,7 +79,7 @@ class LauncherTest : public ::testing::Test {
 
   static TaskKey key(unsigned n) { return {RunId(1), TaskId(n), AttemptId(1)}; }
   void start(unsigned n, const Task& t, const Fingerprint& fingerprint = {}) {
-    launcher_->start(key(n), kHost, t, fingerprint);
+    launcher_->start(key(n), kHost, t, fingerprint, {});
   }
 
   /// Takes in what the launcher says until `done`; false after a long while.

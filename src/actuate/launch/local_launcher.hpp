@@ -21,10 +21,6 @@ struct LocalSite {
 
 std::unique_ptr<Launcher> make_local_launcher(LocalSite site);
 
-/// What this machine has, as far as this process may use it.
-std::uint32_t usable_cores();
-std::uint64_t usable_memory();
-
 /// Whether an agent serves this state directory now.
 bool agent_is_running(const std::filesystem::path& state_dir);
 

@@ -181,7 +181,7 @@ TEST_F(LocalLauncherTest, TasksSeeTheirNumbersParametersAndEnvironment) {
   Task t = sh("echo $GANTRY_RUN $GANTRY_TASK $GANTRY_ATTEMPT \"$GANTRY_PARAM_geom\" $EXTRA");
   t.parameters = {{"geom", "a b"}};
   t.environment = {{"EXTRA", "more"}};
-  launcher_->start({RunId(7), TaskId(9), AttemptId(3)}, kHost, t, {});
+  launcher_->start({RunId(7), TaskId(9), AttemptId(3)}, kHost, t, {}, {});
   EXPECT_EQ(await_report(9).out.text, "7 9 3 a b more\n");
 }
 

@@ -1,4 +1,4 @@
-#include "actuate/launch/agent_process.hpp"
+#include "agent/agent_process.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -18,24 +18,11 @@
 
 extern char** environ;
 
-namespace gantry {
+namespace gantry::agent {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Beside this program (a build), or where the package puts it.
-Result<fs::path> find_agent() {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  const fs::path dir = self.parent_path();
-  for (const fs::path& candidate :
-       {dir / "gantry-agent", dir.parent_path() / "libexec/gantry/gantry-agent"}) {
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return fail(ErrorCode::io, "gantry-agent is not installed beside " + self.string(),
-              "build or install Gantry again: both programs belong together");
-}
 
 Result<> make_directories(const fs::path& state_dir) {
   std::error_code error;
@@ -71,8 +58,7 @@ Result<std::optional<UniqueFd>> await_agent(int ready, const fs::path& agent_dir
     const int n = ::poll(&fd, 1, kLookMs);
     if (n < 0 && errno != EINTR) return fail_errno("waiting for the agent");
     if (n > 0) break;
-    if (auto connection = agent::connect_to(agent_dir, agent::kSocketName))
-      return std::move(*connection);
+    if (auto connection = connect_to(agent_dir, kSocketName)) return std::move(*connection);
   }
   TRY_ASSIGN(const std::string word, read_word(ready));
   if (word == "ok") return std::nullopt;
@@ -82,9 +68,9 @@ Result<std::optional<UniqueFd>> await_agent(int ready, const fs::path& agent_dir
 }
 
 /// A connection if there is one already, to whichever agent.
-Result<std::optional<UniqueFd>> start_agent(const fs::path& state_dir) {
+Result<std::optional<UniqueFd>> start_agent(const fs::path& state_dir,
+                                            const AgentProgram& program) {
   TRY(make_directories(state_dir));
-  TRY_ASSIGN(const fs::path program, find_agent());
   const fs::path log = state_dir / "agent" / "agent.log";
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe");
@@ -101,8 +87,10 @@ Result<std::optional<UniqueFd>> start_agent(const fs::path& state_dir) {
   ::posix_spawn_file_actions_adddup2(&files, ready_writer.get(), 3);
   const std::string dir = (state_dir / "agent").string();
   const std::string output = (state_dir / "output").string();
-  char* argv[] = {const_cast<char*>("gantry-agent"), const_cast<char*>(dir.c_str()),
-                  const_cast<char*>(output.c_str()), nullptr};
+  std::vector<char*> argv{const_cast<char*>("gantry-agent"), const_cast<char*>(dir.c_str()),
+                          const_cast<char*>(output.c_str())};
+  for (const auto& option : program.options) argv.push_back(const_cast<char*>(option.c_str()));
+  argv.push_back(nullptr);
   // Signals that gantry blocks (to read them from a descriptor) must not stay blocked in the agent.
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
@@ -111,10 +99,11 @@ Result<std::optional<UniqueFd>> start_agent(const fs::path& state_dir) {
   ::posix_spawnattr_setsigmask(&attributes, &none);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, program.c_str(), &files, &attributes, argv, environ);
+  const int error =
+      ::posix_spawn(&pid, program.path.c_str(), &files, &attributes, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&files);
   ::posix_spawnattr_destroy(&attributes);
-  if (error != 0) return fail(ErrorCode::io, program.string() + ": " + std::strerror(error));
+  if (error != 0) return fail(ErrorCode::io, program.path.string() + ": " + std::strerror(error));
   ready_writer.reset();
   while (::waitpid(pid, nullptr, 0) < 0 &&
          errno == EINTR) {  // its first process ends as it becomes a daemon
@@ -124,12 +113,12 @@ Result<std::optional<UniqueFd>> start_agent(const fs::path& state_dir) {
 
 }  // namespace
 
-Result<UniqueFd> connect_agent(const std::filesystem::path& state_dir) {
+Result<UniqueFd> connect_agent(const std::filesystem::path& state_dir,
+                               const AgentProgram& program) {
   // Three times: an agent that is just about to exit may still accept.
   for (int attempt = 0;; ++attempt) {
-    if (auto connection = agent::connect_to(state_dir / "agent", agent::kSocketName))
-      return connection;
-    auto started = start_agent(state_dir);
+    if (auto connection = connect_to(state_dir / "agent", kSocketName)) return connection;
+    auto started = start_agent(state_dir, program);
     if (started && *started) return std::move(**started);
     if (!started && attempt == 2) return tl::unexpected<Error>(started.error());
     if (attempt == 3)
@@ -137,4 +126,4 @@ Result<UniqueFd> connect_agent(const std::filesystem::path& state_dir) {
   }
 }
 
-}  // namespace gantry
+}  // namespace gantry::agent

@@ -1,0 +1,180 @@
+#include "actuate/launch/agent_channel.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "actuate/launch/task_wire.hpp"
+
+namespace gantry {
+
+using agent::MessageType;
+
+void AgentChannel::attach(UniqueFd socket) {
+  stream_ = agent::FrameStream(std::move(socket));
+  welcomed_ = false;
+  reports_expected_ = 0;
+  running_now_.clear();
+  ++epoch_;
+  encode(stream_.outbox(), hello_);
+}
+
+// Out.
+// -----------------------------------------------------------------------------------------------
+
+bool AgentChannel::start(const agent::Start& start) {
+  const std::size_t before = stream_.outbox().size();
+  encode(stream_.outbox(), start);
+  if (stream_.outbox().size() - before > agent::kMaxFrame) {
+    stream_.outbox().resize(before);
+    refuse(start);
+    return false;
+  }
+  outstanding_[from_wire(start.key)] = kNever;
+  return true;
+}
+
+void AgentChannel::cancel(const TaskKey& key) {
+  encode(stream_.outbox(), agent::Cancel{to_wire(key)});
+}
+
+void AgentChannel::recall() {
+  encode(stream_.outbox(), agent::Recall{});
+}
+
+void AgentChannel::acknowledge(std::uint64_t receipt) {
+  if (attached() && receipt >> kEpochShift == epoch_)
+    encode(stream_.outbox(), agent::Ack{receipt & kReceiptMask});
+}
+
+void AgentChannel::refuse(const agent::Start& start) {
+  AttemptReport report;
+  report.key = from_wire(start.key);
+  report.cause = FailureCause::start_failed;
+  report.code = E2BIG;
+  report.detail = "its arguments and environment are too long";
+  report.started = report.ended = RealClock{}.now();
+  events_.emplace_back(
+      ReportReceived{std::move(report), from_tag(start.tag), host_, last_receipt_});
+}
+
+/// Nobody can say what became of this attempt.
+void AgentChannel::give_up(const TaskKey& key, TimePoint started) {
+  AttemptReport report;
+  report.key = key;
+  report.cause = FailureCause::lost;
+  report.detail = "its agent died and left no record of it";
+  report.started = started;
+  report.ended = RealClock{}.now();
+  events_.emplace_back(ReportReceived{std::move(report), {}, host_, last_receipt_});
+}
+
+void AgentChannel::settle() {
+  for (const auto& [key, started] : std::exchange(outstanding_, {})) {
+    if (running_now_.contains(key)) {
+      outstanding_[key] = started;
+    } else if (started == kNever) {
+      events_.emplace_back(TaskReturned{key, host_});
+    } else {
+      give_up(key, started);
+    }
+  }
+}
+
+// In.
+// ------------------------------------------------------------------------------------------------
+
+bool AgentChannel::receive() {
+  for (;;) {
+    const auto received = stream_.receive(std::size_t{256} << 10);
+    if (received == agent::FrameStream::Received::nothing) return true;
+    if (received == agent::FrameStream::Received::end) return false;
+    while (const auto frame = stream_.next()) {
+      if (!on_frame(*frame)) return false;
+    }
+    if (stream_.broken()) return false;
+  }
+}
+
+bool AgentChannel::on_frame(const agent::Frame& frame) {
+  ++frames_heard_;
+  if (frame.type == MessageType::welcome) return on_welcome(frame);
+  if (!welcomed_) return false;
+  switch (frame.type) {
+    case MessageType::ended:
+      return on_ended(frame);
+    case MessageType::started: {
+      const auto started = agent::decode_started(frame.body);
+      if (!started) return false;
+      on_running(from_wire(started->key), from_ns(started->started_ns));
+      return true;
+    }
+    case MessageType::returned: {
+      const auto key = agent::decode_key(frame.body);
+      if (!key) return false;
+      outstanding_.erase(from_wire(*key));
+      events_.emplace_back(TaskReturned{from_wire(*key), host_});
+      return true;
+    }
+    case MessageType::notice: {
+      auto notice = agent::decode_notice(frame.body);
+      if (notice) events_.emplace_back(LauncherNotice{std::move(notice->text)});
+      return notice.has_value();
+    }
+    case MessageType::load:
+      load_ = agent::decode_load(frame.body);
+      return load_.has_value();
+    default:
+      return false;
+  }
+}
+
+bool AgentChannel::on_ended(const agent::Frame& frame) {
+  auto ended = agent::decode_ended(frame.body);
+  if (!ended || !knows_cause(ended->second)) return false;
+  for (auto& content : ended->second.unstaged) unstaged_.push_back(std::move(content));
+  last_receipt_ = epoch_ << kEpochShift | ended->first;
+  ReportReceived event;
+  event.note = std::move(ended->second.tag);
+  event.fingerprint = from_tag(event.note);
+  event.report = from_wire(std::move(ended->second));
+  event.host = host_;
+  event.receipt = last_receipt_;
+  outstanding_.erase(event.report.key);
+  if (reports_expected_ > 0)
+    --reports_expected_;  // of an earlier agent's time
+  else
+    ++ends_heard_;
+  events_.emplace_back(std::move(event));
+  return true;
+}
+
+bool AgentChannel::on_welcome(const agent::Frame& frame) {
+  const auto welcome = agent::decode_welcome(frame.body);
+  if (!welcome) return false;
+  if (welcome->version != agent::kProtocolVersion) {
+    problem_ = Error{ErrorCode::version,
+                     fmt::format("the agent {} (process {}) is of another version of Gantry",
+                                 place_, welcome->pid),
+                     "wait until its tasks have ended, or end that process; then run again"};
+    return false;
+  }
+  welcomed_ = true;
+  cores_ = welcome->cores;
+  memory_ = welcome->memory;
+  reports_expected_ = welcome->reports;
+  for (const auto& running : welcome->running) {
+    const TaskKey key = from_wire(running.key);
+    running_now_.insert(key);
+    on_running(key, from_ns(running.started_ns));
+  }
+  return true;
+}
+
+void AgentChannel::on_running(const TaskKey& key, TimePoint started) {
+  outstanding_[key] = started;
+  events_.emplace_back(TaskRunning{key, host_, started});
+}
+
+}  // namespace gantry

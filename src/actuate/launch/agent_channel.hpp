@@ -1,0 +1,100 @@
+#pragma once
+/// The conversation with one agent, over whatever connection there is at the time: what was handed
+/// over, what runs, what was reported. Never waits. Owned by a launcher.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "actuate/launcher.hpp"
+#include "agent/frame_stream.hpp"
+#include "agent/protocol.hpp"
+
+namespace gantry {
+
+class AgentChannel {
+ public:
+  /// `place` is said in messages.
+  AgentChannel(HostId host, std::string place, agent::Hello hello)
+      : host_(host), place_(std::move(place)), hello_(std::move(hello)) {}
+
+  /// Says hello over a new connection: the agent answers with its inventory.
+  void attach(UniqueFd socket);
+  void detach() { stream_.close(); }
+  [[nodiscard]] bool attached() const { return static_cast<bool>(stream_); }
+  /// The agent has told what runs and every report that nobody has acknowledged.
+  [[nodiscard]] bool is_open() const { return welcomed_ && reports_expected_ == 0; }
+  [[nodiscard]] HostId host() const { return host_; }
+
+  /// False, and a report that says so, when no agent could be told of this task.
+  bool start(const agent::Start& start);
+  void cancel(const TaskKey& key);
+  void recall();
+  /// Receipts of earlier connections mean nothing to the agent, which reports anew.
+  void acknowledge(std::uint64_t receipt);
+
+  void send() { stream_.send(); }
+  /// Takes in what has arrived; false when the connection is broken.
+  bool receive();
+  /// Why it makes no sense to connect again.
+  [[nodiscard]] const std::optional<Error>& problem() const { return problem_; }
+  /// How many ends it has told, beside those of its inventory.
+  [[nodiscard]] std::uint64_t ends_heard() const { return ends_heard_; }
+  /// Messages of any kind: signs of life.
+  [[nodiscard]] std::uint64_t frames_heard() const { return frames_heard_; }
+  /// What its host has, once it is open.
+  [[nodiscard]] std::uint32_t cores() const { return cores_; }
+  [[nodiscard]] std::uint64_t memory() const { return memory_; }
+  /// What the host had left when it was heard of last.
+  [[nodiscard]] const std::optional<agent::Load>& load() const { return load_; }
+
+  /// After a new agent's inventory: what was handed over to the one before, and neither runs nor
+  /// was reported, is given back, or lost if it had been started.
+  void settle();
+  /// The host is given up: what was handed over is no longer expected from here.
+  void forget() { outstanding_.clear(); }
+
+  /// What has happened, to be taken away.
+  std::vector<LauncherEvent>& events() { return events_; }
+  /// Contents that a depot turned out to lack.
+  std::vector<std::string>& unstaged() { return unstaged_; }
+
+  [[nodiscard]] int fd() const { return stream_.fd(); }
+  [[nodiscard]] bool wants_to_send() const { return stream_.wants_to_send(); }
+
+ private:
+  static constexpr int kEpochShift = 48;
+  static constexpr std::uint64_t kReceiptMask = (std::uint64_t{1} << kEpochShift) - 1;
+
+  bool on_frame(const agent::Frame& frame);
+  bool on_welcome(const agent::Frame& frame);
+  bool on_ended(const agent::Frame& frame);
+  void on_running(const TaskKey& key, TimePoint started);
+  void refuse(const agent::Start& start);
+  void give_up(const TaskKey& key, TimePoint started);
+
+  HostId host_;
+  std::string place_;
+  agent::Hello hello_;
+  agent::FrameStream stream_;
+  std::vector<LauncherEvent> events_;
+  std::vector<std::string> unstaged_;
+  /// Handed over or adopted, not yet reported or returned: when it started, as far as we know.
+  std::map<TaskKey, TimePoint> outstanding_;
+  std::set<TaskKey> running_now_;  ///< as the agent's last welcome said
+  std::optional<Error> problem_;
+  std::optional<agent::Load> load_;
+  std::uint64_t epoch_ = 0;
+  std::uint64_t last_receipt_ = 0;
+  std::uint64_t ends_heard_ = 0;
+  std::uint64_t frames_heard_ = 0;
+  std::uint32_t reports_expected_ = 0;
+  std::uint32_t cores_ = 0;
+  std::uint64_t memory_ = 0;
+  bool welcomed_ = false;
+};
+
+}  // namespace gantry

@@ -1,0 +1,146 @@
+#include "actuate/launch/host_link.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace gantry {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// ssh itself gives up a little earlier, and says why.
+constexpr auto kConnectPatience = 20s;
+/// The agent tells its load so often, and is taken for lost after so long without a word.
+constexpr auto kSignsOfLife = 3s;
+constexpr auto kSilence = 15s;
+constexpr auto kLongestWait = 30s;
+
+std::string hint_for(const std::string& why, const std::string& host) {
+  if (why.find("Host key verification failed") != std::string::npos ||
+      why.find("host key") != std::string::npos)
+    return fmt::format("; compare its key and accept it once by hand: ssh {}", host);
+  if (why.find("Permission denied") != std::string::npos)
+    return fmt::format(
+        "; Gantry never asks for passwords: make `ssh -o BatchMode=yes {} true` work", host);
+  if (why.find("Could not resolve") != std::string::npos)
+    return "; is the name right, in the grid file and in ~/.ssh/config?";
+  return "";
+}
+
+}  // namespace
+
+HostLink::HostLink(const RemoteSite& site, const RemoteHost& host, const AgentBinary& binary)
+    : site_(site),
+      host_(host),
+      binary_(binary),
+      channel_(host.id, "on " + host.name,
+               {.cores = host.slots,
+                .memory = host.memory,
+                .environment = {},
+                .own_environment = true,
+                .load_every_ns = std::chrono::nanoseconds(kSignsOfLife).count()}) {}
+
+void HostLink::poll(Clock::time_point now, std::vector<LauncherEvent>& events) {
+  if (state_ == State::down && now >= try_at_) connect(now, events);
+  if (state_ == State::connecting) {
+    switch (connection_->advance()) {
+      case SshConnection::State::connecting:
+        if (now - heard_at_ > kConnectPatience) lose(now, "it does not answer", events);
+        break;
+      case SshConnection::State::failed:
+        lose(now, connection_->why(), events);
+        break;
+      case SshConnection::State::ready:
+        scratch_ = connection_->scratch();
+        channel_.attach(connection_->take_socket());
+        state_ = State::greeting;
+        heard_at_ = now;
+        break;
+    }
+  }
+  if (state_ == State::greeting || state_ == State::up) talk(now, events);
+}
+
+void HostLink::connect(Clock::time_point now, std::vector<LauncherEvent>& events) {
+  heard_at_ = now;
+  auto begun = SshConnection::begin(site_.target(host_), binary_,
+                                    {"relay", host_folder(site_, host_.name), "."});
+  if (!begun) return lose(now, begun.error().message, events);
+  connection_ = std::move(*begun);
+  state_ = State::connecting;
+}
+
+void HostLink::talk(Clock::time_point now, std::vector<LauncherEvent>& events) {
+  channel_.send();
+  const bool alive = channel_.receive();
+  if (channel_.frames_heard() != frames_) {
+    frames_ = channel_.frames_heard();
+    heard_at_ = now;
+  }
+  if (state_ == State::greeting && channel_.is_open()) appear(events);
+  if (state_ == State::up) {
+    std::ranges::move(channel_.events(), std::back_inserter(events));
+    channel_.events().clear();
+  }
+  if (!alive) {
+    const std::string said = connection_->why();
+    lose(now, channel_.problem() ? channel_.problem()->message : said, events);
+  } else if (now - heard_at_ > kSilence) {
+    lose(now, fmt::format("nothing was heard from it for {} s", kSilence / 1s), events);
+  }
+}
+
+void HostLink::appear(std::vector<LauncherEvent>& events) {
+  state_ = State::up;
+  failures_ = 0;
+  told_.clear();
+  const std::uint32_t slots = host_.slots != 0 ? host_.slots : std::max(1U, channel_.cores());
+  const std::uint64_t memory = host_.memory != 0 ? host_.memory : channel_.memory();
+  events.emplace_back(HostAppeared{{host_.id, host_.name, slots, memory, site_.id, host_.speed}});
+}
+
+void HostLink::lose(Clock::time_point now, const std::string& why,
+                    std::vector<LauncherEvent>& events) {
+  std::string reason =
+      why.substr(why.find_last_of('\n', why.size() - std::min<std::size_t>(why.size(), 2)) + 1);
+  while (!reason.empty() && (reason.back() == '\n' || reason.back() == '\r')) reason.pop_back();
+  if (reason.empty()) reason = "the connection broke off";
+  const std::string text =
+      fmt::format("{} ({}): {}{}", host_.name, site_.name, reason, hint_for(reason, host_.name));
+  if (state_ == State::up) {
+    events.emplace_back(HostVanished{host_.id, text});
+    told_ = reason;
+  } else if (told_ != reason) {
+    events.emplace_back(LauncherNotice{text});
+    told_ = reason;
+  }
+  channel_.detach();
+  channel_.forget();
+  channel_.events().clear();
+  connection_.reset();
+  state_ = State::down;
+  const auto wait = std::min<Clock::duration>(kLongestWait, 1s * (1 << std::min(failures_, 5U)));
+  ++failures_;
+  try_at_ = now + wait;
+}
+
+int HostLink::fd() const {
+  if (state_ == State::connecting) return connection_->fd();
+  return state_ == State::down ? -1 : channel_.fd();
+}
+
+bool HostLink::wants_to_send() const {
+  if (state_ == State::connecting) return connection_->wants_to_send();
+  return state_ != State::down && channel_.wants_to_send();
+}
+
+void HostLink::close() {
+  if (state_ == State::connecting) connection_.reset();
+  channel_.detach();
+  state_ = State::down;
+}
+
+}  // namespace gantry

@@ -1,0 +1,65 @@
+#pragma once
+/// The way to the agent of one remote host: connects, notices that it is lost, and connects again.
+/// Never waits. Owned by the site's launcher.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actuate/launch/agent_channel.hpp"
+#include "actuate/launch/remote_site.hpp"
+#include "actuate/launch/ssh_connection.hpp"
+
+namespace gantry {
+
+class HostLink {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Both must outlive this.
+  HostLink(const RemoteSite& site, const RemoteHost& host, const AgentBinary& binary);
+
+  /// Goes on as far as it can. Appends HostAppeared, HostVanished, what the agent says, and
+  /// notices.
+  void poll(Clock::time_point now, std::vector<LauncherEvent>& events);
+
+  [[nodiscard]] bool up() const { return state_ == State::up; }
+  /// It is up, or has been tried in vain.
+  [[nodiscard]] bool was_tried() const { return up() || failures_ > 0; }
+  [[nodiscard]] const RemoteHost& host() const { return host_; }
+  /// Absolute, at the site, once it was up.
+  [[nodiscard]] const std::string& scratch() const { return scratch_; }
+  AgentChannel& channel() { return channel_; }
+
+  /// What to wait for; -1 while there is nothing.
+  [[nodiscard]] int fd() const;
+  [[nodiscard]] bool wants_to_send() const;
+  /// Lets the agent go; what was sent gets there until has_ended().
+  void close();
+  [[nodiscard]] bool has_ended() { return !connection_ || connection_->has_ended(); }
+
+ private:
+  enum class State { down, connecting, greeting, up };
+
+  void connect(Clock::time_point now, std::vector<LauncherEvent>& events);
+  void talk(Clock::time_point now, std::vector<LauncherEvent>& events);
+  void lose(Clock::time_point now, const std::string& why, std::vector<LauncherEvent>& events);
+  void appear(std::vector<LauncherEvent>& events);
+
+  const RemoteSite& site_;
+  const RemoteHost& host_;
+  const AgentBinary& binary_;
+  AgentChannel channel_;
+  std::unique_ptr<SshConnection> connection_;
+  State state_ = State::down;
+  Clock::time_point try_at_ = Clock::time_point::min();
+  Clock::time_point heard_at_;  ///< a sign of life, or the beginning of the state
+  std::uint64_t frames_ = 0;    ///< heard by then
+  std::uint32_t failures_ = 0;  ///< in a row
+  std::string told_;            ///< why it failed, as a person was told
+  std::string scratch_;
+};
+
+}  // namespace gantry

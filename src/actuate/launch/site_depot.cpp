@@ -1,0 +1,194 @@
+#include "actuate/launch/site_depot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "actuate/move/stream_mover.hpp"
+
+namespace gantry {
+
+namespace {
+
+/// After a connection that failed.
+constexpr auto kPause = std::chrono::seconds(3);
+
+}  // namespace
+
+SiteDepot::SiteDepot(const RemoteSite& site, const AgentBinary& binary)
+    : site_(site), binary_(binary) {
+  mover_ = make_stream_mover({.connect = [this] { return connect(); },
+                              .name = site_.holder,
+                              .quota = site_.quota,
+                              .first_pause = std::chrono::milliseconds(10),
+                              .longest_pause = std::chrono::milliseconds(100)});
+}
+
+SiteDepot::~SiteDepot() = default;
+
+/// Asked again and again until it succeeds.
+Result<UniqueFd> SiteDepot::connect() {
+  const auto now = Clock::now();
+  if (now < connect_after_) return fail(ErrorCode::busy, why_down_);
+  if (way_ == nullptr) {
+    connection_.reset();
+    return fail(ErrorCode::busy, "no host of the site can be reached");
+  }
+  if (!connection_ || connection_->fd() < 0) {
+    TRY_ASSIGN(connection_, SshConnection::begin(site_.target(*way_), binary_, {"files", "."}));
+  }
+  switch (connection_->advance()) {
+    case SshConnection::State::ready:
+      return connection_->take_socket();
+    case SshConnection::State::connecting:
+      return fail(ErrorCode::busy, "connecting");
+    case SshConnection::State::failed:
+      break;
+  }
+  why_down_ = connection_->why();
+  connect_after_ = now + kPause;
+  connection_.reset();
+  return fail(ErrorCode::peer, why_down_);
+}
+
+Result<> SiteDepot::poll() {
+  std::vector<MoverEvent> news;
+  TRY(mover_->poll(news));
+  for (const auto& event : news) std::visit([this](const auto& e) { on(e); }, event);
+  tell_brought();
+  return {};
+}
+
+// Contents.
+// -----------------------------------------------------------------------------------------
+
+bool SiteDepot::need(const TaskFile& file) {
+  ++users_[file.content];
+  if (has(file.content)) return true;
+  send(file);
+  return false;
+}
+
+void SiteDepot::send(const TaskFile& file) {
+  if (has(file.content) || putting_.contains(file.content)) return;
+  failed_.erase(file.content);
+  const TransferId id = mover_->put({file.path, file.content, file.bytes, file.executable});
+  putting_[file.content] = id;
+  puts_[id] = file.content;
+}
+
+void SiteDepot::release(const TaskFile& file) {
+  drop_unneeded(file.content);
+}
+
+/// What no task needs and is no shared file has no business there any more.
+void SiteDepot::drop_unneeded(const Digest& content) {
+  const auto users = users_.find(content);
+  if (users == users_.end() || --users->second > 0) return;
+  users_.erase(users);
+  if (there_.erase(content) > 0) forget_outcome_of(mover_->drop(content));
+}
+
+std::string SiteDepot::why_not(const Digest& content) const {
+  const auto found = failed_.find(content);
+  return found == failed_.end() ? "it is gone from the depot" : found->second;
+}
+
+void SiteDepot::lacks(const std::string& content_hex) {
+  const auto content = Digest::from_hex(content_hex);
+  if (!content) return;
+  there_.erase(*content);
+  for (auto at = shared_.begin(); at != shared_.end();) {
+    const auto& contents = at->second.contents;
+    if (std::ranges::find(contents, *content, &TaskFile::content) == contents.end()) {
+      ++at;
+      continue;
+    }
+    events_.emplace_back(FileLost{at->first, site_.id});
+    for (const TaskFile& each : contents) drop_unneeded(each.content);
+    at = shared_.erase(at);
+  }
+}
+
+// Shared files.
+// -------------------------------------------------------------------------------------
+
+void SiteDepot::bring(FileId file, const std::vector<TaskFile>& contents) {
+  drop(file);  // another content under the same number is another file
+  shared_[file] = {contents, false};
+  for (const TaskFile& each : contents) need(each);
+}
+
+void SiteDepot::drop(FileId file) {
+  const auto found = shared_.find(file);
+  if (found == shared_.end()) return;
+  const std::vector<TaskFile> contents = std::move(found->second.contents);
+  shared_.erase(found);
+  for (const TaskFile& each : contents) drop_unneeded(each.content);
+}
+
+void SiteDepot::tell_brought() {
+  std::vector<std::pair<FileId, std::string>> failed;
+  for (auto& [file, shared] : shared_) {
+    if (shared.told) continue;
+    bool all = true;
+    for (const TaskFile& each : shared.contents) {
+      all = all && has(each.content);
+      if (expects(each.content)) continue;
+      failed.emplace_back(file, why_not(each.content));
+      break;
+    }
+    if (!all) continue;
+    shared.told = true;
+    events_.emplace_back(FileBrought{file, site_.id});
+  }
+  for (auto& [file, why] : failed) {
+    drop(file);
+    events_.emplace_back(BringFailed{file, site_.id, std::move(why)});
+  }
+}
+
+// What the mover says.
+// ------------------------------------------------------------------------------
+
+void SiteDepot::on(const Inventory& inventory) {
+  for (const auto& file : inventory.files) there_.insert(file.content);
+}
+
+void SiteDepot::on(const TransferDone& done) {
+  if (unheeded_.erase(done.id) > 0) return;
+  const auto put = puts_.find(done.id);
+  if (put == puts_.end()) {
+    outcomes_[done.id] = "";
+    return;
+  }
+  putting_.erase(put->second);
+  there_.insert(put->second);
+  puts_.erase(put);
+}
+
+void SiteDepot::on(const TransferFailed& failed) {
+  if (unheeded_.erase(failed.id) > 0) return;
+  const auto put = puts_.find(failed.id);
+  if (put == puts_.end()) {
+    outcomes_[failed.id] = failed.why.empty() ? "it did not come" : failed.why;
+    return;
+  }
+  putting_.erase(put->second);
+  failed_[put->second] = failed.why;
+  puts_.erase(put);
+}
+
+std::optional<std::string> SiteDepot::take_outcome(TransferId id) {
+  const auto found = outcomes_.find(id);
+  if (found == outcomes_.end()) return std::nullopt;
+  return std::move(outcomes_.extract(found).mapped());
+}
+
+void SiteDepot::add_wanted(std::vector<ReadySet::Wanted>& wanted) const {
+  wanted.push_back({mover_->wait_fd(), mover_->wants_to_send()});
+  if (connection_) wanted.push_back({connection_->fd(), connection_->wants_to_send()});
+}
+
+}  // namespace gantry

@@ -1,0 +1,101 @@
+#pragma once
+/// What a site's launcher knows and wants of the site's depot: which contents are there, who needs
+/// them, what is on its way. Never waits. Owned by the launcher.
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "actuate/launch/ready_set.hpp"
+#include "actuate/launch/remote_site.hpp"
+#include "actuate/launch/ssh_connection.hpp"
+#include "actuate/launcher.hpp"
+#include "actuate/mover.hpp"
+
+namespace gantry {
+
+class SiteDepot {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Both must outlive this.
+  SiteDepot(const RemoteSite& site, const AgentBinary& binary);
+  ~SiteDepot();
+
+  /// The host over which files go from now on; nullptr while none can be reached.
+  void set_way(const RemoteHost* host) { way_ = host; }
+  Result<> poll();
+  /// FileBrought, BringFailed, FileLost and notices, to be taken away.
+  std::vector<LauncherEvent>& events() { return events_; }
+
+  // Contents. A task that needs() a file keeps it there until it release()s it.
+  // -----------------------------------------------------------------------------------------
+
+  /// Whether it is there; if not, it is sent.
+  bool need(const TaskFile& file);
+  void release(const TaskFile& file);
+  [[nodiscard]] bool has(const Digest& content) const { return there_.contains(content); }
+  /// It is there or on its way. Why not, says why_not().
+  [[nodiscard]] bool expects(const Digest& content) const {
+    return has(content) || putting_.contains(content);
+  }
+  [[nodiscard]] std::string why_not(const Digest& content) const;
+  /// A host says that it is not there, or damaged.
+  void lacks(const std::string& content_hex);
+
+  void bring(FileId file, const std::vector<TaskFile>& contents);
+  void drop(FileId file);
+
+  // Files of tasks that ran there, relative to the site's scratch folder.
+  // -----------------------------------------------------------------------------------------
+
+  TransferId fetch(const Get& file) { return mover_->get(file); }
+  /// Nothing while it is under way; then an empty text, or why it failed. Once.
+  std::optional<std::string> take_outcome(TransferId id);
+  void remove_work(const std::string& folder) { forget_outcome_of(mover_->remove(folder)); }
+
+  void add_wanted(std::vector<ReadySet::Wanted>& wanted) const;
+  [[nodiscard]] bool wants_to_send() const { return mover_->wants_to_send(); }
+  /// What was sent gets there until has_ended().
+  void close() { mover_->close(); }
+  [[nodiscard]] bool has_ended() { return !connection_ || connection_->has_ended(); }
+
+ private:
+  struct Shared {
+    std::vector<TaskFile> contents;
+    bool told = false;  ///< that it is there
+  };
+
+  Result<UniqueFd> connect();
+  void on(const Inventory& inventory);
+  void on(const TransferDone& done);
+  void on(const TransferFailed& failed);
+  void send(const TaskFile& file);
+  void tell_brought();
+  void drop_unneeded(const Digest& content);
+  void forget_outcome_of(TransferId id) { unheeded_.insert(id); }
+
+  const RemoteSite& site_;
+  const AgentBinary& binary_;
+  const RemoteHost* way_ = nullptr;
+  std::unique_ptr<SshConnection> connection_;
+  Clock::time_point connect_after_{};
+  std::string why_down_;
+  std::unique_ptr<Mover> mover_;
+  std::set<Digest> there_;
+  std::map<Digest, TransferId> putting_;
+  std::map<TransferId, Digest> puts_;
+  std::map<Digest, std::string> failed_;   ///< why a content could not be sent
+  std::map<Digest, std::uint32_t> users_;  ///< tasks, and shared files
+  std::map<FileId, Shared> shared_;
+  std::map<TransferId, std::string> outcomes_;
+  std::set<TransferId> unheeded_;
+  std::vector<LauncherEvent> events_;
+};
+
+}  // namespace gantry

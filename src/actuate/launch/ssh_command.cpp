@@ -1,0 +1,59 @@
+#include "actuate/launch/ssh_command.hpp"
+
+#include <fmt/format.h>
+
+namespace gantry {
+
+namespace {
+
+/// "$HOME"/'rest' where it begins with ~/.
+std::string quoted_path(std::string_view path) {
+  if (path == "~") return "\"$HOME\"";
+  if (path.starts_with("~/")) return "\"$HOME\"/" + shell_quoted(path.substr(2));
+  return shell_quoted(path);
+}
+
+}  // namespace
+
+std::string shell_quoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'')
+      quoted += "'\\''";
+    else
+      quoted += c;
+  }
+  return quoted + "'";
+}
+
+std::vector<std::string> ssh_words(const SshTarget& target, const std::string& command) {
+  std::vector<std::string> words{"ssh", "-T"};
+  if (!target.config.empty()) words.insert(words.end(), {"-F", target.config});
+  for (const char* option :
+       {"BatchMode=yes", "StrictHostKeyChecking=yes", "ConnectTimeout=10", "ServerAliveInterval=5",
+        "ServerAliveCountMax=3", "ForwardX11=no", "ForwardAgent=no", "ClearAllForwardings=yes",
+        "RequestTTY=no", "EscapeChar=none"})
+    words.insert(words.end(), {"-o", option});
+  if (!target.user.empty()) words.insert(words.end(), {"-l", target.user});
+  // What looks like an option is none: it is refused by ssh as a host.
+  words.insert(words.end(), {"--", target.host, command});
+  return words;
+}
+
+std::string remote_start(const SshTarget& target, const AgentImage& image, std::string_view token,
+                         const std::vector<std::string>& words) {
+  std::string rest;
+  for (const auto& word : words) rest += " " + shell_quoted(word);
+  // One line without '!', which csh would expand even within quotes.
+  const std::string script = fmt::format(
+      "umask 077; S={scratch}; mkdir -p \"$S/bin\" && cd \"$S\" || exit 1; A=\"bin/{name}\"; "
+      "test -x \"$A\" || {{ echo \"{token} send $(uname -m)\"; head -c {bytes} >\"$A.$$\" && "
+      "test \"$(wc -c <\"$A.$$\")\" -eq {bytes} && chmod 700 \"$A.$$\" && mv \"$A.$$\" \"$A\" || "
+      "{{ rm -f \"$A.$$\"; echo \"{token} failed\"; exit 1; }}; }}; "
+      "echo \"{token} ready $(pwd)\"; exec \"$A\"{rest}",
+      fmt::arg("scratch", quoted_path(target.scratch)), fmt::arg("name", image.name),
+      fmt::arg("bytes", image.bytes), fmt::arg("token", token), fmt::arg("rest", rest));
+  return "exec sh -c " + shell_quoted(script);
+}
+
+}  // namespace gantry

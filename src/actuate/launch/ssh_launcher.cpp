@@ -1,0 +1,343 @@
+#include "actuate/launch/ssh_launcher.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "actuate/launch/host_link.hpp"
+#include "actuate/launch/output_note.hpp"
+#include "actuate/launch/ready_set.hpp"
+#include "actuate/launch/sandbox.hpp"
+#include "actuate/launch/site_depot.hpp"
+#include "actuate/launch/task_wire.hpp"
+
+namespace gantry {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+/// For hosts to be reached before a run begins without them.
+constexpr auto kOpenPatience = 20s;
+/// For the last words to get there. Bounded: a person may wait for the end.
+constexpr auto kClosePatience = 5s;
+
+class SshLauncher final : public Launcher {
+ public:
+  SshLauncher(RemoteSite site, const AgentBinary& binary)
+      : site_(std::move(site)), depot_(site_, binary) {
+    for (const RemoteHost& host : site_.hosts)
+      hosts_.emplace(std::piecewise_construct, std::forward_as_tuple(host.id),
+                     std::forward_as_tuple(site_, host, binary));
+  }
+
+  Result<> open() override {
+    const auto deadline = Clock::now() + kOpenPatience;
+    for (;;) {
+      TRY(poll(events_));
+      const bool tried = std::ranges::all_of(
+          hosts_, [](const auto& entry) { return entry.second.link.was_tried(); });
+      if (tried || Clock::now() > deadline) return {};
+      pollfd fd{ready_.fd(), POLLIN, 0};
+      ::poll(&fd, 1, 100);
+    }
+  }
+
+  void start(const TaskKey& key, HostId host, const Task& task, const Fingerprint& fingerprint,
+             const std::vector<TaskFile>& files) override {
+    Waiting waiting{host, to_wire(key, task), {}};
+    agent::Start& start = waiting.start;
+    const Sandbox sandbox(site_.base_dir, hosts_.at(host).link.scratch() + "/" + work_folder(key));
+    const OutputNote note{start.outputs, start.collect};
+    if (const auto problem = sandbox.move_into(start, files))
+      return refuse(key, host, fingerprint, *problem);
+    start.tag = to_tag(fingerprint);
+    note.append_to(start.tag);
+    for (const TaskFile& file : files)
+      if (sandbox.relative(file.path) && !depot_.need(file)) waiting.files.insert(file.content);
+    in_use_[key] = files;
+    waiting_.emplace(key, std::move(waiting));
+    hand_over_ready();
+  }
+
+  void cancel(const TaskKey& key, HostId host) override {
+    if (const auto found = waiting_.find(key); found != waiting_.end()) {
+      waiting_.erase(found);
+      AttemptReport report;
+      report.key = key;
+      report.cause = FailureCause::cancelled;
+      report.started = kNever;
+      report.ended = RealClock{}.now();
+      events_.emplace_back(ReportReceived{std::move(report), {}, host, 0});
+      return;
+    }
+    HostLink& link = hosts_.at(host).link;
+    if (link.up()) link.channel().cancel(key);
+  }
+
+  void recall(HostId host) override {
+    give_back_waiting(host);
+    HostLink& link = hosts_.at(host).link;
+    if (link.up()) link.channel().recall();
+  }
+
+  void acknowledge(std::uint64_t receipt) override {
+    for (auto& [id, host] : hosts_) {
+      std::uint64_t latest = 0;
+      while (!host.delivered.empty() && host.delivered.front().ours <= receipt) {
+        const Delivered& report = host.delivered.front();
+        latest = report.agents;
+        depot_.remove_work(work_folder(report.key));
+        release_files(report.key);  // only now: the sandbox had links to them
+        host.delivered.pop_front();
+      }
+      if (latest != 0) host.link.channel().acknowledge(latest);
+    }
+  }
+
+  [[nodiscard]] bool files_travel(HostId) const override { return true; }
+  void bring(FileId file, SiteId, const std::vector<TaskFile>& files) override {
+    depot_.bring(file, files);
+  }
+  void drop(FileId file, SiteId) override { depot_.drop(file); }
+
+  Result<> poll(std::vector<LauncherEvent>& events) override {
+    const auto now = Clock::now();
+    for (auto& [id, host] : hosts_) {
+      host.link.poll(now, heard_);
+      for (auto& event : std::exchange(heard_, {})) on_heard(host, std::move(event));
+      for (const auto& content : std::exchange(host.link.channel().unstaged(), {}))
+        depot_.lacks(content);
+    }
+    depot_.set_way(way_to_depot());
+    TRY(depot_.poll());
+    for (auto& event : std::exchange(depot_.events(), {})) events_.push_back(std::move(event));
+    hand_over_ready();
+    for (auto& [id, host] : hosts_) deliver(host);
+    if (&events != &events_) {
+      std::ranges::move(events_, std::back_inserter(events));
+      events_.clear();
+    }
+    watch();
+    return {};
+  }
+
+  [[nodiscard]] int wait_fd() const override { return ready_.fd(); }
+  [[nodiscard]] bool wants_to_send() const override { return false; }  // the set watches for it
+
+  void close() override {
+    const auto deadline = Clock::now() + kClosePatience;
+    const auto wait_while = [&](const auto& condition) {
+      while (condition() && Clock::now() < deadline) std::this_thread::sleep_for(5ms);
+    };
+    wait_while([&] {
+      const bool polled = poll(events_).has_value();
+      return polled && (depot_.wants_to_send() || std::ranges::any_of(hosts_, [](const auto& each) {
+                          return each.second.link.wants_to_send();
+                        }));
+    });
+    for (auto& [id, host] : hosts_) host.link.close();
+    depot_.close();
+    wait_while([&] {
+      return !depot_.has_ended() ||
+             !std::ranges::all_of(hosts_, [](auto& each) { return each.second.link.has_ended(); });
+    });
+  }
+
+ private:
+  /// A task whose files are not all there yet.
+  struct Waiting {
+    HostId host;
+    agent::Start start;
+    std::set<Digest> files;
+  };
+  /// A report whose outputs are on their way. Reports of a host go on in their order, since they
+  /// are acknowledged so.
+  struct Arrival {
+    ReportReceived report;
+    std::string folder;
+    std::set<TransferId> awaited;
+    bool announced = false;
+  };
+  struct Delivered {
+    std::uint64_t ours = 0;
+    std::uint64_t agents = 0;
+    TaskKey key;
+  };
+  struct SiteHost {
+    SiteHost(const RemoteSite& site, const RemoteHost& host, const AgentBinary& binary)
+        : link(site, host, binary) {}
+    HostLink link;
+    std::deque<Arrival> arrivals;
+    std::deque<Delivered> delivered;
+  };
+
+  [[nodiscard]] std::string work_folder(const TaskKey& key) const {
+    return fmt::format("work/{}/run/{}.{}.{}", site_.holder, key.run.value(), key.task.value(),
+                       key.attempt.value());
+  }
+
+  [[nodiscard]] const RemoteHost* way_to_depot() const {
+    for (const auto& [id, host] : hosts_)
+      if (host.link.up()) return &host.link.host();
+    return nullptr;
+  }
+
+  void refuse(const TaskKey& key, HostId host, const Fingerprint& fingerprint,
+              const std::string& why) {
+    AttemptReport report;
+    report.key = key;
+    report.cause = FailureCause::start_failed;
+    report.detail = why;
+    report.started = report.ended = RealClock{}.now();
+    events_.emplace_back(ReportReceived{std::move(report), fingerprint, host, 0});
+  }
+
+  void hand_over_ready() {
+    for (auto at = waiting_.begin(); at != waiting_.end();) {
+      Waiting& waiting = at->second;
+      std::erase_if(waiting.files, [&](const Digest& file) { return depot_.has(file); });
+      HostLink& link = hosts_.at(waiting.host).link;
+      const bool lost = std::ranges::any_of(
+          waiting.files, [&](const Digest& file) { return !depot_.expects(file); });
+      if (lost || !link.up()) {
+        events_.emplace_back(TaskReturned{at->first, waiting.host});
+        release_files(at->first);
+      } else if (waiting.files.empty()) {
+        link.channel().start(waiting.start);
+      } else {
+        ++at;
+        continue;
+      }
+      at = waiting_.erase(at);
+    }
+  }
+
+  void give_back_waiting(HostId host) {
+    for (auto at = waiting_.begin(); at != waiting_.end();) {
+      if (at->second.host != host) {
+        ++at;
+        continue;
+      }
+      events_.emplace_back(TaskReturned{at->first, host});
+      release_files(at->first);
+      at = waiting_.erase(at);
+    }
+  }
+
+  void release_files(const TaskKey& key) {
+    const auto found = in_use_.find(key);
+    if (found == in_use_.end()) return;
+    for (const TaskFile& file : found->second) depot_.release(file);
+    in_use_.erase(found);
+  }
+
+  void on_heard(SiteHost& host, LauncherEvent event) {
+    if (std::holds_alternative<HostVanished>(event)) {
+      // What it had reported it will report again.
+      give_back_waiting(host.link.host().id);
+      host.arrivals.clear();
+      host.delivered.clear();
+    }
+    auto* report = std::get_if<ReportReceived>(&event);
+    if (report == nullptr) {
+      if (const auto* returned = std::get_if<TaskReturned>(&event)) release_files(returned->key);
+      events_.push_back(std::move(event));
+      return;
+    }
+    Arrival arrival{std::move(*report), work_folder(report->report.key), {}};
+    fetch_outputs(arrival);
+    host.arrivals.push_back(std::move(arrival));
+  }
+
+  /// Asks for what the task wrote, as far as it counts.
+  void fetch_outputs(Arrival& arrival) {
+    AttemptReport& report = arrival.report.report;
+    const auto note = OutputNote::find_in(arrival.report.note);
+    for (auto* stream : {&report.out, &report.err}) {
+      if (stream->pack.empty()) continue;
+      const std::string host = hosts_.at(arrival.report.host).link.host().name;
+      const std::string here =
+          fmt::format("{}/{}/{}.{}", site_.name, host, stream->pack, stream->offset);
+      arrival.awaited.insert(
+          depot_.fetch({host_folder(site_, host) + "/output/" + stream->pack,
+                        (site_.output_dir / here).string(), stream->offset, stream->size}));
+      stream->pack = here;
+      stream->offset = 0;
+    }
+    if (!note) return;
+    const Sandbox there(site_.base_dir,
+                        hosts_.at(arrival.report.host).link.scratch() + "/" + arrival.folder);
+    for (auto& [path, content] : report.collected)
+      for (const auto& home : note->collect)
+        if (there.there(home) == path) path = home;
+    report.detail = there.as_here(std::move(report.detail));
+    const Sandbox sandbox(site_.base_dir, arrival.folder);
+    if (report.cause != FailureCause::none) return;
+    for (std::size_t i = 0; i < note->outputs.size(); ++i) {
+      const std::string& path = note->outputs[i];
+      const auto here = site_.incoming / arrival.folder / std::to_string(i);
+      arrival.awaited.insert(depot_.fetch({sandbox.there(path), here.string()}));
+      arrival.report.outputs.push_back({here.string(), path});
+    }
+  }
+
+  void deliver(SiteHost& host) {
+    for (Arrival& arrival : host.arrivals) {
+      std::erase_if(arrival.awaited, [&](TransferId id) {
+        const auto outcome = depot_.take_outcome(id);
+        if (outcome && !outcome->empty() && arrival.report.report.cause == FailureCause::none) {
+          arrival.report.report.cause = FailureCause::missing_output;
+          arrival.report.report.detail = *outcome;
+        }
+        return outcome.has_value();
+      });
+      if (arrival.awaited.empty() || std::exchange(arrival.announced, true)) continue;
+      // Nobody may know that it was started: it may have been by an earlier gantry.
+      const AttemptReport& report = arrival.report.report;
+      events_.emplace_back(TaskRunning{report.key, host.link.host().id, report.started});
+      events_.emplace_back(TaskComputed{report.key, host.link.host().id});
+    }
+    while (!host.arrivals.empty() && host.arrivals.front().awaited.empty()) {
+      Arrival arrival = std::move(host.arrivals.front());
+      host.arrivals.pop_front();
+      const std::uint64_t agents = arrival.report.receipt;
+      arrival.report.receipt = ++receipts_;
+      host.delivered.push_back({receipts_, agents, arrival.report.report.key});
+      events_.emplace_back(std::move(arrival.report));
+    }
+  }
+
+  void watch() {
+    std::vector<ReadySet::Wanted> wanted;
+    for (const auto& [id, host] : hosts_)
+      wanted.push_back({host.link.fd(), host.link.wants_to_send()});
+    depot_.add_wanted(wanted);
+    ready_.watch(wanted);
+  }
+
+  RemoteSite site_;
+  SiteDepot depot_;
+  std::map<HostId, SiteHost> hosts_;
+  std::map<TaskKey, Waiting> waiting_;
+  std::map<TaskKey, std::vector<TaskFile>> in_use_;  ///< of tasks that were handed over
+  ReadySet ready_;
+  std::vector<LauncherEvent> heard_;
+  std::vector<LauncherEvent> events_;
+  std::uint64_t receipts_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Launcher> make_ssh_launcher(RemoteSite site, const AgentBinary& binary) {
+  return std::make_unique<SshLauncher>(std::move(site), binary);
+}
+
+}  // namespace gantry

@@ -1,0 +1,99 @@
+#include "actuate/launch/task_wire.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "agent/causes.hpp"
+#include "base/codec.hpp"
+
+namespace gantry {
+
+namespace {
+
+#define SAME(a, b) \
+  static_assert(static_cast<int>(agent::Cause::a) == static_cast<int>(FailureCause::b))
+SAME(none, none);
+SAME(exit_code, exit_code);
+SAME(signal, signal);
+SAME(timeout, timeout);
+SAME(out_of_memory, out_of_memory);
+SAME(missing_output, missing_output);
+SAME(start_failed, start_failed);
+SAME(cancelled, cancelled);
+SAME(lost, lost);
+#undef SAME
+
+CapturedOutput to_captured(agent::Captured&& c) {
+  return {c.size, std::move(c.text), std::move(c.pack), c.offset, c.truncated};
+}
+
+}  // namespace
+
+agent::AttemptKey to_wire(const TaskKey& key) {
+  return {key.run.value(), key.task.value(), key.attempt.value()};
+}
+TaskKey from_wire(const agent::AttemptKey& key) {
+  return {RunId(key.run), TaskId(key.task), AttemptId(key.attempt)};
+}
+
+AttemptReport from_wire(agent::Ended&& m) {
+  AttemptReport report;
+  report.key = from_wire(m.key);
+  report.cause = static_cast<FailureCause>(m.cause);
+  report.code = m.code;
+  report.detail = std::move(m.detail);
+  report.started = from_ns(m.started_ns);
+  report.ended = from_ns(m.ended_ns);
+  report.usage = {Duration(m.user_ns), Duration(m.system_ns), m.max_rss};
+  report.out = to_captured(std::move(m.out));
+  report.err = to_captured(std::move(m.err));
+  report.collected = std::move(m.collected);
+  return report;
+}
+
+std::string to_tag(const Fingerprint& f) {
+  std::string tag;
+  Encoder e(tag);
+  for (const Digest& d : {f.command, f.environment, f.inputs}) e.u64(d.high).u64(d.low);
+  return tag;
+}
+
+Fingerprint from_tag(std::string_view tag) {
+  Decoder d(tag);
+  Fingerprint f;
+  for (Digest* part : {&f.command, &f.environment, &f.inputs}) {
+    part->high = d.u64();
+    part->low = d.u64();
+  }
+  return d.ok() ? f : Fingerprint{};
+}
+
+agent::Start to_wire(const TaskKey& key, const Task& task) {
+  agent::Start start;
+  start.key = to_wire(key);
+  start.cores = task.resources.cores;
+  start.memory = task.resources.memory;
+  start.timeout_ns = task.timeout.count();
+  start.argv = task.argv;
+  start.environment.reserve(task.environment.size() + task.parameters.size() + 3);
+  for (const auto& [name, value] : task.environment)
+    start.environment.push_back(name + "=" + value);
+  start.environment.push_back(fmt::format("GANTRY_RUN={}", key.run.value()));
+  start.environment.push_back(fmt::format("GANTRY_TASK={}", key.task.value()));
+  start.environment.push_back(fmt::format("GANTRY_ATTEMPT={}", key.attempt.value()));
+  for (const auto& [name, value] : task.parameters) {
+    start.environment.push_back("GANTRY_PARAM_" + name + "=" + value);
+  }
+  start.workdir = task.workdir;
+  start.make_workdir = task.make_workdir;
+  start.outputs = task.outputs;
+  start.collect = task.collect;
+  return start;
+}
+
+bool knows_cause(const agent::Ended& ended) {
+  return ended.cause <= static_cast<std::uint8_t>(FailureCause::lost);
+}
+
+}  // namespace gantry

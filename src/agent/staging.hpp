@@ -1,0 +1,22 @@
+#pragma once
+/// How a task's inputs get from the site's depot into the attempt's sandbox: whoever makes the
+/// agent says how, since the agent knows no depot.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "agent/protocol.hpp"
+
+namespace gantry::agent {
+
+struct Staging {
+  int error = 0;  ///< errno; 0 = all inputs are there
+  std::string problem{};
+  std::vector<std::string> unstaged{};  ///< contents that the depot does not have
+};
+
+/// Runs in a slot's process, before the task. Empty: no task has a sandbox here.
+using StageInputs = std::function<Staging(const Start&)>;
+
+}  // namespace gantry::agent

@@ -1,0 +1,24 @@
+#pragma once
+/// From the grid that a person described to what a run needs of it: a launcher for all its sites,
+/// and what the engine knows of them.
+
+#include <memory>
+
+#include "actuate/launch/ssh_connection.hpp"
+#include "actuate/launcher.hpp"
+#include "driver/driver.hpp"
+#include "model/site_map.hpp"
+
+namespace gantry::driver {
+
+struct GridLaunch {
+  std::unique_ptr<AgentBinary> binary;  ///< that launchers send to sites
+  std::unique_ptr<Launcher> launcher;
+  SiteMap map;
+  bool travels = false;  ///< files go to other sites
+};
+
+/// `base_dir`: the study's folder. Without options.grid, this machine alone.
+Result<GridLaunch> launch_grid(const Options& options, const std::filesystem::path& base_dir);
+
+}  // namespace gantry::driver
