@@ -53,14 +53,15 @@ bool SiteLink::connect_if_due(TimePoint now) {
   return true;
 }
 
-void SiteLink::answered(TimePoint now) {
+void SiteLink::answered() {
   pause_ = first_pause_;
-  down_since_ = now;
+  has_answered_ = true;
 }
 
 void SiteLink::lost(TimePoint now, std::string why) {
   stream_.close();
   why_ = std::move(why);
+  if (std::exchange(has_answered_, false)) down_since_ = now;
   retry_at_ = now + pause_;
   pause_ = std::min(2 * pause_, longest_pause_);
 }

@@ -24,11 +24,11 @@ class SiteLink {
   /// True when it has just come up.
   bool connect_if_due(TimePoint now);
   /// The other side has answered: the next pause is a short one again.
-  void answered(TimePoint now);
+  void answered();
   void lost(TimePoint now, std::string why);
   void close();
 
-  /// When the other side was last known to be there, and what happened then.
+  /// Since when the other side has not been there, and why.
   [[nodiscard]] TimePoint down_since() const { return down_since_; }
   [[nodiscard]] const std::string& why() const { return why_; }
 
@@ -44,6 +44,7 @@ class SiteLink {
   Duration pause_;
   TimePoint retry_at_ = kNever;
   TimePoint down_since_ = kNever;
+  bool has_answered_ = false;  ///< on this connection
   std::string why_;
   agent::FrameStream stream_;
   UniqueFd epoll_;

@@ -9,11 +9,9 @@
 #include <cerrno>
 #include <cstring>
 #include <deque>
-#include <map>
-#include <unordered_map>
 #include <utility>
 
-#include "actuate/move/arriving_file.hpp"
+#include "actuate/move/transfer_table.hpp"
 #include "depot/files_protocol.hpp"
 
 namespace gantry {
@@ -29,31 +27,6 @@ constexpr std::size_t kMostInAPoll = std::size_t{8} << 20;
 /// A site that claims to have more files is not believed.
 constexpr std::size_t kMostFiles = 4'000'000;
 
-struct Drop {
-  Digest content;
-};
-struct Verify {
-  Digest content;
-};
-struct RemoveWork {
-  std::string remote;
-};
-
-struct Transfer {
-  std::variant<Put, Get, Drop, Verify, RemoveWork> what;
-  TimePoint asked = kNever;
-  TimePoint begun = kNever;
-  std::uint64_t bytes = 0;  ///< that went over the network
-  bool again = false;       ///< from the beginning, since the first attempt gave another content
-
-  // A large file that is put.
-  UniqueFd fd;
-  std::uint64_t offset = 0;
-  bool resumed = false;
-  // A file that is got.
-  std::unique_ptr<ArrivingFile> arriving;
-};
-
 std::string random_name() {
   std::uint64_t bits[2] = {};
   if (::getrandom(bits, sizeof bits, 0) != sizeof bits) bits[0] = 1;
@@ -68,27 +41,23 @@ class StreamMover final : public Mover {
     if (options_.name.empty()) options_.name = random_name();
   }
 
-  TransferId put(const Put& file) override {
-    const TransferId id = add(file);
-    auto& same = same_content_[file.content];
-    same.push_back(id);
-    if (same.size() == 1) enqueue(id);  // else it is under way
-    return id;
-  }
-  TransferId get(const Get& file) override { return enqueue(add(file)); }
-  TransferId drop(const Digest& content) override { return enqueue(add(Drop{content})); }
-  TransferId verify(const Digest& content) override { return enqueue(add(Verify{content})); }
-  TransferId remove(const std::string& remote) override { return enqueue(add(RemoveWork{remote})); }
+  TransferId put(const Put& file) override { return add(file); }
+  TransferId get(const Get& file) override { return add(file); }
+  TransferId drop(const Digest& content) override { return add(Drop{content}); }
+  TransferId verify(const Digest& content) override { return add(Verify{content}); }
+  TransferId remove(const std::string& remote) override { return add(RemoveWork{remote}); }
 
   void cancel(TransferId id) override {
     if (!transfers_.contains(id)) return;
     forget_remotely(id);
-    take_out(id, false);
+    transfers_.cancel(id);
+    watch();
   }
 
   Result<> poll(std::vector<MoverEvent>& events) override {
     if (!fatal_) work();
-    for (auto& event : std::exchange(events_, {})) events.push_back(std::move(event));
+    for (auto& event : std::exchange(inventories_, {})) events.emplace_back(std::move(event));
+    for (auto& event : transfers_.take_events()) events.push_back(std::move(event));
     if (fatal_) return tl::unexpected(*fatal_);
     return {};
   }
@@ -103,28 +72,15 @@ class StreamMover final : public Mover {
       ::shutdown(link_.stream().fd(), SHUT_WR);
     }
     transfers_.clear();
-    same_content_.clear();
-    queue_.clear();
     sending_.clear();
     greeted_once_ = true;
     link_.close();
   }
 
  private:
-  // Requests.
-  // -------------------------------------------------------------------------------------
-
   template <class What>
-  TransferId add(What what) {
-    const TransferId id(++last_id_);
-    Transfer& transfer = transfers_[id];
-    transfer.what = std::move(what);
-    transfer.asked = clock_.now();
-    return id;
-  }
-
-  TransferId enqueue(TransferId id) {
-    queue_.push_back(id);
+  TransferId add(const What& what) {
+    const TransferId id = transfers_.add(what, clock_.now());
     watch();
     return id;
   }
@@ -133,45 +89,11 @@ class StreamMover final : public Mover {
     const bool to_send = link_.is_up() && (link_.stream().wants_to_send() || has_more());
     link_.watch(clock_.now(), to_send, wants_link());
   }
-  [[nodiscard]] bool has_more() const { return greeted_ && (!queue_.empty() || !sending_.empty()); }
+  [[nodiscard]] bool has_more() const {
+    return greeted_ && (transfers_.has_next() || !sending_.empty());
+  }
   [[nodiscard]] bool wants_link() const {
     return !fatal_ && (!greeted_once_ || !transfers_.empty());
-  }
-
-  /// The transfer is over. Others that put the same content have it too, or are next to try.
-  Transfer take_out(TransferId id, bool done) {
-    const auto found = transfers_.find(id);
-    Transfer transfer = std::move(found->second);
-    transfers_.erase(found);
-    const auto* put = std::get_if<Put>(&transfer.what);
-    if (put == nullptr) return transfer;
-    const auto entry = same_content_.find(put->content);
-    auto& same = entry->second;
-    const bool was_first = same.front() == id;
-    std::erase(same, id);
-    if (done) {
-      for (const TransferId other : std::exchange(same, {})) {
-        transfers_.erase(other);
-        events_.push_back(TransferDone{other, 0, 0});
-      }
-    }
-    if (same.empty()) {
-      same_content_.erase(entry);
-    } else if (was_first) {
-      enqueue(same.front());
-    }
-    return transfer;
-  }
-
-  void succeed(TransferId id) {
-    const Transfer transfer = take_out(id, true);
-    const double took = transfer.begun == kNever ? 0 : seconds(clock_.now() - transfer.begun);
-    events_.push_back(TransferDone{id, transfer.bytes, took});
-  }
-
-  void fail_transfer(TransferId id, std::string why, bool lost_connection = false) {
-    take_out(id, false);
-    events_.push_back(TransferFailed{id, std::move(why), lost_connection});
   }
 
   void forget_remotely(TransferId id) {
@@ -216,27 +138,15 @@ class StreamMover final : public Mover {
     greeted_ = false;
     inventory_ = {};
     sending_.clear();
-    queue_.clear();
-    for (auto& [id, transfer] : transfers_) {
-      transfer.fd.reset();
-      const auto* put = std::get_if<Put>(&transfer.what);
-      if (put == nullptr || same_content_[put->content].front() == id) queue_.push_back(id);
-    }
+    transfers_.announce_all_again();
   }
 
   void lose_patience() {
     const TimePoint now = clock_.now();
-    std::vector<TransferId> late;
-    for (const auto& [id, transfer] : transfers_)
-      if (now - std::max(transfer.asked, link_.down_since()) >= options_.patience)
-        late.push_back(id);
-    for (const TransferId id : late) {
-      if (!transfers_.contains(id)) continue;
-      fail_transfer(id,
-                    fmt::format("the site could not be reached for {:.0f} s: {}",
-                                seconds(options_.patience), link_.why()),
-                    true);
-    }
+    if (now - link_.down_since() < options_.patience) return;
+    transfers_.fail_asked_before(now - options_.patience,
+                                 fmt::format("the site could not be reached for {:.0f} s: {}",
+                                             seconds(options_.patience), link_.why()));
   }
 
   // What the site says. False when that cannot be.
@@ -275,12 +185,12 @@ class StreamMover final : public Mover {
                                  "this gantry version {}",
                                  m->version, depot::kFilesVersion),
                      {}};
-      while (!transfers_.empty()) fail_transfer(transfers_.begin()->first, fatal_->message);
+      transfers_.fail_all(fatal_->message);
       close();
       return true;
     }
     greeted_ = true;
-    link_.answered(clock_.now());
+    link_.answered();
     inventory_.free_bytes = m->free_bytes;
     inventory_.total_bytes = m->total_bytes;
     return true;
@@ -291,7 +201,7 @@ class StreamMover final : public Mover {
     for (const auto& file : m->files) inventory_.files.push_back({file.content, file.bytes});
     if (!m->last) return true;
     greeted_once_ = true;
-    events_.push_back(std::exchange(inventory_, {}));
+    inventories_.push_back(std::exchange(inventory_, {}));
     return true;
   }
 
@@ -301,18 +211,9 @@ class StreamMover final : public Mover {
     return true;
   }
 
-  /// The transfer that the site speaks of, if it still is one.
-  template <class What>
-  std::pair<Transfer*, What*> find(depot::RequestId id) {
-    const auto found = transfers_.find(TransferId(id));
-    if (found == transfers_.end()) return {nullptr, nullptr};
-    auto* what = std::get_if<What>(&found->second.what);
-    return {what == nullptr ? nullptr : &found->second, what};
-  }
-
   bool on(const std::optional<depot::SendFrom>& m) {
     if (!m) return false;
-    const auto [transfer, put] = find<Put>(m->id);
+    const auto [transfer, put] = transfers_.find<Put>(TransferId(m->id));
     if (transfer == nullptr) return true;
     if (m->offset > put->bytes || transfer->fd) return false;
     transfer->offset = m->offset;
@@ -324,23 +225,23 @@ class StreamMover final : public Mover {
   bool on(const std::optional<depot::Numbered>& done) {
     if (!done) return false;
     const TransferId id(done->id);
-    const auto found = transfers_.find(id);
-    if (found == transfers_.end()) return true;
-    if (std::holds_alternative<Get>(found->second.what)) return false;
-    succeed(id);
+    if (!transfers_.contains(id)) return true;
+    if (std::holds_alternative<Get>(transfers_.at(id).what)) return false;
+    transfers_.succeed(id, clock_.now());
     return true;
   }
 
   bool on(const std::optional<depot::Failed>& m) {
     if (!m) return false;
     const TransferId id(m->id);
-    const auto [transfer, put] = find<Put>(m->id);
+    const auto [transfer, put] = transfers_.find<Put>(TransferId(m->id));
     if (transfer != nullptr && m->problem == depot::FilesProblem::other_content) {
       // What had been sent before may have been damaged, or of a file that has changed since.
       if (transfer->resumed && !std::exchange(transfer->again, true)) return begin_again(id);
-      fail_transfer(id, put->path + ": changed while it was sent: what arrived is not its content");
+      transfers_.fail(id,
+                      put->path + ": changed while it was sent: what arrived is not its content");
     } else if (transfers_.contains(id)) {
-      fail_transfer(id, m->why);
+      transfers_.fail(id, m->why);
     }
     return true;
   }
@@ -349,13 +250,13 @@ class StreamMover final : public Mover {
     Transfer& transfer = transfers_.at(id);
     transfer.fd.reset();
     if (transfer.arriving) transfer.arriving->forget();
-    enqueue(id);
+    transfers_.announce_again(id);
     return true;
   }
 
   bool on(const std::optional<depot::FileHead>& m) {
     if (!m) return false;
-    const auto [transfer, get] = find<Get>(m->id);
+    const auto [transfer, get] = transfers_.find<Get>(TransferId(m->id));
     if (transfer == nullptr) return true;
     if (m->bytes > get->length || !transfer->arriving) return false;
     if (auto expected = transfer->arriving->expect(m->bytes, m->executable); !expected)
@@ -365,7 +266,7 @@ class StreamMover final : public Mover {
 
   bool on(const std::optional<depot::Data>& m) {
     if (!m) return false;
-    const auto [transfer, get] = find<Get>(m->id);
+    const auto [transfer, get] = transfers_.find<Get>(TransferId(m->id));
     if (transfer == nullptr) return true;
     if (!transfer->arriving || m->offset != transfer->arriving->bytes() ||
         m->offset > transfer->arriving->expected() ||
@@ -381,18 +282,18 @@ class StreamMover final : public Mover {
   bool on(const std::optional<depot::FileEnd>& m) {
     if (!m) return false;
     const TransferId id(m->id);
-    const auto [transfer, get] = find<Get>(m->id);
+    const auto [transfer, get] = transfers_.find<Get>(TransferId(m->id));
     if (transfer == nullptr) return true;
     if (!transfer->arriving) return false;
     const auto finished = transfer->arriving->finish(m->content);
     if (!finished) {
-      fail_transfer(id, finished.error().message);
+      transfers_.fail(id, finished.error().message);
     } else if (*finished) {
-      succeed(id);
+      transfers_.succeed(id, clock_.now());
     } else if (!std::exchange(transfer->again, true)) {
       return begin_again(id);
     } else {
-      fail_transfer(id, get->remote + ": changed while it was fetched");
+      transfers_.fail(id, get->remote + ": changed while it was fetched");
     }
     return true;
   }
@@ -403,7 +304,7 @@ class StreamMover final : public Mover {
   /// A problem of our own: the site need not go on.
   void give_up(TransferId id, const Error& error) {
     forget_remotely(id);
-    fail_transfer(id, error.message);
+    transfers_.fail(id, error.message);
   }
 
   void send() {
@@ -423,12 +324,11 @@ class StreamMover final : public Mover {
   void announce_some() {
     auto& out = link_.stream().outbox();
     const std::size_t enough = out.size() + kPieceBytes;
-    while (!queue_.empty() && out.size() < enough) {
-      const TransferId id = queue_.front();
-      queue_.pop_front();
-      const auto found = transfers_.find(id);
-      if (found == transfers_.end()) continue;
-      Transfer& transfer = found->second;
+    while (out.size() < enough) {
+      const auto next = transfers_.next();
+      if (!next) return;
+      const TransferId id = *next;
+      Transfer& transfer = transfers_.at(id);
       if (transfer.begun == kNever) transfer.begun = clock_.now();
       std::visit([&](const auto& what) { announce(id, transfer, what, out); }, transfer.what);
     }
@@ -440,10 +340,10 @@ class StreamMover final : public Mover {
       return;
     }
     const auto file = open_to_send(put);
-    if (!file) return fail_transfer(id, file.error().message);
+    if (!file) return transfers_.fail(id, file.error().message);
     const auto read = encode_read(out, depot::Store{id.value(), put.content, put.executable, {}},
                                   file->get(), put.bytes);
-    if (!read) return fail_transfer(id, put.path + ": " + std::strerror(errno));
+    if (!read) return transfers_.fail(id, put.path + ": " + std::strerror(errno));
     transfer.bytes += *read;
   }
   static void announce(TransferId id, Transfer& transfer, const Get& get, std::string& out) {
@@ -476,7 +376,7 @@ class StreamMover final : public Mover {
   void send_piece() {
     if (sending_.empty()) return;
     const TransferId id = sending_.front();
-    const auto [transfer, put] = find<Put>(id.value());
+    const auto [transfer, put] = transfers_.find<Put>(id);
     if (transfer == nullptr) return sending_.pop_front();
     if (!transfer->fd) {
       auto file = open_to_send(*put);
@@ -518,12 +418,8 @@ class StreamMover final : public Mover {
   bool greeted_once_ = false;  ///< and its inventory told
   std::optional<Error> fatal_;
   Inventory inventory_;  ///< as far as it has come
-  std::vector<MoverEvent> events_;
-
-  std::uint64_t last_id_ = 0;
-  std::map<TransferId, Transfer> transfers_;
-  std::unordered_map<Digest, std::deque<TransferId>> same_content_;  ///< puts; the first is sent
-  std::deque<TransferId> queue_;                                     ///< not yet announced
+  std::vector<Inventory> inventories_;
+  TransferTable transfers_;
   std::deque<TransferId> sending_;  ///< large files that the site waits for
 };
 

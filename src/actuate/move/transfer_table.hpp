@@ -1,0 +1,111 @@
+#pragma once
+/// What a mover was asked for and has not answered yet, and in which order it is to be said to the
+/// site. Owned by a mover, used from its thread.
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "actuate/move/arriving_file.hpp"
+#include "actuate/mover.hpp"
+#include "base/fd.hpp"
+#include "base/time.hpp"
+
+namespace gantry {
+
+struct Drop {
+  Digest content;
+};
+struct Verify {
+  Digest content;
+};
+struct RemoveWork {
+  std::string remote;
+};
+
+struct Transfer {
+  std::variant<Put, Get, Drop, Verify, RemoveWork> what;
+  TimePoint asked = kNever;
+  TimePoint begun = kNever;
+  std::uint64_t bytes = 0;  ///< that went over the network
+  bool again = false;       ///< from the beginning, since the first attempt gave another content
+
+  // A large file that is put.
+  UniqueFd fd;
+  std::uint64_t offset = 0;
+  bool resumed = false;
+  // A file that is got.
+  std::unique_ptr<ArrivingFile> arriving;
+};
+
+class TransferTable {
+ public:
+  /// Of several puts of one content, the first is carried out; the others wait for it.
+  template <class What>
+  TransferId add(const What& what, TimePoint now);
+
+  [[nodiscard]] bool empty() const { return transfers_.empty(); }
+  [[nodiscard]] bool contains(TransferId id) const { return transfers_.contains(id); }
+  /// Null when it is over, or something else.
+  template <class What>
+  std::pair<Transfer*, const What*> find(TransferId id);
+  Transfer& at(TransferId id) { return transfers_.at(id); }
+
+  /// The next one to be announced to the site, if any; it is not announced twice.
+  std::optional<TransferId> next();
+  [[nodiscard]] bool has_next() const { return !queue_.empty(); }
+  void announce_again(TransferId id) { queue_.push_back(id); }
+  /// The site has forgotten all of them.
+  void announce_all_again();
+
+  void succeed(TransferId id, TimePoint now);
+  void fail(TransferId id, std::string why, bool lost_connection = false);
+  void fail_all(const std::string& why);
+  /// Those that were asked for before.
+  void fail_asked_before(TimePoint time, const std::string& why);
+  void cancel(TransferId id) { take_out(id, false); }
+  void clear();
+
+  /// What became of them, since the last call.
+  std::vector<MoverEvent> take_events() { return std::exchange(events_, {}); }
+
+ private:
+  Transfer take_out(TransferId id, bool done);
+
+  std::uint64_t last_id_ = 0;
+  std::map<TransferId, Transfer> transfers_;
+  std::unordered_map<Digest, std::deque<TransferId>> same_content_;  ///< puts, in their order
+  std::deque<TransferId> queue_;
+  std::vector<MoverEvent> events_;
+};
+
+template <class What>
+TransferId TransferTable::add(const What& what, TimePoint now) {
+  const TransferId id(++last_id_);
+  Transfer& transfer = transfers_[id];
+  transfer.what = what;
+  transfer.asked = now;
+  if constexpr (std::is_same_v<What, Put>) {
+    auto& same = same_content_[what.content];
+    same.push_back(id);
+    if (same.size() > 1) return id;
+  }
+  queue_.push_back(id);
+  return id;
+}
+
+template <class What>
+std::pair<Transfer*, const What*> TransferTable::find(TransferId id) {
+  const auto found = transfers_.find(id);
+  if (found == transfers_.end()) return {nullptr, nullptr};
+  const auto* what = std::get_if<What>(&found->second.what);
+  return {what == nullptr ? nullptr : &found->second, what};
+}
+
+}  // namespace gantry

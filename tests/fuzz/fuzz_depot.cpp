@@ -1,0 +1,121 @@
+/// Any bytes as what a home sends to a site's file server, or a site to a home: each message is
+/// either refused or one that can be sent on unchanged, and whatever the server does, it does below
+/// its own folder.
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "base/fd.hpp"
+#include "base/scratch_dir.hpp"
+#include "depot/file_server.hpp"
+#include "depot/files_protocol.hpp"
+
+namespace gantry::depot {
+namespace {
+
+/// What decodes must encode to something that decodes to the same.
+template <class Decode, class Encode>
+void check(std::string_view body, Decode decode, Encode encode_it) {
+  constexpr std::size_t kHead = sizeof(std::uint32_t) + 1;
+  const auto message = decode(body);
+  if (!message) return;
+  std::string once;
+  encode_it(once, *message);
+  const auto again = decode(std::string_view(once).substr(kHead));
+  if (!again) std::abort();
+  std::string twice;
+  encode_it(twice, *again);
+  if (once != twice) std::abort();
+}
+
+template <class Decode>
+void check(std::string_view body, Decode decode) {
+  check(body, decode, [](std::string& out, const auto& message) { encode(out, message); });
+}
+
+/// Any body may claim to be of any type.
+void check_all(std::string_view body) {
+  check(body, decode_files_hello);
+  check(body, decode_store);
+  check(body, decode_offer);
+  check(body, decode_data);
+  check(body, decode_fetch);
+  check(body, decode_remove);
+  check(body, decode_files_welcome);
+  check(body, decode_inventory);
+  check(body, decode_send_from);
+  check(body, decode_failed);
+  check(body, decode_file_head);
+  check(body, decode_file_end);
+  check(body, decode_refused);
+  check(body, decode_named,
+        [](std::string& out, const Named& message) { encode(out, FilesMessage::drop, message); });
+  check(body, decode_numbered, [](std::string& out, const Numbered& message) {
+    encode(out, FilesMessage::done, message);
+  });
+}
+
+/// A site between things that are not the server's.
+class Site {
+ public:
+  Site() {
+    std::filesystem::create_directories(scratch() / "work/1");
+    std::ofstream(scratch() / "work/1/out") << "result";
+    std::ofstream(dir_ / "secret") << "secret";
+    std::filesystem::create_symlink("../../../secret", scratch() / "work/1/link");
+    std::filesystem::create_symlink("../..", scratch() / "work/up");
+  }
+  [[nodiscard]] std::filesystem::path scratch() const { return dir_ / "site"; }
+
+  void serve(const std::string& bytes) {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) std::abort();
+    const UniqueFd ours(ends[0]);
+    const UniqueFd theirs(ends[1]);
+    if (!write_all(ours.get(), bytes)) std::abort();
+    ::shutdown(ours.get(), SHUT_WR);
+    const UniqueFd nobody(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+    const auto served = serve_files(theirs.get(), nobody.get(), scratch());
+    (void)served;  // either is right
+    if (read_file(dir_ / "secret").value_or("") != "secret") std::abort();
+    int others = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(dir_.path())) {
+      (void)entry;
+      ++others;
+    }
+    if (others != 2) std::abort();
+  }
+
+ private:
+  ScratchDir dir_;
+};
+
+}  // namespace
+}  // namespace gantry::depot
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace gantry;
+  using namespace gantry::depot;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  FrameReader reader(kMaxFilesFrame);
+  reader.append(bytes);
+  while (const auto frame = reader.next()) check_all(frame->body);
+  check_all(bytes);
+
+  constexpr std::size_t kMostInASocket = 50'000;
+  if (size > kMostInASocket) return 0;
+  Site site;
+  std::string greeted;
+  encode(greeted, FilesHello{kFilesVersion, "fuzz", 10'000});
+  site.serve(greeted.append(bytes));
+  return 0;
+}
