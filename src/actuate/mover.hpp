@@ -85,7 +85,8 @@ class Mover {
   /// something to do. May change after poll().
   [[nodiscard]] virtual int wait_fd() const = 0;
   [[nodiscard]] virtual bool wants_to_send() const = 0;
-  /// Gives up what is under way, without events, and lets the remote side go.
+  /// Gives up what is under way, without events, and lets the remote side go; files that were to be
+  /// dropped and folders that were to be removed still are, if the site can be reached.
   virtual void close() = 0;
 };
 

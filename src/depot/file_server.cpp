@@ -107,7 +107,8 @@ class FileServer {
         return;
       }
       if (n < 0) {
-        ended_ = true;  // nobody reads any more
+        // Nobody reads any more. A home that has gone may have sent something to be done before.
+        outgoing_.clear();
         break;
       }
       sent_ += static_cast<std::size_t>(n);

@@ -59,6 +59,10 @@ class MoverTest : public ::testing::Test {
   void break_connection() { ::shutdown(remote_ends_.back(), SHUT_RDWR); }
   void end_servers() {
     for (const int end : remote_ends_) ::shutdown(end, SHUT_RDWR);
+    join_servers();
+  }
+  /// They end when the mover has hung up.
+  void join_servers() {
     for (auto& server : servers_) server.join();
     for (const int end : remote_ends_) ::close(end);
     servers_.clear();

@@ -68,6 +68,7 @@ class StreamMover final : public Mover {
 
   void close() override {
     if (link_.is_up()) {
+      if (greeted_) announce_last();
       link_.stream().send();
       ::shutdown(link_.stream().fd(), SHUT_WR);
     }
@@ -331,6 +332,18 @@ class StreamMover final : public Mover {
       Transfer& transfer = transfers_.at(id);
       if (transfer.begun == kNever) transfer.begun = clock_.now();
       std::visit([&](const auto& what) { announce(id, transfer, what, out); }, transfer.what);
+    }
+  }
+
+  /// What the site can do without us.
+  void announce_last() {
+    while (const auto next = transfers_.next()) {
+      auto& out = link_.stream().outbox();
+      const auto& what = transfers_.at(*next).what;
+      if (const auto* drop = std::get_if<Drop>(&what))
+        encode(out, FilesMessage::drop, depot::Named{next->value(), drop->content});
+      if (const auto* work = std::get_if<RemoveWork>(&what))
+        encode(out, depot::Remove{next->value(), work->remote});
     }
   }
 

@@ -174,6 +174,19 @@ TEST_F(StreamMoverTest, NothingIsHeardOfWhatWasCancelled) {
     EXPECT_FALSE(entry.path().filename().string().starts_with(".gantry-")) << entry;
 }
 
+TEST_F(StreamMoverTest, WhatIsToGoGoesAlsoWhenTheMoverCloses) {
+  open();
+  const Put file = make_file("f", "content");
+  EXPECT_EQ(await(mover_->put(file)), "");
+  for (int i = 0; i < 20; ++i) make_remote("work/" + std::to_string(i) + "/x", "x");
+  for (int i = 0; i < 20; ++i) mover_->remove("work/" + std::to_string(i));
+  mover_->drop(file.content);
+  mover_->close();
+  join_servers();
+  EXPECT_TRUE(std::filesystem::is_empty(site() / "work"));
+  EXPECT_FALSE(site_depot().has(file.content));
+}
+
 TEST_F(StreamMoverTest, ManySmallFiles) {
   open();
   std::vector<TransferId> ids;
