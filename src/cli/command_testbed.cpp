@@ -58,8 +58,12 @@ Result<int> testbed_up(Context& context, const TestbedOptions& options) {
   const auto& plan = testbed.plan();
   std::size_t hosts = 0;
   for (const auto& site : plan.sites) hosts += site.hosts.size();
-  context.note(fmt::format("testbed '{}' is up: {} hosts at {} sites, network {}.0.0/16", plan.name,
-                           hosts, plan.sites.size(), plan.network));
+  const auto counted = [](std::size_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  };
+  context.note(fmt::format("testbed '{}' is up: {} at {}, network {}.0.0/16", plan.name,
+                           counted(hosts, "host"), counted(plan.sites.size(), "site"),
+                           plan.network));
   warn_of_overload(context, plan);
   context.out.line(fmt::format("grid  {}", testbed.files().grid().string()));
   context.out.line(fmt::format("ssh   ssh -F {} {}", testbed.files().ssh_config().string(),
@@ -91,7 +95,9 @@ void print_testbed_json(Context& context, const Testbed& testbed) {
     links += links.empty() ? "" : ",";
     JsonLine link(links);
     link.text("site", site.name).real("bandwidth", site.bandwidth);
-    link.real("latency", seconds(site.latency)).flag("cut", left.has_value()).close(false);
+    link.real("latency", seconds(site.latency)).flag("cut", left.has_value());
+    if (site.head) link.text("login", site.head->name);
+    link.close(false);
     for (const auto& host : site.hosts) {
       const auto status = testbed.status_of(host);
       hosts += hosts.empty() ? "" : ",";
@@ -113,7 +119,8 @@ void print_testbed_tables(Context& context, const Testbed& testbed) {
                                testbed.plan().network, testbed.files().dir.string()));
   Table hosts({{"host"}, {"site"}, {"via"}, {"state"}, {"slots"}, {"speed"}, {"load"}, {"address"}},
               context.table_style(false), print);
-  Table links({{"link"}, {"bandwidth"}, {"latency"}, {"state"}}, context.table_style(false), print);
+  Table links({{"link"}, {"bandwidth"}, {"latency"}, {"state"}, {"login"}},
+              context.table_style(false), print);
   for (const auto& site : testbed.plan().sites) {
     for (const auto& host : site.hosts) {
       const auto status = testbed.status_of(host);
@@ -126,7 +133,8 @@ void print_testbed_tables(Context& context, const Testbed& testbed) {
     const auto left = testbed.cut_left_of(site);
     links.add({site.name, fmt::format("{:g} MB/s", site.bandwidth / 1e6),
                fmt::format("{:g} ms", seconds(site.latency) * 1e3),
-               Cell(cut_text(left), left ? Color::red : Color::none)});
+               Cell(cut_text(left), left ? Color::red : Color::none),
+               site.head ? site.head->name : "-"});
   }
   hosts.finish();
   context.out.line("");
@@ -245,8 +253,9 @@ void add_testbed(CLI::App& app, Action& action) {
       ->type_name("TIME");
   command->add_flag("--json", options->json, "status: for a program");
   command->footer(
-      "Sites are network namespaces, with an sshd for each host; links have real\n"
-      "bandwidth and latency, hosts a share of the processors. Needs root on Linux.\n"
+      "Sites are network namespaces, with an sshd for each host, and Slurm or Grid\n"
+      "Engine where asked for; links have real bandwidth and latency, hosts a share\n"
+      "of the processors. Needs root on Linux.\n"
       "The file is described in docs/formats/testbed.md.\n\n"
       "Examples:\n"
       "  gantry testbed up examples/testbed/three-sites.yaml\n"

@@ -113,19 +113,29 @@ std::vector<pid_t> members_of(const CpuGroup& group) {
   return members;
 }
 
-Result<> kill_members(const CpuGroup& group) {
+Result<std::set<pid_t>> kill_members(const CpuGroup& group) {
+  std::set<pid_t> killed;
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   for (;;) {
     const auto members = members_of(group);
     for (const pid_t pid : members) ::kill(pid, SIGKILL);
+    killed.insert(members.begin(), members.end());
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }
-    if (members.empty()) return {};
+    if (members.empty()) return killed;
     if (std::chrono::steady_clock::now() > deadline)
       return fail(ErrorCode::io,
                   fmt::format("{} processes of {} cannot be killed (the first is {})",
                               members.size(), group.path.string(), members[0]));
     std::this_thread::sleep_for(kPause);
+  }
+}
+
+void wait_until_reaped(const std::set<pid_t>& processes) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  for (const pid_t pid : processes) {
+    while (::kill(pid, 0) == 0 && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(kPause);
   }
 }
 

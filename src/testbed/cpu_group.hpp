@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,12 @@ Result<> make_cpu_group(const CpuGroup& group, double cores);
 /// Living processes, also those in groups below. None when there is no such group.
 std::vector<pid_t> members_of(const CpuGroup& group);
 
-/// Kills them until none is left, and reaps those that are children of ours.
-Result<> kill_members(const CpuGroup& group);
+/// Kills them until none is left, and reaps those that are children of ours. Who was killed.
+Result<std::set<pid_t>> kill_members(const CpuGroup& group);
+
+/// Until the last traces of these are gone: who looks for a process by its number still finds one
+/// that is dead, as long as its parent has not asked how it ended. Gives up after a while.
+void wait_until_reaped(const std::set<pid_t>& processes);
 
 /// Removes the group and those below it. REQUIRES: no members.
 Result<> remove_group(const CpuGroup& group);

@@ -26,6 +26,8 @@ std::string rate_text(double rate) {
 std::string hosts_of(const SitePlan& site) {
   const bool alike = std::ranges::all_of(
       site.hosts, [&](const HostPlan& host) { return host.speed == site.hosts[0].speed; });
+  if (site.head && alike)
+    return fmt::format("    hosts: {}\n    speed: {}\n", site.hosts.size(), site.hosts[0].speed);
   std::string list;
   for (const auto& host : site.hosts) {
     if (!list.empty()) list += ", ";
@@ -42,6 +44,9 @@ std::string grid_text(const TestbedPlan& plan, const TestbedFiles& files) {
       fmt::format("# The testbed '{}', made by gantry testbed up.\nsites:\n", plan.name);
   for (const auto& site : plan.sites) {
     text += fmt::format("  {}:\n    via: {}\n", site.name, name_of(site.via));
+    if (site.head) text += fmt::format("    login: {}\n", site.head->name);
+    if (site.via == SiteVia::slurm) text += "    partition: debug\n";
+    if (site.via == SiteVia::sge) text += "    queue: all.q\n";
     text += hosts_of(site);
     text += fmt::format(
         "    slots: {}\n    scratch: {}\n    ssh_config: {}\n"

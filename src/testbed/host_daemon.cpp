@@ -21,9 +21,7 @@ namespace gantry::testbed {
 namespace {
 
 /// In the child: what could not be done, or nothing. errno tells why.
-const char* enter_host(const HostDaemon& daemon, pid_t parent) {
-  // Until it is in its group, where `testbed down` finds it, it must not outlive us.
-  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent) return "prctl";
+const char* enter_host(const HostDaemon& daemon) {
   const auto procs = open_file(daemon.group.path / "cgroup.procs", O_WRONLY);
   if (!procs || !write_all(procs->get(), "0")) return "join the control group";
   if (!daemon.netns.empty()) {
@@ -45,9 +43,15 @@ const char* enter_host(const HostDaemon& daemon, pid_t parent) {
         return bind.onto.c_str();
     }
   }
-  if (::setsid() < 0 || ::chdir("/") != 0) return "start a session";
-  if (::prctl(PR_SET_PDEATHSIG, 0) != 0) return "prctl";
-  return nullptr;
+  return ::chdir("/") == 0 ? nullptr : "/";
+}
+
+/// The same for one that stays: until it is in its group, where `testbed down` finds it, it must
+/// not outlive us.
+const char* enter_for_good(const HostDaemon& daemon, pid_t parent) {
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent) return "prctl";
+  if (const char* stage = enter_host(daemon)) return stage;
+  return ::setsid() < 0 || ::prctl(PR_SET_PDEATHSIG, 0) != 0 ? "start a session" : nullptr;
 }
 
 void reset_signals() {
@@ -87,7 +91,7 @@ Result<StartedDaemon> start_daemon(const HostDaemon& daemon) {
   const pid_t child = ::fork();
   if (child < 0) return fail_errno("fork");
   if (child == 0) {
-    const char* stage = enter_host(daemon, parent);
+    const char* stage = enter_for_good(daemon, parent);
     if (stage == nullptr) {
       reset_signals();
       ::dup2(nothing.get(), 0);
@@ -112,6 +116,10 @@ Result<StartedDaemon> start_daemon(const HostDaemon& daemon) {
               fmt::format("cannot start `{}`: {}", fmt::join(daemon.argv, " "),
                           std::string_view(why.data(),
                                            static_cast<std::size_t>(std::max<ssize_t>(got, 0)))));
+}
+
+Result<std::string> run_on_host(const HostDaemon& tool) {
+  return run_tool(tool.argv, tool.environment, [&tool] { return enter_host(tool); });
 }
 
 Result<> check_running(const StartedDaemon& daemon) {

@@ -1,6 +1,6 @@
 #pragma once
-/// Starts a program that goes on after gantry has ended: in a group, in a host's network, under a
-/// host's name, and with the file system that the host sees.
+/// Starts a program on a host, that goes on after gantry has ended or is waited for: in a group, in
+/// a host's network, under a host's name, and with the file system that the host sees.
 
 #include <sys/types.h>
 
@@ -37,6 +37,9 @@ struct StartedDaemon {
 
 /// REQUIRES: the calling process has one thread.
 Result<StartedDaemon> start_daemon(const HostDaemon& daemon);
+
+/// Runs a program to its end, where a daemon would be; what it printed. `log` is not used.
+Result<std::string> run_on_host(const HostDaemon& tool);
 
 /// An error, with the end of its log, when it has ended. For children of ours.
 Result<> check_running(const StartedDaemon& daemon);

@@ -45,9 +45,10 @@ bool accepts_connection(const std::string& address) {
 
 }  // namespace
 
-std::string sshd_config_text(const HostPlan& host, const fs::path& inner) {
+std::string sshd_config_text(const HostPlan& host, const fs::path& inner,
+                             const std::vector<std::string>& environment) {
   const std::string own = (inner / "hosts" / host.name).string();
-  return fmt::format(
+  std::string text = fmt::format(
       "ListenAddress {}:{}\n"
       "HostKey {}/hostkey\n"
       "PidFile none\n"
@@ -65,17 +66,17 @@ std::string sshd_config_text(const HostPlan& host, const fs::path& inner) {
       "MaxSessions 200\n"
       "Subsystem sftp internal-sftp\n",
       host.address, kSshPort, own, inner.string());
+  if (!environment.empty()) text += fmt::format("SetEnv {}\n", fmt::join(environment, " "));
+  return text;
 }
 
 std::string ssh_config_text(const TestbedPlan& plan, const TestbedFiles& files) {
   std::string text = fmt::format("# Hosts of the testbed '{}'. ssh -F {} HOST\n", plan.name,
                                  files.ssh_config().string());
   std::string names;
-  for (const auto& site : plan.sites) {
-    for (const auto& host : site.hosts) {
-      text += fmt::format("Host {}\n  HostName {}\n", host.name, host.address);
-      names += " " + host.name;
-    }
+  for (const auto& [site, host] : all_hosts(plan)) {
+    text += fmt::format("Host {}\n  HostName {}\n", host->name, host->address);
+    names += " " + host->name;
   }
   text += fmt::format(
       "Host{}\n"
@@ -99,40 +100,24 @@ Result<> prepare_ssh(const TestbedPlan& plan, const TestbedFiles& files) {
   fs::create_directory("/run/sshd", error);
   TRY(make_key(files.key(), "testbed " + plan.name));
   std::string known;
-  for (const auto& site : plan.sites) {
-    for (const auto& host : site.hosts) {
-      const fs::path key = files.host(host.name) / "hostkey";
-      TRY(make_key(key, host.name));
-      TRY_ASSIGN(const std::string public_key, read_file(key.string() + ".pub"));
-      known += fmt::format("{} {}", host.address, public_key);
-      TRY(write_file_atomic(files.host(host.name) / "sshd_config",
-                            sshd_config_text(host, inner_folder(plan.name))));
-    }
+  for (const auto& [site, host] : all_hosts(plan)) {
+    const fs::path key = files.host(host->name) / "hostkey";
+    TRY(make_key(key, host->name));
+    TRY_ASSIGN(const std::string public_key, read_file(key.string() + ".pub"));
+    known += fmt::format("{} {}", host->address, public_key);
+    TRY(write_file_atomic(
+        files.host(host->name) / "sshd_config",
+        sshd_config_text(*host, inner_folder(plan.name), batch_environment(plan, *site))));
   }
   TRY(write_file_atomic(files.known_hosts(), known));
   return write_file_atomic(files.ssh_config(), ssh_config_text(plan, files));
 }
 
-std::vector<FolderBind> site_binds(const TestbedPlan& plan, const SitePlan& site,
-                                   const TestbedFiles& files) {
-  const fs::path inner = inner_folder(plan.name);
-  const fs::path own = inner / "sites" / site.name;
-  // The testbed's folder first: it may lie in what the others hide.
-  return {{files.dir, inner}, {own / "home", home_of_root()}, {own / "tmp", "/tmp"}};
-}
-
-Result<StartedDaemon> start_sshd(const TestbedPlan& plan, const HostPlace& place,
-                                 const TestbedFiles& files, const CpuGroup& group) {
-  const HostPlan& host = *place.host;
-  const fs::path config = inner_folder(plan.name) / "hosts" / host.name / "sshd_config";
-  HostDaemon daemon;
-  daemon.argv = {"sshd", "-D", "-e", "-f", config.string()};
-  daemon.log = files.host(host.name) / "sshd.log";
-  daemon.group = group.part(host.name);
-  daemon.netns = host.netns;
-  daemon.hostname = host.name;
-  daemon.binds = site_binds(plan, *place.site, files);
-  return start_daemon(daemon);
+Result<StartedDaemon> start_sshd(const Ground& ground, const HostPlace& place) {
+  const fs::path config =
+      inner_folder(ground.plan.name) / "hosts" / place.host->name / "sshd_config";
+  return start_daemon(
+      daemon_on(ground, place, {"sshd", "-D", "-e", "-f", config.string()}, "sshd.log"));
 }
 
 Result<> wait_for_ssh(const HostPlan& host, const StartedDaemon& sshd) {

@@ -6,25 +6,21 @@
 
 #include "base/result.hpp"
 #include "testbed/host_daemon.hpp"
-#include "testbed/testbed_files.hpp"
-#include "testbed/testbed_plan.hpp"
+#include "testbed/site_daemons.hpp"
 
 namespace gantry::testbed {
 
-/// sshd's settings; `inner` is the testbed's folder as hosts see it.
-std::string sshd_config_text(const HostPlan& host, const std::filesystem::path& inner);
+/// sshd's settings; `inner` is the testbed's folder as hosts see it, `environment` what who logs in
+/// gets.
+std::string sshd_config_text(const HostPlan& host, const std::filesystem::path& inner,
+                             const std::vector<std::string>& environment);
 /// What `ssh -F` reads: names and addresses of all hosts, and the key.
 std::string ssh_config_text(const TestbedPlan& plan, const TestbedFiles& files);
 
 /// Makes all keys and settings.
 Result<> prepare_ssh(const TestbedPlan& plan, const TestbedFiles& files);
 
-/// What a daemon on a host needs to see its site's home and /tmp and nobody else's.
-std::vector<FolderBind> site_binds(const TestbedPlan& plan, const SitePlan& site,
-                                   const TestbedFiles& files);
-
-Result<StartedDaemon> start_sshd(const TestbedPlan& plan, const HostPlace& place,
-                                 const TestbedFiles& files, const CpuGroup& group);
+Result<StartedDaemon> start_sshd(const Ground& ground, const HostPlace& place);
 /// Until a connection from home is accepted, through the site's link.
 Result<> wait_for_ssh(const HostPlan& host, const StartedDaemon& sshd);
 

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kMaxPrinted = 1U << 20U;
 
 std::string_view package_of(std::string_view tool) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kPackages{{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kPackages{{
       {"ip", "iproute2"},
       {"tc", "iproute2"},
       {"sysctl", "procps"},
@@ -35,6 +35,7 @@ std::string_view package_of(std::string_view tool) {
       {"sge_execd", "gridengine-exec"},
       {"qconf", "gridengine-client"},
       {"qstat", "gridengine-client"},
+      {"spoolinit", "gridengine-master"},
   }};
   for (const auto& [name, package] : kPackages)
     if (name == tool) return package;
@@ -56,7 +57,15 @@ std::string drain(int fd) {
 }  // namespace
 
 Result<std::string> find_tool(const std::string& name) {
-  if (name.find('/') != std::string::npos) return name;
+  const auto missing = [](std::string_view tool) {
+    const auto package = package_of(tool.substr(tool.rfind('/') + 1));
+    return fail(ErrorCode::io, fmt::format("the program '{}' is not installed", tool),
+                package.empty() ? "" : fmt::format("apt-get install {}", package));
+  };
+  if (name.find('/') != std::string::npos) {
+    if (::access(name.c_str(), X_OK) != 0) return missing(name);
+    return name;
+  }
   const char* path = std::getenv("PATH");
   std::string folders = path == nullptr ? "" : path;
   folders += ":/usr/sbin:/sbin:/usr/bin:/bin";
@@ -67,9 +76,7 @@ Result<std::string> find_tool(const std::string& name) {
     if (found.front() == '/' && found[1] != '/' && ::access(found.c_str(), X_OK) == 0) return found;
     begin = end + 1;
   }
-  const auto package = package_of(name);
-  return fail(ErrorCode::io, fmt::format("the program '{}' is not installed", name),
-              package.empty() ? "" : fmt::format("apt-get install {}", package));
+  return missing(name);
 }
 
 std::vector<char*> pointers_to(const std::vector<std::string>& argv) {
@@ -95,7 +102,8 @@ std::vector<char*> environment_with(const std::vector<std::string>& environment)
 }
 
 Result<std::string> run_tool(const std::vector<std::string>& argv,
-                             const std::vector<std::string>& environment) {
+                             const std::vector<std::string>& environment,
+                             const std::function<const char*()>& enter) {
   TRY_ASSIGN(const std::string program, find_tool(argv.at(0)));
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno("pipe");
@@ -114,6 +122,12 @@ Result<std::string> run_tool(const std::vector<std::string>& argv,
     ::dup2(nothing.get(), 0);
     ::dup2(writing.get(), 1);
     ::dup2(writing.get(), 2);
+    if (enter) {
+      if (const char* stage = enter()) {
+        static_cast<void>(write_all(2, fmt::format("{}: {}", stage, std::strerror(errno))));
+        ::_exit(127);
+      }
+    }
     ::execve(program.c_str(), words.data(), variables.data());
     ::_exit(127);
   }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/fd.hpp"
+#include "testbed/batch_service.hpp"
 #include "testbed/grid_text.hpp"
 #include "testbed/host_load.hpp"
 #include "testbed/link_relay.hpp"
@@ -51,10 +52,6 @@ Result<> need_root() {
 
 Result<Testbed> Testbed::up(const TestbedSpec& spec, const fs::path& dir) {
   TRY(need_root());
-  for (const auto& site : spec.sites)
-    if (site.via != SiteVia::ssh)
-      return fail(ErrorCode::usage,
-                  fmt::format("sites via {} cannot be made yet", name_of(site.via)));
   const TestbedFiles files{fs::absolute(dir).lexically_normal()};
   TRY(prepare_folder(files));
   TRY_ASSIGN(const UniqueFd lock, lock_folder(files.dir));
@@ -85,15 +82,15 @@ Result<Testbed> Testbed::open(const fs::path& dir) {
 Result<> Testbed::build() {
   TRY(make_folders(plan_, files_));
   TRY(prepare_ssh(plan_, files_));
-  std::size_t hosts = 0;
-  for (const auto& site : plan_.sites) hosts += site.hosts.size();
-  TRY(make_testbed_group(group_, hosts + 1));
+  TRY(write_file_atomic(files_.hosts_file(), hosts_text(plan_)));
+  const auto hosts = all_hosts(plan_);
+  TRY(make_testbed_group(group_, hosts.size() + 1));
   TRY(make_cpu_group(group_.part(kLinksGroup), 0));
-  for (const auto& site : plan_.sites)
-    for (const auto& host : site.hosts) TRY(make_cpu_group(group_.part(host.name), host.cores));
+  for (const auto& [site, host] : hosts) TRY(make_cpu_group(group_.part(host->name), host->cores));
   for (const auto& command : network_commands(plan_)) TRY(run_tool(command));
   TRY(start_relays());
   TRY(start_hosts());
+  for (const auto& site : plan_.sites) TRY(start_batch(ground(), site));
   return write_file_atomic(files_.grid(), grid_text(plan_, files_));
 }
 
@@ -120,14 +117,12 @@ Result<> Testbed::start_relays() {
 }
 
 Result<> Testbed::start_hosts() {
-  std::vector<std::pair<const HostPlan*, StartedDaemon>> servers;
-  for (const auto& site : plan_.sites) {
-    for (const auto& host : site.hosts) {
-      TRY_ASSIGN(auto sshd, start_sshd(plan_, {&site, &host}, files_, group_));
-      servers.emplace_back(&host, std::move(sshd));
-    }
+  std::vector<std::pair<HostPlace, StartedDaemon>> servers;
+  for (const auto& place : all_hosts(plan_)) {
+    TRY_ASSIGN(auto sshd, start_sshd(ground(), place));
+    servers.emplace_back(place, std::move(sshd));
   }
-  for (const auto& [host, sshd] : servers) TRY(wait_for_ssh(*host, sshd));
+  for (const auto& [place, sshd] : servers) TRY(wait_for_ssh(*place.host, sshd));
   return {};
 }
 
@@ -144,7 +139,10 @@ Result<> Testbed::kill_host(const std::string& name) {
   TRY_ASSIGN(const UniqueFd lock, lock_folder(files_.dir));
   TRY_ASSIGN(const HostPlace place, find_host(plan_, name));
   TRY(run_tool(plug_command(*place.site, *place.host, false)));
-  return kill_members(group_.part(name));
+  TRY_ASSIGN(const auto killed, kill_members(group_.part(name)));
+  // Batch systems that are started again look whether their jobs still run.
+  wait_until_reaped(killed);
+  return {};
 }
 
 Result<> Testbed::revive_host(const std::string& name) {
@@ -154,7 +152,8 @@ Result<> Testbed::revive_host(const std::string& name) {
     return fail(ErrorCode::usage, fmt::format("host '{}' lives", name),
                 fmt::format("'gantry testbed kill {}' kills it", name));
   TRY(run_tool(plug_command(*place.site, *place.host, true)));
-  TRY_ASSIGN(const auto sshd, start_sshd(plan_, place, files_, group_));
+  TRY_ASSIGN(const auto sshd, start_sshd(ground(), place));
+  TRY(start_worker(ground(), place));
   // Behind a link that is cut it cannot be seen from here.
   if (cut_left_of(*place.site)) return {};
   return wait_for_ssh(*place.host, sshd);

@@ -12,8 +12,7 @@
 #include "base/time.hpp"
 #include "model/testbed_spec.hpp"
 #include "testbed/cpu_group.hpp"
-#include "testbed/testbed_files.hpp"
-#include "testbed/testbed_plan.hpp"
+#include "testbed/site_daemons.hpp"
 
 namespace gantry::testbed {
 
@@ -49,6 +48,7 @@ class Testbed {
   Testbed(TestbedPlan plan, TestbedFiles files, CpuGroup group)
       : plan_(std::move(plan)), files_(std::move(files)), group_(std::move(group)) {}
 
+  [[nodiscard]] Ground ground() const { return {plan_, files_, group_}; }
   Result<> build();
   Result<> start_relays();
   Result<> start_hosts();

@@ -170,8 +170,8 @@ Result<> make_folders(const TestbedPlan& plan, const TestbedFiles& files) {
     fs::permissions(files.site(site.name) / "home", fs::perms::owner_all, error);
     if (!error) fs::permissions(tmp, fs::perms::all | fs::perms::sticky_bit, error);
     if (error) return cannot("set permissions of", tmp, error);
-    for (const auto& host : site.hosts) TRY(make_folder(files.host(host.name)));
   }
+  for (const auto& [site, host] : all_hosts(plan)) TRY(make_folder(files.host(host->name)));
   return {};
 }
 
@@ -179,9 +179,9 @@ Result<> remove_files(const TestbedFiles& files) {
   std::error_code error;
   const fs::path public_key = files.key().string() + ".pub";
   // The description last: as long as it is there, `down` can be tried again.
-  for (const auto& path :
-       {files.grid(), files.ssh_config(), files.known_hosts(), files.key(), public_key,
-        files.dir / "hosts", files.dir / "sites", files.dir / "links", files.description()}) {
+  for (const auto& path : {files.grid(), files.ssh_config(), files.known_hosts(), files.key(),
+                           public_key, files.dir / "hosts", files.dir / "sites",
+                           files.dir / "links", files.hosts_file(), files.description()}) {
     fs::remove_all(path, error);
     if (error) return cannot("remove", path, error);
   }

@@ -18,6 +18,7 @@ struct TestbedFiles {
   [[nodiscard]] auto grid() const { return dir / "grid.yaml"; }
   [[nodiscard]] auto ssh_config() const { return dir / "ssh_config"; }
   [[nodiscard]] auto known_hosts() const { return dir / "known_hosts"; }
+  [[nodiscard]] auto hosts_file() const { return dir / "hosts_file"; }
   [[nodiscard]] auto key() const { return dir / "id_ed25519"; }
   [[nodiscard]] auto host(const std::string& name) const { return dir / "hosts" / name; }
   [[nodiscard]] auto site(const std::string& name) const { return dir / "sites" / name; }

@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 
 #include "base/scratch_dir.hpp"
+#include "testbed/batch_service.hpp"
 #include "testbed/delay_line.hpp"
 #include "testbed/grid_text.hpp"
 #include "testbed/host_load.hpp"
 #include "testbed/link_relay.hpp"
+#include "testbed/sge_texts.hpp"
 #include "testbed/ssh_service.hpp"
 #include "testbed/system_tool.hpp"
 
@@ -91,10 +93,11 @@ TEST(TestbedTexts, HomeChecksKeysAndServersTakeNoPasswords) {
   EXPECT_THAT(client, HasSubstr("Host s1h1 s1h2 s2h1 s2h2\n  User root\n"));
   EXPECT_THAT(client, HasSubstr("IdentityFile \"/a folder/it's/id_ed25519\"\n"));
   EXPECT_THAT(client, HasSubstr("StrictHostKeyChecking yes\n"));
-  const auto server = sshd_config_text(plan.sites[0].hosts[0], "/run/x");
+  const auto server = sshd_config_text(plan.sites[0].hosts[0], "/run/x", {"A=b", "C=d"});
   EXPECT_THAT(server,
               HasSubstr("ListenAddress 10.231.1.11:22\nHostKey /run/x/hosts/s1h1/hostkey\n"));
   EXPECT_THAT(server, HasSubstr("PasswordAuthentication no\n"));
+  EXPECT_THAT(server, HasSubstr("SetEnv A=b C=d\n"));
   const auto grid = grid_text(plan, files);
   EXPECT_THAT(grid, HasSubstr("    hosts: [s1h1, s1h2]\n    speed: 0.5\n    slots: 2\n"));
   EXPECT_THAT(grid, HasSubstr("    ssh_config: '/a folder/it''s/ssh_config'\n"));
@@ -103,12 +106,39 @@ TEST(TestbedTexts, HomeChecksKeysAndServersTakeNoPasswords) {
   EXPECT_THAT(grid, HasSubstr("link: { bandwidth: 123456 B/s, latency: 0ms }\n"));
 }
 
+TEST(TestbedTexts, BatchSitesHaveAHead) {
+  const TestbedSpec spec{"lab",
+                         "",
+                         {{"c1", SiteVia::slurm, 2, {{"c1h1", 0.5}, {"c1h2", 0.5}}, 1e6, {}},
+                          {"g1", SiteVia::sge, 3, {{"g1h1", 0.5}}, 1e6, {}}}};
+  const auto plan = make_testbed_plan(spec, "10.231");
+  const TestbedFiles files{"/d"};
+  const auto grid = grid_text(plan, files);
+  EXPECT_THAT(grid,
+              HasSubstr("    via: slurm\n    login: c1\n    partition: debug\n    hosts: 2\n"));
+  EXPECT_THAT(grid, HasSubstr("    via: sge\n    login: g1\n    queue: all.q\n    hosts: 1\n"));
+  EXPECT_THAT(ssh_config_text(plan, files), HasSubstr("Host c1\n  HostName 10.231.1.1\n"));
+  EXPECT_THAT(hosts_text(plan), HasSubstr("10.231.1.1 c1\n10.231.1.11 c1h1\n"));
+  EXPECT_THAT(batch_environment(plan, plan.sites[0]),
+              testing::ElementsAre("SLURM_CONF=/run/gantry-testbed/lab/sites/c1/slurm/slurm.conf"));
+  const auto slurm = slurm_conf_text(plan, plan.sites[0]);
+  EXPECT_THAT(slurm, HasSubstr("SlurmctldHost=c1(10.231.1.1)\n"));
+  EXPECT_THAT(slurm, HasSubstr("NodeName=c1h2 NodeAddr=10.231.1.12 CPUs=2 "));
+  EXPECT_THAT(slurm, HasSubstr("PartitionName=debug Nodes=c1h1,c1h2 "));
+  EXPECT_THAT(sge_queue_text(plan.sites[1]), HasSubstr("\nslots 3\n"));
+  EXPECT_EQ(sge_host_group_text(plan.sites[1]), "group_name @allhosts\nhostlist g1h1\n");
+  EXPECT_THAT(sge_configuration_text("min_uid   100\nmin_uidx 5\nexecd_spool_dir /var\n", "/s"),
+              "min_uid 0\nmin_uidx 5\nexecd_spool_dir /s/spool/execd\n");
+}
+
 TEST(SystemTool, ErrorsSayWhichCommandAndWhatItPrinted) {
   EXPECT_EQ(run_tool({"echo", "a", "b c"}).value(), "a b c\n");
   EXPECT_EQ(run_tool({"sh", "-c", "echo bad >&2; exit 4"}).error().message,
             "`sh -c echo bad >&2; exit 4` ended with status 4: bad");
   EXPECT_EQ(run_tool({"no-such-tool"}).error().message,
             "the program 'no-such-tool' is not installed");
+  const auto absent = run_tool({"/nowhere/sge_execd"});
+  EXPECT_EQ(absent.error().hint, "apt-get install gridengine-exec");
   EXPECT_EQ(run_tool({"sh", "-c", "echo $GANTRY_X"}, {"GANTRY_X=y"}).value(), "y\n");
 }
 

@@ -123,9 +123,20 @@ TestbedPlan make_testbed_plan(const TestbedSpec& spec, const std::string& networ
                             fmt::format("{}.{}.{}", network, number, 10 + index),
                             fmt::format("h{}", index), host.speed * from.slots, host.speed});
     }
+    if (from.via != SiteVia::ssh)
+      site.head = HostPlan{from.name, from.name, site.netns, site.gateway, "", 0, 1};
     plan.sites.push_back(std::move(site));
   }
   return plan;
+}
+
+std::vector<HostPlace> all_hosts(const TestbedPlan& plan) {
+  std::vector<HostPlace> hosts;
+  for (const SitePlan& site : plan.sites) {
+    if (site.head) hosts.push_back({&site, &*site.head});
+    for (const HostPlan& host : site.hosts) hosts.push_back({&site, &host});
+  }
+  return hosts;
 }
 
 std::vector<Argv> network_commands(const TestbedPlan& plan) {

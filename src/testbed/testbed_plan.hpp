@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,9 @@ struct SitePlan {
   double bandwidth = 0;  ///< bytes a second
   Duration latency{};
   std::vector<HostPlan> hosts;
+  /// Of a batch site: where people log in and its batch system is. It has the site's name, and is
+  /// the router.
+  std::optional<HostPlan> head;
 };
 
 struct TestbedPlan {
@@ -53,6 +57,11 @@ struct TestbedPlan {
   std::vector<SitePlan> sites;
 };
 
+struct HostPlace {
+  const SitePlan* site;
+  const HostPlan* host;
+};
+
 /// "gantry-NAME-": what the names of all namespaces of a testbed begin with. A testbed's name has
 /// no '-', so that no other's begin with it.
 std::string netns_prefix(std::string_view testbed);
@@ -61,6 +70,9 @@ std::string home_device_of(std::string_view testbed);
 /// `network` is "10.N".
 TestbedPlan make_testbed_plan(const TestbedSpec& spec, const std::string& network);
 
+/// All that people can log in to: heads and hosts.
+std::vector<HostPlace> all_hosts(const TestbedPlan& plan);
+
 /// What makes the namespaces and the network, in order. The relays of the links come after.
 std::vector<Argv> network_commands(const TestbedPlan& plan);
 /// What plugs a host in, or pulls its plug.
@@ -68,10 +80,6 @@ Argv plug_command(const SitePlan& site, const HostPlan& host, bool in);
 
 /// The site or host with this name; the error suggests one that is near.
 Result<const SitePlan*> find_site(const TestbedPlan& plan, const std::string& name);
-struct HostPlace {
-  const SitePlan* site;
-  const HostPlan* host;
-};
 Result<HostPlace> find_host(const TestbedPlan& plan, const std::string& name);
 
 }  // namespace gantry::testbed

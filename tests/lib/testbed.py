@@ -21,11 +21,19 @@ TWO_SITES = """
       s2: { hosts: 1, speed: 0.5, link: { bandwidth: 2 MB/s, latency: 40ms } }
     """
 
+BATCH_SITES = """
+    sites:
+      c1: { via: slurm, hosts: 2, slots: 2, speed: 0.5, link: { bandwidth: 8 MB/s, latency: 5ms } }
+      g1: { via: sge, hosts: 2, slots: 2, speed: 0.5, link: { bandwidth: 8 MB/s, latency: 5ms } }
+    """
+
 TOOLS = ("ip", "tc", "sshd", "ssh", "ssh-keygen")
+SLURM = ("slurmctld", "slurmd", "sbatch", "munged")
+SGE = ("/usr/lib/gridengine/sge_qmaster", "/usr/lib/gridengine/sge_execd", "qsub")
 
 
 def needed(*more):
-    """A decorator for tests and classes that make testbeds."""
+    """A decorator for tests and classes that make testbeds: @testbed.needed(*testbed.SLURM)."""
     path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
     missing = [tool for tool in (*TOOLS, *more) if not shutil.which(tool, path=path)]
     if os.geteuid() != 0:
