@@ -204,7 +204,8 @@ class DepotQuotaTest : public DepotTest {
   }
   std::uint64_t held() {
     std::uint64_t bytes = 0;
-    for (const auto& stored : depot_.list().value()) bytes += stored.bytes;
+    const auto files = depot_.list().value();
+    for (const auto& stored : files) bytes += stored.bytes;
     return bytes;
   }
 

@@ -84,11 +84,13 @@ class MoverTest : public ::testing::Test {
   }
   /// Different everywhere, so that a piece in the wrong place is noticed.
   static std::string large_content(std::size_t bytes, std::uint64_t seed = 1) {
-    std::string content(bytes, '\0');
-    for (char& c : content) {
+    std::string content;
+    content.reserve(bytes + sizeof seed);
+    while (content.size() < bytes) {
       seed = seed * 6364136223846793005U + 1442695040888963407U;
-      c = static_cast<char>(seed >> 56U);
+      content.append(reinterpret_cast<const char*>(&seed), sizeof seed);
     }
+    content.resize(bytes);
     return content;
   }
 

@@ -190,10 +190,10 @@ TEST_F(StreamMoverTest, WhatIsToGoGoesAlsoWhenTheMoverCloses) {
 TEST_F(StreamMoverTest, ManySmallFiles) {
   open();
   std::vector<TransferId> ids;
-  for (int i = 0; i < 200; ++i)
+  for (int i = 0; i < 100; ++i)
     ids.push_back(mover_->put(make_file("f" + std::to_string(i), "content " + std::to_string(i))));
   for (const auto id : ids) EXPECT_EQ(await(id), "");
-  EXPECT_EQ(site_depot().list().value().size(), 200U);
+  EXPECT_EQ(site_depot().list().value().size(), 100U);
 }
 
 }  // namespace
