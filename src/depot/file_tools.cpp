@@ -36,21 +36,6 @@ tl::unexpected<Error> not_opened(const std::string& path) {
   return failed;
 }
 
-/// What openat2() does, folder by folder and without links.
-Result<UniqueFd> walk_below(int folder, const std::string& path, int flags) {
-  UniqueFd at;
-  for (std::size_t begin = 0;;) {
-    const std::size_t end = path.find('/', begin);
-    const std::string part = path.substr(begin, end - begin);
-    const int how = end == std::string::npos ? flags : O_RDONLY | O_DIRECTORY;
-    UniqueFd next(::openat(at ? at.get() : folder, part.c_str(), how | O_NOFOLLOW | O_CLOEXEC));
-    if (!next) return not_opened(path);
-    if (end == std::string::npos) return next;
-    at = std::move(next);
-    begin = end + 1;
-  }
-}
-
 }  // namespace
 
 Result<Digest> hash_of(int file) {
@@ -98,6 +83,20 @@ bool is_below(std::string_view path) {
     if (part.empty() || part == "." || part == "..") return false;
     if (end == std::string_view::npos) return true;
     path.remove_prefix(end + 1);
+  }
+}
+
+Result<UniqueFd> walk_below(int folder, const std::string& path, int flags) {
+  UniqueFd at;
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = path.find('/', begin);
+    const std::string part = path.substr(begin, end - begin);
+    const int how = end == std::string::npos ? flags : O_RDONLY | O_DIRECTORY;
+    UniqueFd next(::openat(at ? at.get() : folder, part.c_str(), how | O_NOFOLLOW | O_CLOEXEC));
+    if (!next) return not_opened(path);
+    if (end == std::string::npos) return next;
+    at = std::move(next);
+    begin = end + 1;
   }
 }
 

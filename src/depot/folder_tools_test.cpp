@@ -94,6 +94,11 @@ TEST_F(FolderToolsTest, OpensOnlyWhatIsBelow) {
   EXPECT_FALSE(open_below(work.get(), "relative", O_RDONLY));
   EXPECT_FALSE(open_below(work.get(), "folder/out", O_RDONLY));
   EXPECT_EQ(open_below(work.get(), "2", O_RDONLY).error().code, ErrorCode::gone);
+  // As old kernels do it.
+  EXPECT_TRUE(walk_below(work.get(), "1/in", O_RDONLY));
+  for (const char* path : {"inner/in", "absolute", "relative", "folder/out"})
+    EXPECT_FALSE(walk_below(work.get(), path, O_RDONLY)) << path;
+  EXPECT_EQ(walk_below(work.get(), "1/2", O_RDONLY).error().code, ErrorCode::gone);
 }
 
 TEST_F(FolderToolsTest, DoesNotWaitForAPipe) {

@@ -73,10 +73,11 @@ void SiteLink::close() {
 
 void SiteLink::watch(TimePoint now, bool to_send, bool to_come) {
   if (!is_up()) {
+    timer_is_set_ = to_come;
     set_timer(timer_.get(), to_come ? std::max(retry_at_ - now, Duration(1)) : Duration::zero());
     return;
   }
-  set_timer(timer_.get(), Duration::zero());
+  if (std::exchange(timer_is_set_, false)) set_timer(timer_.get(), Duration::zero());
   if (to_send == watching_sends_) return;
   epoll_event event{};
   event.events = to_send ? EPOLLIN | EPOLLOUT : EPOLLIN;

@@ -50,6 +50,7 @@ class SiteLink {
   UniqueFd epoll_;
   UniqueFd timer_;
   bool watching_sends_ = false;
+  bool timer_is_set_ = true;
 };
 
 }  // namespace gantry

@@ -65,6 +65,26 @@ TEST_F(StreamMoverTest, SendsTheSameContentOnce) {
   EXPECT_EQ(done_[a].bytes + done_[b].bytes, 600'000U);
 }
 
+TEST_F(StreamMoverTest, PutsAndDropsOfTheSameContentKeepTheirOrder) {
+  open();
+  const Put small = make_file("small", "content");
+  const Put large = make_file("large", large_content(600'000));
+  for (const Put& file : {small, large}) {
+    std::vector<TransferId> ids;
+    for (int i = 0; i < 3; ++i) {
+      ids.push_back(mover_->put(file));
+      ids.push_back(mover_->put(file));
+      ids.push_back(mover_->drop(file.content));
+    }
+    ids.push_back(mover_->put(file));
+    for (const auto id : ids) EXPECT_EQ(await(id), "");
+    EXPECT_TRUE(site_depot().has(file.content));
+    mover_->put(file);
+    EXPECT_EQ(await(mover_->drop(file.content)), "");
+    EXPECT_FALSE(site_depot().has(file.content));
+  }
+}
+
 TEST_F(StreamMoverTest, WhenTheFirstOfTheSameContentFailsTheNextIsTried) {
   open();
   const Put file = make_file("b", "content");

@@ -2,6 +2,17 @@
 
 namespace gantry {
 
+namespace {
+
+/// Of what must not overtake another that concerns the same content.
+const Digest* content_in_order(const Transfer& transfer) {
+  if (const auto* put = std::get_if<Put>(&transfer.what)) return &put->content;
+  if (const auto* drop = std::get_if<Drop>(&transfer.what)) return &drop->content;
+  return nullptr;
+}
+
+}  // namespace
+
 std::optional<TransferId> TransferTable::next() {
   while (!queue_.empty()) {
     const TransferId id = queue_.front();
@@ -15,31 +26,30 @@ void TransferTable::announce_all_again() {
   queue_.clear();
   for (auto& [id, transfer] : transfers_) {
     transfer.fd.reset();
-    const auto* put = std::get_if<Put>(&transfer.what);
-    if (put == nullptr || same_content_.at(put->content).front() == id) queue_.push_back(id);
+    const Digest* content = content_in_order(transfer);
+    if (content == nullptr || same_content_.at(*content).front() == id) queue_.push_back(id);
   }
 }
 
-/// Others that put the same content have it too, or are next to try.
 Transfer TransferTable::take_out(TransferId id, bool done) {
   const auto found = transfers_.find(id);
   Transfer transfer = std::move(found->second);
   transfers_.erase(found);
-  const auto* put = std::get_if<Put>(&transfer.what);
-  if (put == nullptr) return transfer;
-  const auto entry = same_content_.find(put->content);
+  const Digest* content = content_in_order(transfer);
+  if (content == nullptr) return transfer;
+  const auto entry = same_content_.find(*content);
   auto& same = entry->second;
-  const bool was_first = same.front() == id;
+  const TransferId first = same.front();
   std::erase(same, id);
-  if (done) {
-    for (const TransferId other : std::exchange(same, {})) {
-      transfers_.erase(other);
-      events_.push_back(TransferDone{other, 0, 0});
-    }
+  const auto is_put = [](const Transfer& t) { return std::holds_alternative<Put>(t.what); };
+  while (done && is_put(transfer) && !same.empty() && is_put(transfers_.at(same.front()))) {
+    events_.emplace_back(TransferDone{same.front(), 0, 0});
+    transfers_.erase(same.front());
+    same.pop_front();
   }
   if (same.empty()) {
     same_content_.erase(entry);
-  } else if (was_first) {
+  } else if (same.front() != first) {
     queue_.push_back(same.front());
   }
   return transfer;
@@ -48,12 +58,12 @@ Transfer TransferTable::take_out(TransferId id, bool done) {
 void TransferTable::succeed(TransferId id, TimePoint now) {
   const Transfer transfer = take_out(id, true);
   const double took = transfer.begun == kNever ? 0 : seconds(now - transfer.begun);
-  events_.push_back(TransferDone{id, transfer.bytes, took});
+  events_.emplace_back(TransferDone{id, transfer.bytes, took});
 }
 
 void TransferTable::fail(TransferId id, std::string why, bool lost_connection) {
   take_out(id, false);
-  events_.push_back(TransferFailed{id, std::move(why), lost_connection});
+  events_.emplace_back(TransferFailed{id, std::move(why), lost_connection});
 }
 
 void TransferTable::fail_all(const std::string& why) {

@@ -46,7 +46,8 @@ struct Transfer {
 
 class TransferTable {
  public:
-  /// Of several puts of one content, the first is carried out; the others wait for it.
+  /// Puts and drops of one content are carried out one after the other; puts that follow a put are
+  /// done with it.
   template <class What>
   TransferId add(const What& what, TimePoint now);
 
@@ -80,7 +81,8 @@ class TransferTable {
 
   std::uint64_t last_id_ = 0;
   std::map<TransferId, Transfer> transfers_;
-  std::unordered_map<Digest, std::deque<TransferId>> same_content_;  ///< puts, in their order
+  /// Puts and drops, in their order; the first of each is under way.
+  std::unordered_map<Digest, std::deque<TransferId>> same_content_;
   std::deque<TransferId> queue_;
   std::vector<MoverEvent> events_;
 };
@@ -91,7 +93,7 @@ TransferId TransferTable::add(const What& what, TimePoint now) {
   Transfer& transfer = transfers_[id];
   transfer.what = what;
   transfer.asked = now;
-  if constexpr (std::is_same_v<What, Put>) {
+  if constexpr (std::is_same_v<What, Put> || std::is_same_v<What, Drop>) {
     auto& same = same_content_[what.content];
     same.push_back(id);
     if (same.size() > 1) return id;
