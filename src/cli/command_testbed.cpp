@@ -75,7 +75,11 @@ Result<int> testbed_down(Context& context, const TestbedOptions& options) {
   TRY_ASSIGN(const bool was_there, options.words.empty()
                                        ? testbed::take_down_folder(folder_of(context, options))
                                        : testbed::take_down_name(options.words[0]));
+  std::error_code ignored;  // there may be more in the state directory
+  if (was_there && options.dir.empty()) std::filesystem::remove(context.state_dir, ignored);
   context.note(was_there ? "the testbed is down" : "there is no testbed, so nothing was done");
+  const std::string others = was_there ? "" : testbed::other_testbeds_text();
+  if (!others.empty()) context.note(others);
   return kExitOk;
 }
 

@@ -20,7 +20,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr long kQuotaPeriod = 50'000;  ///< microseconds; short, so that slow hosts do not stutter
+/// Microseconds; short, so that slow hosts do not stutter, unless their quota would be too small
+/// for the kernel.
+constexpr double kQuotaPeriod = 50'000;
+constexpr double kLeastQuota = 1'000;
 constexpr auto kPatience = std::chrono::seconds(10);
 constexpr auto kPause = std::chrono::milliseconds(10);
 
@@ -91,10 +94,11 @@ Result<> make_cpu_group(const CpuGroup& group, double cores) {
     return fail(ErrorCode::io,
                 fmt::format("cannot make {}: {}", group.path.string(), error.message()));
   if (cores <= 0) return {};
-  const long quota = std::max(1000L, std::lround(cores * static_cast<double>(kQuotaPeriod)));
+  const long period = std::lround(std::max(kQuotaPeriod, kLeastQuota / cores));
+  const long quota = std::lround(cores * static_cast<double>(period));
   if (group.unified)
-    return write_setting(group.path / "cpu.max", fmt::format("{} {}", quota, kQuotaPeriod));
-  TRY(write_setting(group.path / "cpu.cfs_period_us", std::to_string(kQuotaPeriod)));
+    return write_setting(group.path / "cpu.max", fmt::format("{} {}", quota, period));
+  TRY(write_setting(group.path / "cpu.cfs_period_us", std::to_string(period)));
   return write_setting(group.path / "cpu.cfs_quota_us", std::to_string(quota));
 }
 

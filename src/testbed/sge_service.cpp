@@ -7,6 +7,7 @@
 
 #include "base/fd.hpp"
 #include "testbed/batch_service.hpp"
+#include "testbed/held_signals.hpp"
 #include "testbed/sge_texts.hpp"
 
 namespace gantry::testbed {
@@ -131,6 +132,7 @@ class SgeSetup {
   Result<> wait(std::string_view what, const IsDone& is_done) const {
     const auto deadline = std::chrono::steady_clock::now() + kSgePatience;
     while (!is_done()) {
+      TRY(check_interrupt());
       for (const auto& daemon : daemons_) TRY(check_running(daemon));
       if (std::chrono::steady_clock::now() > deadline)
         return fail(ErrorCode::io,

@@ -9,6 +9,7 @@
 
 #include "base/fd.hpp"
 #include "testbed/batch_service.hpp"
+#include "testbed/held_signals.hpp"
 
 namespace gantry::testbed {
 
@@ -122,6 +123,7 @@ Result<> start_slurm(const Ground& ground, const SitePlan& site) {
   for (const auto& host : site.hosts) TRY(keep(start_slurmd(ground, {&site, &host})));
   const auto deadline = std::chrono::steady_clock::now() + kSlurmPatience;
   while (idle_hosts(ground, site) < site.hosts.size()) {
+    TRY(check_interrupt());
     for (const auto& daemon : daemons) TRY(check_running(daemon));
     if (std::chrono::steady_clock::now() > deadline)
       return fail(ErrorCode::io, fmt::format("Slurm at site '{}' does not come up", site.name),

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/fd.hpp"
+#include "testbed/held_signals.hpp"
 #include "testbed/system_tool.hpp"
 
 namespace gantry::testbed {
@@ -101,6 +102,7 @@ Result<> prepare_ssh(const TestbedPlan& plan, const TestbedFiles& files) {
   TRY(make_key(files.key(), "testbed " + plan.name));
   std::string known;
   for (const auto& [site, host] : all_hosts(plan)) {
+    TRY(check_interrupt());
     const fs::path key = files.host(host->name) / "hostkey";
     TRY(make_key(key, host->name));
     TRY_ASSIGN(const std::string public_key, read_file(key.string() + ".pub"));
@@ -123,6 +125,7 @@ Result<StartedDaemon> start_sshd(const Ground& ground, const HostPlace& place) {
 Result<> wait_for_ssh(const HostPlan& host, const StartedDaemon& sshd) {
   const auto deadline = std::chrono::steady_clock::now() + kSshPatience;
   while (!accepts_connection(host.address)) {
+    TRY(check_interrupt());
     TRY(check_running(sshd));
     if (std::chrono::steady_clock::now() > deadline)
       return fail(ErrorCode::io,

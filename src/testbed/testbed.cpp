@@ -11,6 +11,7 @@
 #include "base/fd.hpp"
 #include "testbed/batch_service.hpp"
 #include "testbed/grid_text.hpp"
+#include "testbed/held_signals.hpp"
 #include "testbed/host_load.hpp"
 #include "testbed/link_relay.hpp"
 #include "testbed/ssh_service.hpp"
@@ -54,6 +55,7 @@ Result<Testbed> Testbed::up(const TestbedSpec& spec, const fs::path& dir) {
   TRY(need_root());
   const TestbedFiles files{fs::absolute(dir).lexically_normal()};
   TRY(prepare_folder(files));
+  const HeldSignals held;
   TRY_ASSIGN(const UniqueFd lock, lock_folder(files.dir));
   TRY_ASSIGN(const CpuGroup group, cpu_group_of(spec.name));
   TRY_ASSIGN(const TestbedSpec claimed, claim_testbed(spec, files));
@@ -71,9 +73,12 @@ Result<Testbed> Testbed::open(const fs::path& dir) {
   TRY(need_root());
   const TestbedFiles files{fs::absolute(dir).lexically_normal()};
   const auto text = read_file(files.description());
-  if (!text)
+  if (!text) {
+    std::string hint = other_testbeds_text();
+    if (hint.empty()) hint = "'gantry testbed up FILE' makes one";
     return fail(ErrorCode::usage, fmt::format("there is no testbed in {}", files.dir.string()),
-                "'gantry testbed up FILE' makes one; --dir says where it is");
+                std::move(hint));
+  }
   TRY_ASSIGN(const TestbedSpec spec, parse_description(*text, files.description().string()));
   TRY_ASSIGN(CpuGroup group, cpu_group_of(spec.name));
   return Testbed(make_testbed_plan(spec, spec.network), files, std::move(group));
@@ -87,7 +92,10 @@ Result<> Testbed::build() {
   TRY(make_testbed_group(group_, hosts.size() + 1));
   TRY(make_cpu_group(group_.part(kLinksGroup), 0));
   for (const auto& [site, host] : hosts) TRY(make_cpu_group(group_.part(host->name), host->cores));
-  for (const auto& command : network_commands(plan_)) TRY(run_tool(command));
+  for (const auto& command : network_commands(plan_)) {
+    TRY(check_interrupt());
+    TRY(run_tool(command));
+  }
   TRY(start_relays());
   TRY(start_hosts());
   for (const auto& site : plan_.sites) TRY(start_batch(ground(), site));

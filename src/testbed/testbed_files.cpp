@@ -151,6 +151,18 @@ fs::path folder_of_testbed(const std::string& testbed) {
   return error ? fs::path() : description.parent_path();
 }
 
+std::string other_testbeds_text() {
+  std::string list;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(kClaims, error)) {
+    if (entry.path().extension() != ".json") continue;
+    const std::string name = entry.path().stem().string();
+    list += fmt::format("{}{} (--dir {})", list.empty() ? "up on this machine: " : ", ", name,
+                        folder_of_testbed(name).string());
+  }
+  return list;
+}
+
 Result<> release_testbed(const std::string& testbed) {
   std::error_code error;
   fs::remove(inner_folder(testbed), error);

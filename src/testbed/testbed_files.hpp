@@ -46,6 +46,8 @@ Result<TestbedSpec> parse_description(const std::string& text, const std::string
 Result<TestbedSpec> claim_testbed(TestbedSpec spec, const TestbedFiles& files);
 /// The folder of the testbed that has this name; empty when there is none.
 std::filesystem::path folder_of_testbed(const std::string& testbed);
+/// "up on this machine: three (--dir /home/me/.gantry/testbed)"; empty when none is.
+std::string other_testbeds_text();
 Result<> release_testbed(const std::string& testbed);
 
 /// "10.N", derived from the name, and the next ones as long as `is_used`.

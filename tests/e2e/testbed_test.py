@@ -143,6 +143,32 @@ class TakeDownTest(gantry_test.TestCase):
             self.assertEqual(grid.remains(), [])
             self.assertFalse(grid.dir.exists())
 
+    def test_it_lies_in_the_state_directory_unless_told(self):
+        grid = testbed.Testbed(self, testbed.TWO_SITES)
+        try:
+            up = self.gantry("testbed", "up", grid.file)
+            self.assertEqual((up.code, up.stdout.splitlines()[0]), (0, f"grid  {self.state}/testbed/grid.yaml"), up)
+            self.assertIn("s2h1", self.gantry("testbed", "status").stdout)
+        finally:
+            down = self.gantry("testbed", "down")
+        self.assertEqual((down.code, grid.remains()), (0, []), down)
+        self.assertFalse(self.state.exists())
+
+    def test_ctrl_c_in_the_middle_of_up(self):
+        for many in (0, 4):
+            grid = testbed.Testbed(self, testbed.TWO_SITES)
+            try:
+                child = self.start([gantry_test.GANTRY, "testbed", "up", grid.file, "--dir", grid.dir])
+                self.wait_until(lambda: (grid.dir / "testbed.json").exists() and  # noqa: B023
+                                sum("netns" in line for line in grid.remains()) >= many, f"{many} namespaces")  # noqa: B023
+                os.killpg(child.pid, signal.SIGINT)
+                child.communicate()
+                self.assertEqual(child.returncode, -signal.SIGINT)
+                self.assertEqual(grid.remains(), [])
+                self.assertFalse(grid.dir.exists())
+            finally:
+                grid.down()
+
     def test_by_name_when_its_folder_has_gone(self):
         with testbed.up(self) as grid:
             shutil.rmtree(grid.dir)
@@ -183,6 +209,7 @@ class TwoTestbedsTest(gantry_test.TestCase):
             result = self.gantry("testbed", "up", "net.yaml", "--dir", "net")
             self.assertEqual(result.code, 3, result)
             self.assertIn("is in use", result.stderr)
+            self.assertIn(f"{grid.name} (--dir {grid.dir})", " ".join(self.gantry("testbed", "status").stderr.split()))
             in_place = grid.command("up", grid.file)
             self.assertEqual(in_place.code, 3, in_place)
             self.assertEqual(grid.ssh("s1h1", "hostname").stdout, "s1h1\n")
