@@ -96,6 +96,9 @@ class Launcher {
   /// returns, the events waiting in poll() hold the hosts, everything still running (adopted) and
   /// every unacknowledged report.
   virtual Result<> open() = 0;
+  /// Everything that is there has been told, as far as it can be reached. Of a launcher that does
+  /// not wait in open().
+  [[nodiscard]] virtual bool settled() const { return true; }
 
   /// Hands a task over. The agent queues it until the host has room. `key` must not have been used
   /// before, unless it was returned (TaskReturned). `fingerprint` comes back with the report.

@@ -1,6 +1,9 @@
 #include "actuate/launch/all_sites.hpp"
 
+#include <poll.h>
+
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <iterator>
 #include <map>
@@ -12,6 +15,10 @@
 namespace gantry {
 
 namespace {
+
+/// For hosts to be reached before a run begins without them.
+constexpr auto kOpenPatience = std::chrono::seconds(20);
+constexpr int kLookMs = 100;
 
 class AllSites final : public Launcher {
  public:
@@ -25,12 +32,24 @@ class AllSites final : public Launcher {
     }
   }
 
-  /// Home first: without it nothing else needs to be tried.
+  /// Home first: without it nothing else needs to be tried. Then all others at once.
   Result<> open() override {
     for (std::size_t i = 0; i < sites_.size(); ++i) {
       if (const auto opened = sites_[i].launcher->open(); !opened) TRY(leave(i, opened.error()));
     }
-    return poll(events_);
+    const auto deadline = std::chrono::steady_clock::now() + kOpenPatience;
+    do {
+      TRY(poll(events_));
+      if (settled()) return {};
+      pollfd fd{ready_.fd(), POLLIN, 0};
+      ::poll(&fd, 1, kLookMs);
+    } while (std::chrono::steady_clock::now() < deadline);
+    return {};
+  }
+  [[nodiscard]] bool settled() const override {
+    for (std::size_t i = 0; i < sites_.size(); ++i)
+      if (!lost_.contains(i) && !sites_[i].launcher->settled()) return false;
+    return true;
   }
 
   void start(const TaskKey& key, HostId host, const Task& task, const Fingerprint& fingerprint,

@@ -62,7 +62,10 @@ class SiteDepot {
   void add_wanted(std::vector<ReadySet::Wanted>& wanted) const;
   [[nodiscard]] bool wants_to_send() const { return mover_->wants_to_send(); }
   /// What was sent gets there until has_ended().
-  void close() { mover_->close(); }
+  void close() {
+    mover_->close();
+    if (connection_ && connection_->fd() >= 0) connection_.reset();  // nobody has used it yet
+  }
   [[nodiscard]] bool has_ended() { return !connection_ || connection_->has_ended(); }
 
  private:

@@ -1,7 +1,6 @@
 #include "actuate/launch/ssh_launcher.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <deque>
@@ -24,8 +23,6 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-/// For hosts to be reached before a run begins without them.
-constexpr auto kOpenPatience = 20s;
 /// For the last words to get there. Bounded: a person may wait for the end.
 constexpr auto kClosePatience = 5s;
 
@@ -38,16 +35,11 @@ class SshLauncher final : public Launcher {
                      std::forward_as_tuple(site_, host, binary));
   }
 
-  Result<> open() override {
-    const auto deadline = Clock::now() + kOpenPatience;
-    for (;;) {
-      TRY(poll(events_));
-      const bool tried = std::ranges::all_of(
-          hosts_, [](const auto& entry) { return entry.second.link.was_tried(); });
-      if (tried || Clock::now() > deadline) return {};
-      pollfd fd{ready_.fd(), POLLIN, 0};
-      ::poll(&fd, 1, 100);
-    }
+  /// Others connect at the same time: whoever opens several sites waits until all are settled().
+  Result<> open() override { return poll(events_); }
+  [[nodiscard]] bool settled() const override {
+    return std::ranges::all_of(hosts_,
+                               [](const auto& each) { return each.second.link.was_tried(); });
   }
 
   void start(const TaskKey& key, HostId host, const Task& task, const Fingerprint& fingerprint,
