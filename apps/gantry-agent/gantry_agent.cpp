@@ -75,6 +75,22 @@ gantry::agent::Staging stage_inputs(const std::filesystem::path& scratch,
   return staging;
 }
 
+/// Whether what the task read of them was what it should have been.
+gantry::agent::Staging check_inputs(const std::filesystem::path& scratch,
+                                    const gantry::agent::Start& start) {
+  gantry::agent::Staging found;
+  const auto depot = gantry::depot::Depot::open(scratch);
+  if (!depot) return found;
+  for (const auto& input : start.inputs) {
+    const auto content = gantry::Digest::from_hex(input.content);
+    if (!content || !depot->is_spoilt(*content, std::filesystem::path(start.sandbox) / input.path))
+      continue;
+    found.unstaged.push_back(input.content);
+    found.problem = "somebody wrote to its input " + input.path + " while it ran";
+  }
+  return found;
+}
+
 int serve(int argc, char** argv) {
   forget_caller();
   gantry::UniqueFd ready(::fcntl(3, F_GETFD) >= 0 ? 3 : ::open("/dev/null", O_WRONLY | O_CLOEXEC));
@@ -82,9 +98,10 @@ int serve(int argc, char** argv) {
   become_daemon();
   gantry::agent::AgentConfig config{argv[1], argv[2]};
   if (argc == 4) {
-    config.stage = [scratch = std::filesystem::path(argv[3])](const gantry::agent::Start& start) {
-      return stage_inputs(scratch, start);
-    };
+    const std::filesystem::path scratch = argv[3];
+    using gantry::agent::Start;
+    config.keeper.stage = [scratch](const Start& start) { return stage_inputs(scratch, start); };
+    config.keeper.check = [scratch](const Start& start) { return check_inputs(scratch, start); };
   }
   return status_of(gantry::agent::serve(config, std::move(ready)));
 }

@@ -16,7 +16,7 @@ namespace gantry::agent {
 struct AgentConfig {
   std::filesystem::path dir;         ///< absolute: lock, socket, pid, slot logs
   std::filesystem::path output_dir;  ///< absolute: where large output goes
-  StageInputs stage = {};            ///< for tasks with a sandbox; empty: there are none here
+  SandboxKeeper keeper = {};         ///< of tasks with a sandbox
   std::string mark = {};  ///< NAME=value in the environment of all its tasks; set by serve()
 };
 

@@ -27,7 +27,7 @@ class Agent {
       : config_(std::move(config)),
         lock_(std::move(lock)),
         poller_(std::move(poller)),
-        slots_({config_.dir, config_.output_dir, config_.mark, 0, config_.stage, lock_.get()}) {}
+        slots_({config_.dir, config_.output_dir, config_.mark, 0, config_.keeper, lock_.get()}) {}
 
   Result<> recover();
   Result<> listen();

@@ -237,14 +237,18 @@ class Shepherd {
 
   /// Puts the inputs into the task's sandbox. What the depot lacks is not the task's fault.
   bool stage(const Start& start) {
-    if (!config_.stage) return not_started(ENOSYS, "this agent has no depot");
-    Staging staging = config_.stage(start);
+    if (!config_.keeper.stage) return not_started(ENOSYS, "this agent has no depot");
+    Staging staging = config_.keeper.stage(start);
     if (staging.error == 0 && staging.unstaged.empty()) return true;
     if (staging.unstaged.empty()) return not_started(staging.error, staging.problem);
-    current_.cause = static_cast<std::uint8_t>(Cause::lost);
-    current_.detail = staging.problem;
-    current_.unstaged = std::move(staging.unstaged);
+    lose(std::move(staging));
     return false;
+  }
+
+  void lose(Staging staging) {
+    current_.cause = static_cast<std::uint8_t>(Cause::lost);
+    current_.detail = std::move(staging.problem);
+    current_.unstaged = std::move(staging.unstaged);
   }
 
   bool not_started(int error, const std::string& what) {
@@ -338,6 +342,10 @@ class Shepherd {
   }
 
   void check_files(const Start& start) {
+    if (!start.sandbox.empty() && config_.keeper.check) {
+      if (Staging found = config_.keeper.check(start); !found.unstaged.empty())
+        return lose(std::move(found));
+    }
     if (auto missing = missing_output(start, old_files_)) {
       current_.cause = static_cast<std::uint8_t>(Cause::missing_output);
       current_.detail = std::move(*missing);

@@ -21,7 +21,7 @@ struct ShepherdConfig {
   std::filesystem::path output_dir;
   std::string mark;  ///< NAME=value for the environment of its tasks
   unsigned slot = 0;
-  StageInputs stage;
+  SandboxKeeper keeper;
   int lock_fd = -1;  ///< the agent's flock, which lives until the last shepherd is gone
 };
 

@@ -13,10 +13,15 @@ namespace gantry::agent {
 struct Staging {
   int error = 0;  ///< errno; 0 = all inputs are there
   std::string problem{};
-  std::vector<std::string> unstaged{};  ///< contents that the depot does not have
+  std::vector<std::string>
+      unstaged{};  ///< contents that the depot does not have, or not as it should
 };
 
-/// Runs in a slot's process, before the task. Empty: no task has a sandbox here.
-using StageInputs = std::function<Staging(const Start&)>;
+/// Both run in a slot's process. Empty: no task has a sandbox here.
+struct SandboxKeeper {
+  std::function<Staging(const Start&)> stage = {};  ///< before the task
+  /// After it: what it read may have been something else. Names the contents.
+  std::function<Staging(const Start&)> check = {};
+};
 
 }  // namespace gantry::agent

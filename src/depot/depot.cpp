@@ -115,6 +115,16 @@ Result<> Depot::verify_and_stamp(const Digest& content) {
   return set_stamp(file.get(), content, static_cast<std::uint64_t>(after.st_size));
 }
 
+bool Depot::is_spoilt(const Digest& content, const std::filesystem::path& path) const {
+  struct stat info {};
+  const bool there = ::lstat(path.c_str(), &info) == 0;
+  if (there && is_untouched(content, info)) return false;
+  struct stat ours {};
+  if (::fstatat(fd(), name_of(content).c_str(), &ours, AT_SYMLINK_NOFOLLOW) == 0)
+    return !is_untouched(content, ours);
+  return there;  // its end in the depot tells us nothing any more
+}
+
 Result<> Depot::link_into(const Digest& content, const std::filesystem::path& path,
                           bool executable) {
   TRY(check(content));

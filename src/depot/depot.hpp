@@ -58,6 +58,10 @@ class Depot {
 
   /// It was sent once more: it counts as used, and is executable if it is to be.
   Result<> keep(const Digest& content, bool executable);
+  /// Whether somebody wrote to the depot's file since link_into() put it at `path`: whoever read it
+  /// there may have read anything. What a task puts in its place is the task's affair.
+  [[nodiscard]] bool is_spoilt(const Digest& content, const std::filesystem::path& path) const;
+
   /// Stores a file that is in memory; `corrupt` when it is not what its hash says.
   Result<> store(const Digest& content, std::string_view bytes, bool executable);
   /// No error when it is not there; `busy` while a task or a pin holds it.

@@ -80,6 +80,23 @@ TEST_F(DepotTest, AFileIsExecutableWhenSomebodyWantsItSo) {
   EXPECT_EQ(info_of(place(store("#!/bin/true\n", true))).st_mode & 0777U, 0555U);
 }
 
+TEST_F(DepotTest, KnowsWhetherWhatATaskReadMayHaveBeenSomethingElse) {
+  const Digest content = store("12345");
+  EXPECT_EQ(link(content, "one/in"), "");
+  EXPECT_EQ(link(content, "two/in"), "");
+  EXPECT_FALSE(depot_.is_spoilt(content, dir_ / "one/in"));
+  // A task may have its own file in that place, or none.
+  std::filesystem::remove(dir_ / "one/in");
+  EXPECT_FALSE(depot_.is_spoilt(content, dir_ / "one/in"));
+  std::ofstream(dir_ / "one/in") << "mine";
+  EXPECT_FALSE(depot_.is_spoilt(content, dir_ / "one/in"));
+  // Who writes to the depot's file writes to everybody's.
+  overwrite(place(content), "x");
+  EXPECT_TRUE(depot_.is_spoilt(content, dir_ / "two/in"));
+  EXPECT_FALSE(depot_.has(content));
+  EXPECT_TRUE(depot_.is_spoilt(content, dir_ / "two/in")) << "also when it has been removed";
+}
+
 TEST_F(DepotTest, NoticesWhatATaskDidToAFile) {
   const Digest content = store("12345");
   EXPECT_EQ(link(content, "work/in"), "");
