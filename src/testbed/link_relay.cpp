@@ -26,6 +26,7 @@ namespace {
 constexpr std::size_t kMostOnTheWay = std::size_t{256} << 20U;
 constexpr auto kCutCheck = std::chrono::milliseconds(5);
 constexpr int kPacketsAtOnce = 64;
+constexpr std::size_t kLargestPacket = 65536 + 64;  ///< with its header
 
 Duration monotonic_now() {
   timespec now{};
@@ -39,9 +40,13 @@ Result<UniqueFd> open_device(const RelayEnd& end) {
   if (::setns(netns.get(), CLONE_NEWNET) != 0) return fail_errno("enter " + end.netns);
   TRY_ASSIGN(UniqueFd device, open_file("/dev/net/tun", O_RDWR | O_NONBLOCK));
   ifreq request{};
-  request.ifr_flags = IFF_TUN | IFF_NO_PI;
+  // With a header before each packet, and large ones as they are: a checksum or a cut into small
+  // ones that the kernel has put off goes on to the other side, where it is done if need be.
+  request.ifr_flags = IFF_TUN | IFF_NO_PI | IFF_VNET_HDR;
   end.device.copy(request.ifr_name, IFNAMSIZ - 1);
   if (::ioctl(device.get(), TUNSETIFF, &request) != 0) return fail_errno("attach " + end.device);
+  if (::ioctl(device.get(), TUNSETOFFLOAD, TUN_F_CSUM | TUN_F_TSO4) != 0)
+    return fail_errno("offload of " + end.device);
   return device;
 }
 
@@ -112,7 +117,7 @@ class Relay {
   std::filesystem::path cut_file_;
   std::array<UniqueFd, 2> devices_;
   std::array<DelayLine, 2> lines_;
-  std::array<char, 65536> buffer_{};
+  std::array<char, kLargestPacket> buffer_{};
   Duration next_look_{};
   bool cut_ = false;
 };

@@ -45,15 +45,15 @@ class SitesTest(gantry_test.TestCase):
             socket.create_connection((grid.host("s2h1")["address"], 22), timeout=20).close()
             self.assertGreaterEqual(time.monotonic() - started, 2 * 0.040, "faster than there and back")
             megabytes = 3
-            rates = []
-            for words in ((f"head -c {megabytes}000000 /dev/zero", None), ("cat > /dev/null", b"\0" * megabytes * 10**6)):
-                warm = grid.ssh("s2h1", "true").seconds  # what a connection alone takes
-                result = grid.ssh("s2h1", words[0], stdin=words[1])
-                self.assertEqual(result.code, 0, result.stderr)
-                rates.append(megabytes / max(result.seconds - warm, 0.01))
-            for rate in rates:  # 2 MB/s were asked for
-                self.assertGreater(rate, 2 / 3, rates)
-                self.assertLess(rate, 2 * 3, rates)
+            for command, stdin in ((f"head -c {megabytes}000000 /dev/zero", None),
+                                   ("cat > /dev/null", b"\0" * megabytes * 10**6)):
+                rates = []  # 2 MB/s were asked for. Never more; less when the machine is busy with other things.
+                while len(rates) < 3 and max(rates, default=0) < 2 / 2:
+                    result = grid.ssh("s2h1", command, stdin=stdin)
+                    self.assertEqual(result.code, 0, result.stderr)
+                    rates.append(megabytes / result.seconds)
+                self.assertGreater(max(rates), 2 / 3, rates)
+                self.assertLess(max(rates), 2 * 1.1, rates)
 
     def test_hosts_have_the_speed_they_say_and_less_under_load(self):
         busy = "python3 -c 'import time; end = time.time() + 2\nwhile time.time() < end: pass\nprint(time.process_time() / 2)'"
