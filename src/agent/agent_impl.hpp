@@ -10,7 +10,7 @@
 
 #include "agent/agent.hpp"
 #include "agent/frame_stream.hpp"
-#include "agent/host_load.hpp"
+#include "agent/load_report.hpp"
 #include "agent/poller.hpp"
 #include "agent/protocol.hpp"
 #include "agent/report_book.hpp"
@@ -89,7 +89,7 @@ class Agent {
   SteadyClock::time_point flush_at_ = kNotNow;  ///< when the news must be sent
   SteadyClock::time_point looked_for_stopped_ = born_;
   SteadyClock::time_point load_at_ = kNotNow;  ///< when gantry is told what the host has left
-  HostLoad load_;
+  LoadReporter load_;
   bool was_served_ = false;
   bool crowded_ = false;  ///< no more slots can be made; until one is free
   bool said_crowded_ = false;

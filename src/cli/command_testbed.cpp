@@ -4,8 +4,8 @@
 #include <array>
 #include <charconv>
 #include <memory>
-#include <thread>
 
+#include "base/machine.hpp"
 #include "cli/commands.hpp"
 #include "cli/display_text.hpp"
 #include "cli/error_report.hpp"
@@ -43,8 +43,8 @@ void warn_of_overload(Context& context, const testbed::TestbedPlan& plan) {
   double cores = 0;
   for (const auto& site : plan.sites)
     for (const auto& host : site.hosts) cores += host.cores;
-  const unsigned available = std::thread::hardware_concurrency();
-  if (available > 0 && cores > available + 0.001)
+  const std::uint32_t available = usable_cores();
+  if (cores > available + 0.001)
     context.note(fmt::format(
         "the hosts may use {:g} cores together and this machine has {}: when all compute, they are "
         "slower than their speed: says",

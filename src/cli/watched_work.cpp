@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <optional>
-#include <thread>
 
+#include "base/background.hpp"
 #include "cli/error_report.hpp"
 #include "cli/format.hpp"
 #include "cli/live_block.hpp"
@@ -42,20 +41,17 @@ std::string work_line(const WatchedWork& work, std::size_t done, Duration elapse
 Result<bool> watch_work(Context& context, const WatchedWork& work) {
   // Before the threads: they inherit that signals are for us to read.
   TRY_ASSIGN(driver::StopSignals signals, driver::StopSignals::watch());
-  const UniqueFd ended(::eventfd(0, EFD_CLOEXEC));
-  if (!ended) return fail_errno("eventfd");
   std::atomic<std::size_t> done = 0;
   Result<> result;
-  std::jthread worker([&](const std::stop_token& stop) {
-    result = work.run(stop, [&] { ++done; });
-    ::eventfd_write(ended.get(), 1);
-  });
+  TRY_ASSIGN(Background worker, Background::start([&](const std::stop_token& stop) {
+               result = work.run(stop, [&] { ++done; });
+             }));
   const TimePoint began = context.clock.now();
   LiveBlock block(context.err, [fd = context.err.fd()] { return Terminal::columns(fd); });
   Duration last_line{0};
   int signals_seen = 0;
   for (;;) {
-    std::array<pollfd, 2> fds{{{ended.get(), POLLIN, 0}, {signals.fd(), POLLIN, 0}}};
+    std::array<pollfd, 2> fds{{{worker.done_fd(), POLLIN, 0}, {signals.fd(), POLLIN, 0}}};
     ::poll(fds.data(), fds.size(), kLookEvery);
     if ((fds[0].revents & POLLIN) != 0) break;
     signals_seen += signals.take();

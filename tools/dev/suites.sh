@@ -5,7 +5,7 @@
 # once for each group of checks it made. A suite that ends without having counted anything has failed.
 : "${root:?}" "${python:?}"
 
-results=$root/build/results
+results=$root/build/results # of the suite at hand, once one runs
 passed=0 failed=0 skipped=0
 whole_program_preset=dev  # which build the end-to-end and fault tests drive
 fuzz_budget=70            # seconds that all fuzzers together have in ./dev test
@@ -29,7 +29,7 @@ check() {
 
 # run_suite NAME [ARGS...] : runs one suite and adds its counts to the totals.
 run_suite() {
-  local name=$1 started=$SECONDS p=0 f=0 s=0 a b c
+  local name=$1 started=$SECONDS p=0 f=0 s=0 a b c results=$root/build/results/$1
   shift
   echo "== $name"
   rm -rf "$results"
@@ -69,19 +69,44 @@ run_suites() {
   report
 }
 
+# whole_program_suites FILE : runs them and writes their counts. For a process of its own.
+whole_program_suites() {
+  passed=0 failed=0 skipped=0
+  run_suite e2e
+  run_suite fault
+  echo "$passed $failed $skipped" >"$1"
+}
+
 # Each part of the product is built as few times as possible: the unit tests with the address and undefined-behaviour
-# sanitizers, the whole-program tests with the very program that people run.
+# sanitizers, the whole-program tests with the very program that people run. These wait more than they compute, so that
+# the other suites, which mostly compile, run beside them.
 test_everything() {
   need_packages build test || exit 3
   whole_program_preset=release
-  local suite
-  for suite in asan simgrid e2e fault package lint tsan fuzz; do
-    case $suite in
-      lint) run_suite lint ${CI:+--all} ;;
-      fuzz) run_suite fuzz $((fuzz_budget / $(fuzz_targets | wc -l))) ;;
-      *) run_suite "$suite" ;;
-    esac
-  done
+  local beside=$root/build/beside whole_program_tests status=0
+  rm -rf "$beside"
+  mkdir -p "$beside"
+  compile release || exit 1
+  whole_program_suites "$beside/counts" >"$beside/log" 2>&1 &
+  whole_program_tests=$!
+  # shellcheck disable=SC2064  # this very process
+  trap "kill $whole_program_tests 2>/dev/null || true" EXIT
+  run_suite asan
+  run_suite simgrid
+  run_suite lint ${CI:+--all}
+  run_suite tsan
+  run_suite fuzz $((fuzz_budget / $(fuzz_targets | wc -l)))
+  run_suite package
+  wait "$whole_program_tests" || status=$?
+  trap - EXIT
+  cat "$beside/log"
+  local p f s
+  if ((status == 0)) && read -r p f s <"$beside/counts"; then
+    ((passed += p, failed += f, skipped += s)) || true
+  else
+    echo "  FAIL  the whole-program tests broke off (status $status)"
+    ((failed += 1))
+  fi
   report
 }
 
@@ -114,12 +139,12 @@ suite_simgrid() {
   ctest_suite asan -R '^simgrid\.'
 }
 
-# Only folders that start threads or handle signals (a handler races with what it interrupts) are worth the slow
-# build.
+# Only folders whose code starts threads or handles signals (a handler races with what it interrupts) are worth the
+# slow build. Those that use base/background and base/parallel share nothing but what these hand over.
 suite_tsan() {
   local targets
   mapfile -t targets < <(cd "$root/src" &&
-    grep -rlE 'std::(jthread|thread|async)\b|\b(sigaction|pthread_create)\(' --include='*.cpp' . |
+    grep -rlE 'std::(jthread|thread|async)\b|\b(sigaction|pthread_create)\(' --include='*.cpp' --exclude='*_test.cpp' . |
     cut -d/ -f2 | sort -u | sed 's/^/test_/')
   compile tsan "${targets[@]}" || return
   ctest_suite tsan -R "^(${1:-$(IFS='|' && echo "${targets[*]#test_}")})\."

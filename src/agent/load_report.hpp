@@ -19,7 +19,7 @@ struct CpuTicks {
 /// Bytes; 0 when the text does not say.
 [[nodiscard]] std::uint64_t parse_available_memory(std::string_view proc_meminfo);
 
-class HostLoad {
+class LoadReporter {
  public:
   [[nodiscard]] Load look(const std::filesystem::path& dir);
 

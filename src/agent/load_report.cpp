@@ -1,4 +1,4 @@
-#include "agent/host_load.hpp"
+#include "agent/load_report.hpp"
 
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -56,7 +56,7 @@ std::uint64_t parse_available_memory(std::string_view proc_meminfo) {
   return numbers.empty() ? 0 : numbers.front() * 1024;
 }
 
-Load HostLoad::look(const std::filesystem::path& dir) {
+Load LoadReporter::look(const std::filesystem::path& dir) {
   Load load;
   if (const auto text = read_file("/proc/stat")) {
     const CpuTicks now = parse_cpu_ticks(*text);
