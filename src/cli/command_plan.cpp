@@ -217,7 +217,7 @@ void add_plan(CLI::App& app, Action& action) {
       "and again when a full depot: had to drop them.\n\n"
       "Examples:\n"
       "  gantry plan sweep.yaml --grid grid.yaml\n"
-      "  gantry plan sweep.yaml --grid grid.yaml --scheduler workqueue,best --svg plan.svg");
+      "  gantry plan sweep.yaml --grid grid.yaml --scheduler best,min-min --svg p.svg");
   command->callback([options, &action] {
     action = [options](Context& context) { return run_plan(context, *options); };
   });
