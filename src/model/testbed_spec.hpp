@@ -26,6 +26,16 @@ constexpr std::string_view name_of(SiteVia via) {
   return "ssh";
 }
 
+/// Names of testbeds, sites and hosts become names of devices (which have at most 15 characters),
+/// namespaces, groups and files: a small letter, then small letters and digits.
+constexpr std::size_t kMaxTestbedName = 12;
+constexpr bool is_testbed_name(std::string_view name) {
+  if (name.empty() || name.size() > kMaxTestbedName || name[0] < 'a' || name[0] > 'z') return false;
+  for (const char c : name)
+    if ((c < 'a' || c > 'z') && (c < '0' || c > '9')) return false;
+  return true;
+}
+
 struct TestbedHost {
   std::string name;
   double speed = 1;  ///< part of a core that each slot has

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <set>
 
-#include "base/characters.hpp"
 #include "base/fd.hpp"
 #include "model/quantity.hpp"
 #include "spec/node_reader.hpp"
@@ -19,8 +17,7 @@ namespace {
 constexpr std::size_t kMaxTestbedSites = 60;  ///< as many as there are addresses for links
 constexpr std::uint64_t kMaxSiteHosts = 200;  ///< one address each
 constexpr std::uint64_t kMaxHostSlots = 1'000;
-constexpr std::size_t kMaxNameLength = 12;  ///< names of network devices have at most 15 characters
-constexpr double kLeastSpeed = 0.01;        ///< the kernel's least quota is 1 ms in 100
+constexpr double kLeastSpeed = 0.01;  ///< the kernel's least quota is 1 ms in 100
 constexpr double kLeastBandwidth = 1000;
 
 constexpr std::array<std::string_view, 3> kTestbedKeys{"name", "network", "sites"};
@@ -61,14 +58,11 @@ class TestbedFileReader {
  private:
   /// Names become names of devices, namespaces and hosts.
   Result<> check_name(const SourceText& name, std::string_view what) const {
-    const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || is_digit(c); };
-    if (!name.text.empty() && name.text.size() <= kMaxNameLength && !is_digit(name.text[0]) &&
-        std::ranges::all_of(name.text, fits))
-      return {};
+    if (is_testbed_name(name.text)) return {};
     return reader_.error(
         name.mark, fmt::format("'{}' is no name for a {}", name.text, what),
         fmt::format("use a small letter, then small letters and digits, {} at most",
-                    kMaxNameLength));
+                    kMaxTestbedName));
   }
 
   /// Sites, their hosts, and home share one set of names: each is a name for ssh or for a link.

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <thread>
 
-#include "base/characters.hpp"
 #include "testbed/system_tool.hpp"
 #include "testbed/testbed.hpp"
 
@@ -82,10 +81,7 @@ Result<bool> take_down_folder(const fs::path& dir) {
 
 Result<bool> take_down_name(const std::string& testbed) {
   TRY(need_root());
-  const bool is_name = !testbed.empty() && std::ranges::all_of(testbed, [](char c) {
-    return (c >= 'a' && c <= 'z') || is_digit(c);
-  });
-  if (!is_name)
+  if (!is_testbed_name(testbed))
     return fail(ErrorCode::usage, fmt::format("'{}' is no name of a testbed", testbed),
                 "--dir names its folder");
   if (const auto folder = folder_of_testbed(testbed); !folder.empty()) {

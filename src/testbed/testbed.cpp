@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string kLinksGroup = "links";
+const std::string kLinksGroup = ".links";  // which is no name of a host
 
 /// This program, whatever has become of its file.
 constexpr const char* kOurselves = "/proc/self/exe";
@@ -58,8 +58,12 @@ Result<Testbed> Testbed::up(const TestbedSpec& spec, const fs::path& dir) {
   const HeldSignals held;
   TRY_ASSIGN(const UniqueFd lock, lock_folder(files.dir));
   TRY_ASSIGN(const CpuGroup group, cpu_group_of(spec.name));
-  TRY_ASSIGN(const TestbedSpec claimed, claim_testbed(spec, files));
-  Testbed testbed(make_testbed_plan(claimed, claimed.network), files, group);
+  const auto claimed = claim_testbed(spec, files);
+  if (!claimed) {
+    static_cast<void>(remove_files(files));
+    return tl::unexpected(claimed.error());
+  }
+  Testbed testbed(make_testbed_plan(*claimed, claimed->network), files, group);
   if (auto built = testbed.build(); !built) {
     // What could not be made matters more than what could not be removed.
     static_cast<void>(dismantle(spec.name));
@@ -96,13 +100,17 @@ Result<> Testbed::build() {
     TRY(check_interrupt());
     TRY(run_tool(command));
   }
-  TRY(start_relays());
-  TRY(start_hosts());
+  TRY_ASSIGN(const auto relays, start_relays());
+  if (auto hosts_up = start_hosts(); !hosts_up) {
+    // A link that did not come up is the reason, not the host that cannot be reached.
+    for (const auto& relay : relays) TRY(check_running(relay));
+    return hosts_up;
+  }
   for (const auto& site : plan_.sites) TRY(start_batch(ground(), site));
   return write_file_atomic(files_.grid(), grid_text(plan_, files_));
 }
 
-Result<> Testbed::start_relays() {
+Result<std::vector<StartedDaemon>> Testbed::start_relays() {
   std::vector<StartedDaemon> relays;
   for (const auto& site : plan_.sites) {
     HostDaemon relay;
@@ -121,7 +129,7 @@ Result<> Testbed::start_relays() {
     TRY_ASSIGN(auto started, start_daemon(relay));
     relays.push_back(std::move(started));
   }
-  return {};
+  return relays;
 }
 
 Result<> Testbed::start_hosts() {

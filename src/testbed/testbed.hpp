@@ -50,7 +50,7 @@ class Testbed {
 
   [[nodiscard]] Ground ground() const { return {plan_, files_, group_}; }
   Result<> build();
-  Result<> start_relays();
+  Result<std::vector<StartedDaemon>> start_relays();
   Result<> start_hosts();
 
   TestbedPlan plan_;

@@ -5,10 +5,12 @@
 #include <pwd.h>
 #include <sys/file.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
+#include "base/characters.hpp"
 #include "base/fd.hpp"
 #include "base/hash.hpp"
 #include "testbed/system_tool.hpp"
@@ -38,6 +40,18 @@ Result<> make_folder(const fs::path& path) {
   fs::create_directories(path, error);
   if (error) return cannot("make", path, error);
   return {};
+}
+
+/// The file may have been changed by anybody, and its names lead to what root removes.
+bool is_sound(const TestbedSpec& spec) {
+  const auto is_good_host = [](const TestbedHost& host) { return is_testbed_name(host.name); };
+  const auto is_good_site = [&](const TestbedSite& site) {
+    return is_testbed_name(site.name) && !site.hosts.empty() &&
+           std::ranges::all_of(site.hosts, is_good_host);
+  };
+  const bool is_network = spec.network.starts_with("10.") && spec.network.size() <= 6 &&
+                          std::ranges::all_of(spec.network.substr(3), is_digit);
+  return is_testbed_name(spec.name) && is_network && std::ranges::all_of(spec.sites, is_good_site);
 }
 
 /// "10.231" of every testbed here, and of every route of this machine.
@@ -107,6 +121,8 @@ Result<TestbedSpec> parse_description(const std::string& text, const std::string
         site.hosts.push_back({host.at("name"), host.at("speed")});
       spec.sites.push_back(std::move(site));
     }
+    if (!is_sound(spec))
+      return fail(ErrorCode::corrupt, fmt::format("{} has names that no testbed has", file));
     return spec;
   } catch (const json::exception& error) {
     return fail(ErrorCode::corrupt, fmt::format("{} is damaged: {}", file, error.what()),

@@ -70,6 +70,12 @@ TEST(Description, ComesBackAsItWas) {
   EXPECT_EQ(description_text(*back), description_text(spec));
   EXPECT_EQ(back->sites[0].via, SiteVia::sge);
   EXPECT_EQ(back->sites[0].latency, milliseconds(20));
+  TestbedSpec hostile = spec;
+  hostile.name = "../../x";
+  EXPECT_EQ(parse_description(description_text(hostile), "f").error().code, ErrorCode::corrupt);
+  hostile = spec;
+  hostile.sites[0].hosts[0].name = "..";
+  EXPECT_EQ(parse_description(description_text(hostile), "f").error().code, ErrorCode::corrupt);
   EXPECT_EQ(parse_description("{}", "f").error().code, ErrorCode::corrupt);
   EXPECT_EQ(parse_description("{\"version\": 99}", "f").error().code, ErrorCode::version);
 }

@@ -112,6 +112,13 @@ class OutageTest(gantry_test.TestCase):
 
 @testbed.needed()
 class TakeDownTest(gantry_test.TestCase):
+    def start_up(self, grid, many):
+        """An `up` that has made so many namespaces."""
+        child = self.start([gantry_test.GANTRY, "testbed", "up", grid.file, "--dir", grid.dir])
+        self.wait_until(lambda: (grid.dir / "testbed.json").exists() and
+                        sum("netns" in line for line in grid.remains()) >= many, f"{many} namespaces")
+        return child
+
     def test_nothing_is_left_and_twice_is_fine(self):
         with testbed.up(self) as grid:
             started = self.start(["ssh", "-F", grid.ssh_config, "s1h1", "echo begun; sleep 1000"])
@@ -133,9 +140,7 @@ class TakeDownTest(gantry_test.TestCase):
         for many in (0, 1, 3, 5, 6):
             grid = testbed.Testbed(self, testbed.TWO_SITES)
             try:
-                child = self.start([gantry_test.GANTRY, "testbed", "up", grid.file, "--dir", grid.dir])
-                self.wait_until(lambda: (grid.dir / "testbed.json").exists() and  # noqa: B023
-                                sum("netns" in line for line in grid.remains()) >= many, f"{many} namespaces")  # noqa: B023
+                child = self.start_up(grid, many)
                 child.send_signal(signal.SIGKILL)
                 child.communicate()
             finally:
@@ -158,9 +163,7 @@ class TakeDownTest(gantry_test.TestCase):
         for many in (0, 4):
             grid = testbed.Testbed(self, testbed.TWO_SITES)
             try:
-                child = self.start([gantry_test.GANTRY, "testbed", "up", grid.file, "--dir", grid.dir])
-                self.wait_until(lambda: (grid.dir / "testbed.json").exists() and  # noqa: B023
-                                sum("netns" in line for line in grid.remains()) >= many, f"{many} namespaces")  # noqa: B023
+                child = self.start_up(grid, many)
                 os.killpg(child.pid, signal.SIGINT)
                 child.communicate()
                 self.assertEqual(child.returncode, -signal.SIGINT)
@@ -202,6 +205,7 @@ class TwoTestbedsTest(gantry_test.TestCase):
             again = self.gantry("testbed", "up", grid.file, "--dir", "elsewhere")
             self.assertEqual(again.code, 3, again)
             self.assertIn(f"a testbed named '{grid.name}' is up", again.stderr)
+            self.assertFalse((self.dir / "elsewhere").exists())
             # Taking down what never came up does not take the other down.
             self.assertEqual(self.gantry("testbed", "down", "--dir", "elsewhere").code, 0)
             network = grid.state()["network"]

@@ -22,7 +22,7 @@ package_contents() {
   dpkg-deb --extract "$root"/build/release/package/*.deb "$scratch"
   for file in bin/gantry libexec/gantry/gantry-agent share/bash-completion/completions/gantry \
     share/zsh/vendor-completions/_gantry share/man/man1/gantry.1.gz share/doc/gantry/copyright \
-    share/doc/gantry/examples/quickstart/sweep.yaml; do
+    share/doc/gantry/examples/quickstart/sweep.yaml share/doc/gantry/examples/testbed/three-sites.yaml; do
     [[ -s $scratch/usr/$file ]] || {
       echo "missing: /usr/$file"
       missing=1
