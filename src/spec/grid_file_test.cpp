@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"sites: {home: {hosts: 1, sped: 1}}",
                 "g.yaml:1:26: unknown key 'sped' in site 'home'", "did you mean 'speed'?"},
         Mistake{"sites: {home: {hosts: 1}, 'a b': {}}", "g.yaml:1:28: 'a b' is no name for a site",
-                "use letters, digits, '-', '_' and '.'"},
+                "use letters, digits, '-', '_' and '.', with a letter, digit or '_' first"},
         Mistake{"sites: {home: {hosts: 1}, lab: {link: {bandwidth: 1MB/s}}}\n"
                 "links: [{between: [lab, hom], bandwidth: 1MB/s}]",
                 "g.yaml:2:25: there is no site 'hom'", "did you mean 'home'?"},
