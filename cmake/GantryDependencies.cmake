@@ -10,6 +10,7 @@ find_package(tl-expected REQUIRED)
 find_package(Boost 1.81 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+find_library(GANTRY_ZSTD libzstd.a REQUIRED) # static: it goes into the agent, which is copied to other machines
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 if(GANTRY_TESTS)
   find_package(GTest REQUIRED)

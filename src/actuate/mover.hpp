@@ -48,7 +48,7 @@ struct Inventory {
 };
 struct TransferDone {
   TransferId id;
-  std::uint64_t bytes = 0;  ///< that went over the network
+  std::uint64_t bytes = 0;  ///< of the file that went over the network, perhaps packed
   double seconds = 0;       ///< since the first of them
 };
 struct TransferFailed {

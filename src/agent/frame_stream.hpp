@@ -23,7 +23,8 @@ class FrameStream {
 
   /// Append messages here, then send().
   std::string& outbox() { return outbox_; }
-  [[nodiscard]] bool wants_to_send() const { return outbox_.size() > sent_; }
+  [[nodiscard]] bool wants_to_send() const { return to_send() > 0; }
+  [[nodiscard]] std::size_t to_send() const { return outbox_.size() - sent_; }
   /// Sends as much as the peer takes now. A peer that takes nothing any more is noticed by
   /// receive(), after everything that it sent has been read.
   void send();

@@ -5,9 +5,9 @@
 
 namespace gantry {
 
-FrameWriter::~FrameWriter() {
-  const auto size = static_cast<std::uint32_t>(out_.size() - start_ - sizeof(std::uint32_t));
-  std::memcpy(out_.data() + start_, &size, sizeof size);
+void set_frame_size(std::string& out, std::size_t at) {
+  const auto size = static_cast<std::uint32_t>(out.size() - at - sizeof(std::uint32_t));
+  std::memcpy(out.data() + at, &size, sizeof size);
 }
 
 std::pair<char*, std::size_t> FrameReader::space(std::size_t at_least) {

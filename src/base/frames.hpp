@@ -13,6 +13,9 @@
 
 namespace gantry {
 
+/// Writes the size of the frame that begins at `at` and goes to the end of `out`.
+void set_frame_size(std::string& out, std::size_t at);
+
 /// Appends a frame's head to `out`, and its size once the body is there, which `encoder` writes.
 class FrameWriter {
  public:
@@ -22,7 +25,7 @@ class FrameWriter {
   }
   FrameWriter(const FrameWriter&) = delete;
   FrameWriter& operator=(const FrameWriter&) = delete;
-  ~FrameWriter();
+  ~FrameWriter() { set_frame_size(out_, start_); }
 
   Encoder encoder;
 

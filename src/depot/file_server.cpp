@@ -98,6 +98,13 @@ class FileServer {
   }
 
   void send() {
+    const std::size_t before = waiting();
+    if (before == 0) return;
+    write_out();
+    packer_.link().sent(clock_.now(), before - waiting(), waiting() > 0);
+  }
+
+  void write_out() {
     while (sent_ < outbox_.size()) {
       const ssize_t n = ::write(out_, outbox_.data() + sent_, outbox_.size() - sent_);
       if (n < 0 && errno == EINTR) continue;
@@ -132,6 +139,10 @@ class FileServer {
         return on(decode_offer(frame.body));
       case FilesMessage::data:
         return on(decode_data(frame.body));
+      case FilesMessage::store_packed:
+        return on(decode_store_packed(frame.body, unpacker_));
+      case FilesMessage::data_packed:
+        return on(decode_data_packed(frame.body, unpacker_));
       case FilesMessage::fetch:
         return on(decode_fetch(frame.body));
       case FilesMessage::remove:
@@ -270,7 +281,7 @@ class FileServer {
       // In turn, so that small files do not wait for a large one.
       turn_ = (turn_ + 1) % std::min(outgoing_.size(), kFetchesAtOnce);
       const auto file = outgoing_.begin() + static_cast<std::ptrdiff_t>(turn_);
-      const auto more = file->step(work_.get(), outbox_);
+      const auto more = file->step(work_.get(), outbox_, packer_);
       if (!more) answer(file->id(), tl::unexpected(more.error()));
       if (!more || !*more) outgoing_.erase(file);
     }
@@ -313,6 +324,9 @@ class FileServer {
   int out_;
   std::filesystem::path scratch_;
   FrameReader reader_;
+  Packer packer_;
+  Unpacker unpacker_;
+  MonotonicClock clock_;
   std::string outbox_;
   std::size_t sent_ = 0;  ///< of the outbox
   bool ended_ = false;

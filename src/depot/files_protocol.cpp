@@ -11,6 +11,9 @@ namespace gantry::depot {
 namespace {
 
 constexpr std::size_t kDigestBytes = 2 * sizeof(std::uint64_t);
+/// What comes before the bytes of a store, of a data.
+constexpr std::size_t kStoreHead = sizeof(RequestId) + kDigestBytes + 1;
+constexpr std::size_t kDataHead = sizeof(RequestId) + sizeof(std::uint64_t);
 
 void put_digest(Encoder& e, const Digest& d) {
   e.u64(d.high).u64(d.low);
@@ -186,6 +189,18 @@ std::optional<std::size_t> encode_read(std::string& out, Store head, int file, s
   return encode_from(out, FilesMessage::store, head, file, 0, most);
 }
 
+void pack_frame(std::string& out, std::size_t at, Packer& packer, Packing& file) {
+  constexpr std::size_t kFrameHead = sizeof(std::uint32_t) + 1;
+  char& type = out[at + kFrameHead - 1];
+  const bool is_store = type == static_cast<char>(FilesMessage::store);
+  const std::size_t from = at + kFrameHead + (is_store ? kStoreHead : kDataHead);
+  const auto packed = packer.pack(std::string_view(out).substr(from), file);
+  if (!packed) return;
+  type = static_cast<char>(is_store ? FilesMessage::store_packed : FilesMessage::data_packed);
+  out.replace(from, std::string::npos, *packed);
+  set_frame_size(out, at);
+}
+
 std::optional<FilesHello> decode_files_hello(std::string_view body) {
   Decoder d(body);
   FilesHello m;
@@ -199,13 +214,12 @@ std::optional<FilesHello> decode_files_hello(std::string_view body) {
 }
 
 std::optional<Store> decode_store(std::string_view body) {
-  constexpr std::size_t kHead = sizeof(RequestId) + kDigestBytes + 1;
-  Decoder d(body.substr(0, kHead));
+  Decoder d(body.substr(0, kStoreHead));
   Store m;
   m.id = d.u64();
   m.content = get_digest(d);
   m.executable = get_flag(d);
-  if (d.ok()) m.bytes = body.substr(kHead);
+  if (d.ok()) m.bytes = body.substr(kStoreHead);
   return complete(d, m);
 }
 
@@ -222,13 +236,28 @@ std::optional<Offer> decode_offer(std::string_view body) {
 }
 
 std::optional<Data> decode_data(std::string_view body) {
-  constexpr std::size_t kHead = sizeof(RequestId) + sizeof(std::uint64_t);
-  Decoder d(body.substr(0, kHead));
+  Decoder d(body.substr(0, kDataHead));
   Data m;
   m.id = d.u64();
   m.offset = d.u64();
-  if (d.ok()) m.bytes = body.substr(kHead);
+  if (d.ok()) m.bytes = body.substr(kDataHead);
   return complete(d, m);
+}
+
+std::optional<Store> decode_store_packed(std::string_view body, Unpacker& unpacker) {
+  auto m = decode_store(body);
+  const auto bytes = m ? unpacker.unpack(m->bytes, kPieceBytes) : std::nullopt;
+  if (!bytes) return std::nullopt;
+  m->bytes = *bytes;
+  return m;
+}
+
+std::optional<Data> decode_data_packed(std::string_view body, Unpacker& unpacker) {
+  auto m = decode_data(body);
+  const auto bytes = m ? unpacker.unpack(m->bytes, kPieceBytes) : std::nullopt;
+  if (!bytes) return std::nullopt;
+  m->bytes = *bytes;
+  return m;
 }
 
 std::optional<Fetch> decode_fetch(std::string_view body) {

@@ -21,10 +21,11 @@
 
 #include "base/frames.hpp"
 #include "depot/depot.hpp"
+#include "depot/packing.hpp"
 
 namespace gantry::depot {
 
-inline constexpr std::uint32_t kFilesVersion = 1;
+inline constexpr std::uint32_t kFilesVersion = 2;
 /// Files up to this size are sent whole; larger ones are offered, and sent in such pieces.
 inline constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
 inline constexpr std::size_t kMaxFilesFrame = std::size_t{1} << 20;
@@ -40,6 +41,8 @@ enum class FilesMessage : std::uint8_t {
   remove = 7,
   verify = 8,
   forget = 9,
+  store_packed = 10,  ///< a store, a data whose bytes are packed (depot/packing.hpp)
+  data_packed = 11,   ///< both ways
   welcome = 32,
   inventory = 33,
   send_from = 34,
@@ -159,11 +162,17 @@ void encode(std::string& out, const Refused& m);
 std::optional<std::size_t> encode_read(std::string& out, Data head, int file, std::uint64_t at,
                                        std::size_t most);
 std::optional<std::size_t> encode_read(std::string& out, Store head, int file, std::size_t most);
+/// Packs the bytes of the frame at the end of `out`, which encode_read() has put `at` there, if
+/// that pays.
+void pack_frame(std::string& out, std::size_t at, Packer& packer, Packing& file);
 
 std::optional<FilesHello> decode_files_hello(std::string_view body);
 std::optional<Store> decode_store(std::string_view body);
 std::optional<Offer> decode_offer(std::string_view body);
 std::optional<Data> decode_data(std::string_view body);
+/// The same; their bytes are valid until the unpacker is used again.
+std::optional<Store> decode_store_packed(std::string_view body, Unpacker& unpacker);
+std::optional<Data> decode_data_packed(std::string_view body, Unpacker& unpacker);
 std::optional<Fetch> decode_fetch(std::string_view body);
 std::optional<Named> decode_named(std::string_view body);
 std::optional<Remove> decode_remove(std::string_view body);

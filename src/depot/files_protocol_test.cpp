@@ -1,6 +1,11 @@
 #include "depot/files_protocol.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/scratch_dir.hpp"
 
 namespace gantry::depot {
 namespace {
@@ -99,6 +104,39 @@ TEST(FilesProtocol, CarriesAnswers) {
   EXPECT_EQ(head->bytes, 1000U);
   EXPECT_TRUE(head->executable);
   expect_exact(head_body, decode_file_head);
+}
+
+TEST(FilesProtocol, CarriesPackedBytes) {
+  const ScratchDir dir;
+  const std::string content(100'000, 'x');
+  std::ofstream(dir / "f") << content;
+  const UniqueFd file = open_file(dir / "f", O_RDONLY).value();
+  Packer packer;  // on a link of a byte a second
+  packer.link().sent(from_ns(1), 0, true);
+  packer.link().sent(from_ns(1'000'000'001), 1, false);
+  Packing packing;
+  Unpacker unpacker;
+  std::string out = "before";
+  const std::size_t at = out.size();
+  ASSERT_EQ(encode_read(out, Store{7, kContent, true, {}}, file.get(), content.size()), 100'000U);
+  pack_frame(out, at, packer, packing);
+  EXPECT_LT(out.size(), 1000U);
+  const auto [store, store_body] =
+      through(out.substr(at), FilesMessage::store_packed, [&](std::string_view body) {
+        const auto m = decode_store_packed(body, unpacker);
+        return m && m->executable && m->content == kContent ? std::string(m->bytes) : "";
+      });
+  EXPECT_EQ(store, content);
+  out.clear();
+  ASSERT_EQ(encode_read(out, Data{8, 5, {}}, file.get(), 10, 50'000), 50'000U);
+  pack_frame(out, 0, packer, packing);
+  const auto [data, data_body] =
+      through(out, FilesMessage::data_packed, [&](std::string_view body) {
+        const auto m = decode_data_packed(body, unpacker);
+        return m && m->id == 8 && m->offset == 5 ? std::string(m->bytes) : "";
+      });
+  EXPECT_EQ(data, content.substr(0, 50'000));
+  EXPECT_FALSE(decode_data_packed(data_body + "x", unpacker));
 }
 
 TEST(FilesProtocol, RefusesFieldsThatCannotBe) {

@@ -26,7 +26,7 @@ Result<> OutgoingFile::open(int work, std::string& out) {
   return {};
 }
 
-Result<bool> OutgoingFile::step(int work, std::string& out) {
+Result<bool> OutgoingFile::step(int work, std::string& out, Packer& packer) {
   if (!fd_) TRY(open(work, out));
   if (at_ < bytes_) {
     // What home has already is read for the hash alone.
@@ -41,7 +41,11 @@ Result<bool> OutgoingFile::step(int work, std::string& out) {
       return fail(ErrorCode::io, request_.path + ": became shorter while it was read");
     hasher_.add_raw(std::string_view(out).substr(out.size() - *got));
     at_ += *got;
-    if (skipped) out.resize(before);
+    if (skipped) {
+      out.resize(before);
+    } else {
+      pack_frame(out, before, packer, packing_);
+    }
   }
   if (at_ < bytes_) return true;
   encode(out, FileEnd{request_.id, hasher_.digest()});

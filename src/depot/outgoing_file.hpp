@@ -17,7 +17,7 @@ class OutgoingFile {
 
   /// Reads the next piece, and appends what is to be said of it to `out`. False at the end of the
   /// file. `work` is SCRATCH/work.
-  Result<bool> step(int work, std::string& out);
+  Result<bool> step(int work, std::string& out, Packer& packer);
 
  private:
   Result<> open(int work, std::string& out);
@@ -25,6 +25,7 @@ class OutgoingFile {
   Fetch request_;
   UniqueFd fd_;
   Hasher hasher_;
+  Packing packing_;
   std::uint64_t bytes_ = 0;  ///< of the range
   std::uint64_t at_ = 0;     ///< in the range
 };

@@ -57,6 +57,11 @@ void check_all(std::string_view body) {
   check(body, decode_file_head);
   check(body, decode_file_end);
   check(body, decode_refused);
+  static Unpacker unpacker;
+  if (const auto packed = decode_data_packed(body, unpacker);
+      packed && packed->bytes.size() > kPieceBytes) {
+    std::abort();
+  }
   check(body, decode_named,
         [](std::string& out, const Named& message) { encode(out, FilesMessage::drop, message); });
   check(body, decode_numbered, [](std::string& out, const Numbered& message) {

@@ -111,7 +111,7 @@ class StreamMover final : public Mover {
              depot::FilesHello{depot::kFilesVersion, options_.name, options_.quota});
     }
     if (link_.is_up()) {
-      link_.stream().send();
+      flush();
       receive();
     }
     if (link_.is_up()) send();
@@ -167,6 +167,8 @@ class StreamMover final : public Mover {
         return on(depot::decode_failed(body));
       case FilesMessage::file:
         return on(depot::decode_file_head(body));
+      case FilesMessage::data_packed:
+        return on(depot::decode_data_packed(body, unpacker_));
       case FilesMessage::data:
         return on(depot::decode_data(body));
       case FilesMessage::end:
@@ -316,9 +318,17 @@ class StreamMover final : public Mover {
         send_piece();
       }
       if (!stream.wants_to_send()) return;
-      sent += stream.outbox().size();
-      stream.send();
+      sent += stream.to_send();
+      flush();
     }
+  }
+
+  void flush() {
+    auto& stream = link_.stream();
+    const std::size_t before = stream.to_send();
+    if (before == 0) return;
+    stream.send();
+    packer_.link().sent(clock_.now(), before - stream.to_send(), stream.wants_to_send());
   }
 
   /// Requests, with small files, up to about the size of a piece: large files go on in between.
@@ -354,10 +364,12 @@ class StreamMover final : public Mover {
     }
     const auto file = open_to_send(put);
     if (!file) return transfers_.fail(id, file.error().message);
+    const std::size_t at = out.size();
     const auto read = encode_read(out, depot::Store{id.value(), put.content, put.executable, {}},
                                   file->get(), put.bytes);
     if (!read) return transfers_.fail(id, put.path + ": " + std::strerror(errno));
     transfer.bytes += *read;
+    pack_frame(out, at, packer_, transfer.packing);
   }
   static void announce(TransferId id, Transfer& transfer, const Get& get, std::string& out) {
     if (!transfer.arriving) transfer.arriving = std::make_unique<ArrivingFile>(get.local);
@@ -401,9 +413,10 @@ class StreamMover final : public Mover {
     }
     const auto most = static_cast<std::size_t>(
         std::min<std::uint64_t>(kPieceBytes, put->bytes - transfer->offset));
-    const auto read =
-        encode_read(link_.stream().outbox(), depot::Data{id.value(), transfer->offset, {}},
-                    transfer->fd.get(), transfer->offset, most);
+    auto& out = link_.stream().outbox();
+    const std::size_t at = out.size();
+    const auto read = encode_read(out, depot::Data{id.value(), transfer->offset, {}},
+                                  transfer->fd.get(), transfer->offset, most);
     if (!read || *read < most) {
       sending_.pop_front();
       const Error error{ErrorCode::io,
@@ -412,6 +425,7 @@ class StreamMover final : public Mover {
                         {}};
       return give_up(id, error);
     }
+    pack_frame(out, at, packer_, transfer->packing);
     transfer->bytes += *read;
     transfer->offset += *read;
     if (transfer->offset == put->bytes) {
@@ -427,6 +441,8 @@ class StreamMover final : public Mover {
   StreamMoverOptions options_;
   MonotonicClock clock_;
   SiteLink link_;
+  depot::Packer packer_;
+  depot::Unpacker unpacker_;
   bool greeted_ = false;       ///< on this connection
   bool greeted_once_ = false;  ///< and its inventory told
   std::optional<Error> fatal_;

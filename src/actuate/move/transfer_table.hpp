@@ -16,6 +16,7 @@
 #include "actuate/mover.hpp"
 #include "base/fd.hpp"
 #include "base/time.hpp"
+#include "depot/packing.hpp"
 
 namespace gantry {
 
@@ -33,10 +34,11 @@ struct Transfer {
   std::variant<Put, Get, Drop, Verify, RemoveWork> what;
   TimePoint asked = kNever;
   TimePoint begun = kNever;
-  std::uint64_t bytes = 0;  ///< that went over the network
+  std::uint64_t bytes = 0;  ///< of files that went over the network
   bool again = false;       ///< from the beginning, since the first attempt gave another content
 
-  // A large file that is put.
+  // A file that is put.
+  depot::Packing packing;
   UniqueFd fd;
   std::uint64_t offset = 0;
   bool resumed = false;
