@@ -68,8 +68,12 @@ Result<bool> take_down_folder(const fs::path& dir) {
   TRY(need_root());
   const TestbedFiles files{fs::absolute(dir).lexically_normal()};
   std::error_code error;
-  if (!fs::exists(files.description(), error)) return false;
+  if (!fs::exists(files.dir, error)) return false;
   TRY_ASSIGN(const UniqueFd lock, lock_folder(files.dir));
+  if (!fs::exists(files.description(), error)) {
+    if (remove_half_written(files)) fs::remove(files.dir, error);
+    return false;
+  }
   TRY_ASSIGN(const Testbed testbed, Testbed::open(files.dir));
   const std::string& name = testbed.plan().name;
   // After an `up` that did not get the name, somebody else may have it.

@@ -203,8 +203,22 @@ Result<> make_folders(const TestbedPlan& plan, const TestbedFiles& files) {
   return {};
 }
 
+bool remove_half_written(const TestbedFiles& files) {
+  std::error_code error;
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(files.dir, error)) {
+    const std::string name = entry.path().filename().string();
+    for (const auto& file : {files.description(), files.grid(), files.ssh_config(),
+                             files.known_hosts(), files.hosts_file()})
+      if (name.starts_with(file.filename().string() + ".tmp")) found.push_back(entry.path());
+  }
+  for (const auto& path : found) fs::remove(path, error);
+  return !found.empty();
+}
+
 Result<> remove_files(const TestbedFiles& files) {
   std::error_code error;
+  remove_half_written(files);
   const fs::path public_key = files.key().string() + ".pub";
   // The description last: as long as it is there, `down` can be tried again.
   for (const auto& path : {files.grid(), files.ssh_config(), files.known_hosts(), files.key(),

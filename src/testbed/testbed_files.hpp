@@ -65,5 +65,7 @@ std::string choose_network(std::size_t first, const IsUsed& is_used) {
 /// Folders and files that `up` makes in the testbed's folder; others there are not ours to remove.
 Result<> make_folders(const TestbedPlan& plan, const TestbedFiles& files);
 Result<> remove_files(const TestbedFiles& files);
+/// Files that an `up` was writing when it was killed. True when there were some.
+bool remove_half_written(const TestbedFiles& files);
 
 }  // namespace gantry::testbed

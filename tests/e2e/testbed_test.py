@@ -172,6 +172,13 @@ class TakeDownTest(gantry_test.TestCase):
             finally:
                 grid.down()
 
+    def test_a_description_that_was_half_written(self):
+        grid = testbed.Testbed(self, testbed.TWO_SITES)
+        grid.dir.mkdir()
+        (grid.dir / "testbed.json.tmp123").write_text('{"vers')
+        grid.down()
+        self.assertFalse(grid.dir.exists())
+
     def test_by_name_when_its_folder_has_gone(self):
         with testbed.up(self) as grid:
             shutil.rmtree(grid.dir)
