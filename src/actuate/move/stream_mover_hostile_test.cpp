@@ -197,6 +197,36 @@ TEST_F(StreamMoverHostileTest, MoreThanThereIs) {
   EXPECT_TRUE(is_dropped());
 }
 
+TEST_F(StreamMoverHostileTest, ASlowSiteGetsWhatCanBeMadeSmallerPacked) {
+  std::string content;
+  while (content.size() < 3'000'000) content += "line " + std::to_string(content.size()) + "\n";
+  welcome();
+  const auto id = mover_->put(make_file("f", content));
+  ASSERT_TRUE(hear(FilesMessage::offer));
+  say(SendFrom{id.value(), 0});
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // it does not read: a slow link
+  std::string arrived;
+  int packed = 0;
+  Unpacker unpacker;
+  const auto take = [&](const RawFrame& frame) {
+    const bool is_packed = frame.type == static_cast<std::uint8_t>(FilesMessage::data_packed);
+    const auto data =
+        is_packed ? decode_data_packed(frame.body, unpacker) : decode_data(frame.body);
+    ASSERT_TRUE(data);
+    arrived += data->bytes;
+    packed += is_packed ? 1 : 0;
+  };
+  ASSERT_TRUE(poll_until([&] {
+    const auto [at, room] = reader_.space(65536);
+    const ssize_t n = ::recv(site_.get(), at, room, MSG_DONTWAIT);
+    if (n > 0) reader_.filled(static_cast<std::size_t>(n));
+    while (const auto frame = reader_.next()) take(*frame);
+    return arrived.size() >= content.size();
+  }));
+  EXPECT_EQ(arrived, content);
+  EXPECT_GT(packed, 0);
+}
+
 TEST_F(StreamMoverHostileTest, PatienceBeginsWhenTheConnectionIsLost) {
   options_.patience = std::chrono::milliseconds(200);
   mover_ = make_stream_mover(options_);
