@@ -3,7 +3,7 @@
 
 _gantry_options() {
   local common="--state --color --help"
-  local session="--jobs --keep-going --max-fails --scheduler --quiet --json --no-progress --output --no-output --keep-order --tag --joblog"
+  local session="--jobs --keep-going --max-fails --scheduler --grid --quiet --json --no-progress --output --no-output --keep-order --tag --joblog"
   local states="--failed --done --cancelled --pending"
   case $1 in
     run) echo "$session --fresh --dry-run --shell --timeout --retries $common" ;;
@@ -18,6 +18,7 @@ _gantry_options() {
     clean) echo "--keep --yes $common" ;;
     plan) echo "--grid --scheduler --interval --svg --html --json $common" ;;
     simulate) echo "--cases --seed --schedulers --jobs --out --json --bandwidth-scale --optimize $common" ;;
+    grid) echo "--timeout --json $common" ;;
     testbed) echo "--dir --for --json $common" ;;
     completion | help) echo "$common" ;;
     *) echo "--version $common" ;;
@@ -34,6 +35,15 @@ _gantry_experiments() {
   "${COMP_WORDS[0]}" simulate 2>/dev/null | sed -n '2,$s/ .*//p'
 }
 
+# The sites of the grid file that stands before.
+_gantry_sites() {
+  local file=""
+  for ((i = 3; i < COMP_CWORD; i++)); do
+    [[ ! -f ${COMP_WORDS[i]} ]] || file=${COMP_WORDS[i]}
+  done
+  [[ -z $file ]] || "${COMP_WORDS[0]}" grid list "$file" --json 2>/dev/null | grep -o '"site":"[^"]*' | sed 's/.*"//'
+}
+
 # Hosts or sites ($1) of the testbed.
 _gantry_testbed() {
   "${COMP_WORDS[0]}" testbed status --json 2>/dev/null | grep -o "\"$1\":\"[a-z0-9]*" | sed 's/.*"//' | sort -u
@@ -45,7 +55,7 @@ _gantry_columns() {
 }
 
 _gantry() {
-  local commands="run status tasks log results explain cancel retry runs clean plan simulate testbed completion help"
+  local commands="run status tasks log results explain cancel retry runs clean plan simulate grid testbed completion help"
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command="" i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
@@ -66,7 +76,7 @@ _gantry() {
           _gantry_inner $((i + 1))
           return
           ;;
-        -j | --jobs | --max-fails | --scheduler | --joblog | --timeout | --retries | --state | --color) ((i++)) ;;
+        -j | --jobs | --max-fails | --scheduler | --grid | --joblog | --timeout | --retries | --state | --color) ((i++)) ;;
         -* | *.yaml | *.yml) ;;
         *)
           _gantry_inner "$i"
@@ -110,6 +120,13 @@ _gantry() {
   fi
   case $command in
     "") mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word") ;;
+    grid)
+      case $previous in
+        grid) mapfile -t COMPREPLY < <(compgen -W "check list" -- "$word") ;;
+        check | list) compopt -o default 2>/dev/null ;;
+        *) mapfile -t COMPREPLY < <(compgen -W "$(_gantry_sites)" -- "$word") ;;
+      esac
+      ;;
     testbed)
       case $previous in
         testbed) mapfile -t COMPREPLY < <(compgen -W "up status load cut mend kill revive down" -- "$word") ;;

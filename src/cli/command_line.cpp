@@ -117,6 +117,7 @@ CommandLine::CommandLine()
   add_clean(app, action_);
   add_plan(app, action_);
   add_simulate(app, action_);
+  add_grid(app, action_);
   add_testbed(app, action_);
   add_completion(app, action_);
   add_help_command(app, action_);

@@ -25,6 +25,7 @@ void add_runs(CLI::App& app, Action& action);
 void add_clean(CLI::App& app, Action& action);
 void add_simulate(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
+void add_grid(CLI::App& app, Action& action);
 void add_testbed(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 

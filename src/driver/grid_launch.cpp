@@ -40,19 +40,6 @@ std::uint32_t home_cores(const Options& options) {
   return std::max(1U, slots);
 }
 
-RemoteSite remote_site(const GridSite& site, SiteId id, std::uint32_t& next_host) {
-  RemoteSite remote{.id = id, .name = site.name};
-  for (const GridHosts& hosts : site.hosts)
-    for (std::uint32_t i = 0; i < hosts.count; ++i)
-      remote.hosts.push_back({HostId(next_host++), host_name(hosts, i),
-                              hosts.slots_declared ? hosts.slots : 0, hosts.memory, hosts.speed});
-  remote.user = site.user;
-  remote.ssh_config = site.ssh_config;
-  remote.scratch = site.scratch;
-  remote.quota = site.depot;
-  return remote;
-}
-
 SiteMap map_of(const Grid& grid) {
   SiteMap map;
   for (const GridSite& site : grid.sites)
@@ -67,6 +54,19 @@ SiteMap map_of(const Grid& grid) {
 }
 
 }  // namespace
+
+RemoteSite remote_site(const GridSite& site, SiteId id, std::uint32_t& next_host) {
+  RemoteSite remote{.id = id, .name = site.name};
+  for (const GridHosts& hosts : site.hosts)
+    for (std::uint32_t i = 0; i < hosts.count; ++i)
+      remote.hosts.push_back({HostId(next_host++), host_name(hosts, i),
+                              hosts.slots_declared ? hosts.slots : 0, hosts.memory, hosts.speed});
+  remote.user = site.user;
+  remote.ssh_config = site.ssh_config;
+  remote.scratch = site.scratch;
+  remote.quota = site.depot;
+  return remote;
+}
 
 Result<GridLaunch> launch_grid(const Options& options, const std::filesystem::path& base_dir) {
   GridLaunch result;

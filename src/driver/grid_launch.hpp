@@ -4,12 +4,16 @@
 
 #include <memory>
 
+#include "actuate/launch/remote_site.hpp"
 #include "actuate/launch/ssh_connection.hpp"
 #include "actuate/launcher.hpp"
 #include "driver/driver.hpp"
 #include "model/site_map.hpp"
 
 namespace gantry::driver {
+
+/// How to reach a site. Its hosts get the numbers from `next_host` on.
+RemoteSite remote_site(const GridSite& site, SiteId id, std::uint32_t& next_host);
 
 struct GridLaunch {
   std::unique_ptr<AgentBinary> binary;  ///< that launchers send to sites

@@ -68,6 +68,7 @@ struct GridLink {
   LinkSharing sharing = LinkSharing::fifo;
   std::uint32_t streams = 1;  ///< transfers at once on a fifo link, each with the full bandwidth
   TraceFile trace{};
+  bool assumed = false;  ///< nobody described it
 };
 
 struct Grid {

@@ -117,7 +117,8 @@ class GridFileReader {
       }
       TRY(read_link(*link, 0, index));
     } else if (grid_.sites[index].access != SiteAccess::none) {
-      grid_.links.push_back({.from = 0, .to = index, .bandwidth = kAssumedBandwidth});
+      grid_.links.push_back(
+          {.from = 0, .to = index, .bandwidth = kAssumedBandwidth, .assumed = true});
       joined_.insert({0, index});
     }
     return {};

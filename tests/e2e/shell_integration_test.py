@@ -9,7 +9,7 @@ import unittest
 import gantry_test
 
 COMMANDS = {"run", "status", "tasks", "log", "results", "explain", "cancel", "retry", "runs", "clean", "plan",
-            "simulate", "testbed", "completion", "help"}
+            "simulate", "grid", "testbed", "completion", "help"}
 
 
 class CompletionCase(gantry_test.TestCase):

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "actuate/launch/connection_hint.hpp"
+
 namespace gantry {
 
 namespace {
@@ -17,18 +19,6 @@ constexpr auto kConnectPatience = 20s;
 constexpr auto kSignsOfLife = 3s;
 constexpr auto kSilence = 15s;
 constexpr auto kLongestWait = 30s;
-
-std::string hint_for(const std::string& why, const std::string& host) {
-  if (why.find("Host key verification failed") != std::string::npos ||
-      why.find("host key") != std::string::npos)
-    return fmt::format("; compare its key and accept it once by hand: ssh {}", host);
-  if (why.find("Permission denied") != std::string::npos)
-    return fmt::format(
-        "; Gantry never asks for passwords: make `ssh -o BatchMode=yes {} true` work", host);
-  if (why.find("Could not resolve") != std::string::npos)
-    return "; is the name right, in the grid file and in ~/.ssh/config?";
-  return "";
-}
 
 }  // namespace
 
@@ -108,8 +98,9 @@ void HostLink::lose(Clock::time_point now, const std::string& why,
       why.substr(why.find_last_of('\n', why.size() - std::min<std::size_t>(why.size(), 2)) + 1);
   while (!reason.empty() && (reason.back() == '\n' || reason.back() == '\r')) reason.pop_back();
   if (reason.empty()) reason = "the connection broke off";
-  const std::string text =
-      fmt::format("{} ({}): {}{}", host_.name, site_.name, reason, hint_for(reason, host_.name));
+  const std::string hint = connection_hint(reason, host_.name);
+  const std::string text = fmt::format("{} ({}): {}{}{}", host_.name, site_.name, reason,
+                                       hint.empty() ? "" : "; ", hint);
   if (state_ == State::up) {
     events.emplace_back(HostVanished{host_.id, text});
     told_ = reason;

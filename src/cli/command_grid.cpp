@@ -1,0 +1,94 @@
+// gantry grid: the machines that a grid file names: what they are, and whether they can be used.
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/display_text.hpp"
+#include "cli/error_report.hpp"
+#include "cli/grid_report.hpp"
+#include "driver/grid_check.hpp"
+#include "model/quantity.hpp"
+#include "model/suggest.hpp"
+#include "spec/grid_file.hpp"
+
+namespace gantry::cli {
+namespace {
+
+constexpr Duration kMostPatience = std::chrono::hours(1);
+
+struct GridCommandOptions {
+  std::string action;
+  std::string file;
+  std::vector<std::string> sites;
+  std::string patience;
+  bool json = false;
+};
+
+Result<int> grid_list(Context& context, const GridCommandOptions& options) {
+  if (!options.sites.empty())
+    return fail(ErrorCode::usage, "'grid list' shows all sites", "gantry grid list GRID");
+  TRY_ASSIGN(const Grid grid, spec::load_grid(options.file));
+  if (options.json)
+    print_grid_json(context, grid);
+  else
+    print_grid(context, grid);
+  return kExitOk;
+}
+
+Result<int> grid_check(Context& context, const GridCommandOptions& options) {
+  TRY_ASSIGN(const Grid grid, spec::load_grid(options.file));
+  driver::GridCheckOptions how;
+  if (!options.patience.empty()) {
+    const auto patience = parse_duration(options.patience);
+    if (!patience || *patience <= Duration{0} || *patience > kMostPatience)
+      return fail(ErrorCode::usage, fmt::format("'{}' is no time", one_line(options.patience)),
+                  "write 5s or 1m");
+    how.patience = *patience;
+  }
+  TRY_ASSIGN(const auto checks, driver::check_grid(grid, options.sites, how));
+  const bool fine =
+      options.json ? print_check_json(context, grid, checks) : print_check(context, grid, checks);
+  return fine ? kExitOk : kExitTasksFailed;
+}
+
+Result<int> run_grid(Context& context, const GridCommandOptions& options) {
+  if (!options.patience.empty() && options.action != "check")
+    return fail(ErrorCode::usage, "--timeout is for 'grid check'");
+  if (options.action == "list") return grid_list(context, options);
+  if (options.action == "check") return grid_check(context, options);
+  constexpr std::array<std::string_view, 2> kActions{"check", "list"};
+  std::string hint = did_you_mean(options.action, kActions);
+  if (hint.empty()) hint = fmt::format("one of {}", fmt::join(kActions, ", "));
+  return fail(ErrorCode::usage, fmt::format("a grid has no '{}'", one_line(options.action)),
+              std::move(hint));
+}
+
+}  // namespace
+
+void add_grid(CLI::App& app, Action& action) {
+  auto options = std::make_shared<GridCommandOptions>();
+  CLI::App* command =
+      app.add_subcommand("grid", "Look at the machines of a grid file, and check them");
+  command->add_option("ACTION", options->action, "check or list")->type_name("")->required();
+  command->add_option("GRID", options->file, "The grid file")->type_name("")->required();
+  command->add_option("SITE", options->sites, "check: only these sites")->type_name("");
+  command->add_option("--timeout", options->patience, "check: wait so long for a host (15s)")
+      ->type_name("TIME");
+  command->add_flag("--json", options->json, "For a program");
+  command->footer(
+      "check connects to all hosts at once, as runs do, and measures how fast files\n"
+      "go and come. What is wrong is marked with '!', and makes the exit code 1; what\n"
+      "could be better with '-'. list connects to nothing.\n"
+      "The file is described in docs/formats/grid.md.\n\n"
+      "Examples:\n"
+      "  gantry grid list grid.yaml\n"
+      "  gantry grid check grid.yaml\n"
+      "  gantry grid check grid.yaml lab --timeout 5s");
+  command->callback([options, &action] {
+    action = [options](Context& context) { return run_grid(context, *options); };
+  });
+}
+
+}  // namespace gantry::cli

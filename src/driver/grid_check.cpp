@@ -1,0 +1,167 @@
+#include "driver/grid_check.hpp"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "base/parallel.hpp"
+#include "driver/grid_launch.hpp"
+#include "model/suggest.hpp"
+
+namespace gantry::driver {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint32_t kMostSites = 64;   ///< at once
+constexpr std::uint32_t kMostHosts = 256;  ///< of a site at once; each has a thread and two ssh
+constexpr std::uint64_t kTokenBytes = 64;
+
+/// For files that are sent. Removed with this.
+class OwnFolder {
+ public:
+  OwnFolder() {
+    std::string name = (fs::temp_directory_path() / "gantry-check-XXXXXX").string();
+    if (::mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  OwnFolder(const OwnFolder&) = delete;
+  OwnFolder& operator=(const OwnFolder&) = delete;
+  ~OwnFolder() {
+    std::error_code ignored;  // it is in the system's folder for what may go
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+class SiteChecker {
+ public:
+  /// `measuring`: held by the one site that measures its link, as all of them may share one.
+  SiteChecker(RemoteSite site, const AgentBinary& binary, const GridCheckOptions& options,
+              std::mutex& measuring)
+      : site_(std::move(site)), measuring_(measuring) {
+    for (const RemoteHost& host : site_.hosts) {
+      RemoteSite as_seen = site_;
+      as_seen.holder += fmt::format("-{}", host.id.value());
+      probes_.push_back(std::make_unique<HostProbe>(as_seen, host, binary, options.patience));
+      check_.hosts.push_back({host.name, host.slots, std::nullopt, {}, std::nullopt});
+    }
+    check_.site = site_.id.value();
+  }
+
+  SiteCheck check(const fs::path& folder) {
+    for_each_host([&](std::size_t i) {
+      auto facts = probes_[i]->examine();
+      if (facts)
+        check_.hosts[i].facts = *facts;
+      else
+        check_.hosts[i].failure = std::move(facts.error());
+    });
+    const auto first = std::ranges::find_if(
+        check_.hosts, [](const HostCheck& host) { return host.facts.has_value(); });
+    if (first != check_.hosts.end()) {
+      const auto index = static_cast<std::size_t>(first - check_.hosts.begin());
+      if (const auto shared = check_sharing(index, folder); !shared)
+        check_.link_failure = shared.error();
+      else if (const auto measured = measure(index, folder); !measured)
+        check_.link_failure = measured.error();
+    }
+    for_each_host([&](std::size_t i) { probes_[i]->leave(); });
+    return std::move(check_);
+  }
+
+ private:
+  void for_each_host(const std::function<void(std::size_t)>& work) {
+    in_parallel(probes_.size(), kMostHosts, [&](std::size_t i) {
+      work(i);
+      return true;
+    });
+  }
+
+  /// One writes, and the others look for it.
+  Result<> check_sharing(std::size_t writer, const fs::path& folder) {
+    TRY_ASSIGN(const Put token, write_unknown_file(folder / "token", kTokenBytes));
+    TRY(probes_[writer]->send(token, std::chrono::seconds(5)));
+    for_each_host([&](std::size_t i) {
+      if (i == writer || !check_.hosts[i].facts) return;
+      const auto found = probes_[i]->finds(token.content);
+      if (found) check_.hosts[i].shares_scratch = *found;
+    });
+    return {};
+  }
+
+  Result<> measure(std::size_t index, const fs::path& folder) {
+    const std::lock_guard alone(measuring_);
+    return measure_link(*probes_[index], folder, check_.hosts[index].facts->round_trip,
+                        check_.speed);
+  }
+
+  RemoteSite site_;
+  std::mutex& measuring_;
+  std::vector<std::unique_ptr<HostProbe>> probes_;
+  SiteCheck check_;
+};
+
+Result<std::vector<std::uint32_t>> chosen_sites(const Grid& grid,
+                                                const std::vector<std::string>& names) {
+  std::vector<std::uint32_t> chosen;
+  std::vector<std::string> known;
+  for (std::uint32_t i = 1; i < grid.sites.size(); ++i) {
+    if (grid.sites[i].access != SiteAccess::ssh) continue;
+    known.push_back(grid.sites[i].name);
+    if (names.empty() || std::ranges::find(names, grid.sites[i].name) != names.end())
+      chosen.push_back(i);
+  }
+  for (const auto& name : names)
+    if (std::ranges::find(known, name) == known.end())
+      return fail(ErrorCode::usage, fmt::format("no site '{}' is reached by ssh", name),
+                  did_you_mean(name, known));
+  if (chosen.empty())
+    return fail(ErrorCode::usage, "no site of the grid is reached by ssh",
+                "give a site via: ssh and the names of its hosts");
+  return chosen;
+}
+
+Result<std::string> unused_holder() {
+  std::uint64_t bits = 0;
+  if (::getrandom(&bits, sizeof bits, 0) != static_cast<ssize_t>(sizeof bits))
+    return fail_errno("getrandom");
+  return fmt::format("check-{:016x}", bits);
+}
+
+}  // namespace
+
+Result<std::vector<SiteCheck>> check_grid(const Grid& grid, const std::vector<std::string>& names,
+                                          const GridCheckOptions& options) {
+  TRY_ASSIGN(const auto chosen, chosen_sites(grid, names));
+  TRY_ASSIGN(const AgentBinary binary, read_agent_binary());
+  TRY_ASSIGN(const std::string holder, unused_holder());
+  const OwnFolder folder;
+  if (folder.path().empty()) return fail_errno("a folder for temporary files");
+  std::vector<RemoteSite> sites;
+  std::uint32_t next_host = 1;
+  for (const std::uint32_t index : chosen) {
+    sites.push_back(remote_site(grid.sites[index], SiteId(index), next_host));
+    sites.back().holder = holder;
+  }
+  std::vector<SiteCheck> checks(sites.size());
+  std::mutex measuring;
+  in_parallel(sites.size(), kMostSites, [&](std::size_t i) {
+    const fs::path own = folder.path() / std::to_string(i);
+    std::error_code ignored;  // told when it is written to
+    fs::create_directory(own, ignored);
+    checks[i] = SiteChecker(sites[i], binary, options, measuring).check(own);
+    return true;
+  });
+  return checks;
+}
+
+}  // namespace gantry::driver

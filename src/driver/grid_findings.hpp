@@ -1,0 +1,40 @@
+#pragma once
+/// What was learnt of a site, and what a person should know or mend. Pure: no connection is made.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actuate/check/host_probe.hpp"
+#include "actuate/check/link_gauge.hpp"
+#include "model/grid.hpp"
+
+namespace gantry::driver {
+
+struct HostCheck {
+  std::string name;
+  std::uint32_t slots = 0;  ///< declared; 0 = one a core
+  std::optional<HostFacts> facts;
+  Error failure{};  ///< without facts: why
+  /// Whether it sees the files that the site's first host wrote; nothing when it was not asked.
+  std::optional<bool> shares_scratch;
+};
+
+struct SiteCheck {
+  std::uint32_t site = 0;  ///< index in the grid
+  std::vector<HostCheck> hosts;
+  LinkSpeed speed;
+  std::optional<Error> link_failure{};  ///< why it could not be measured
+};
+
+struct Finding {
+  bool is_problem = true;  ///< a run cannot use it as it is described; else it could be better
+  std::string host;        ///< empty: of the whole site
+  std::string what;
+  std::string fix;
+};
+
+std::vector<Finding> findings(const Grid& grid, const SiteCheck& check);
+
+}  // namespace gantry::driver
