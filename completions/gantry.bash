@@ -18,7 +18,7 @@ _gantry_options() {
     clean) echo "--keep --yes $common" ;;
     plan) echo "--grid --scheduler --interval --svg --html --json $common" ;;
     simulate) echo "--cases --seed --schedulers --jobs --out --json --bandwidth-scale --optimize $common" ;;
-    grid) echo "--timeout --json $common" ;;
+    grid) echo "--timeout --all --json $common" ;;
     testbed) echo "--dir --for --json $common" ;;
     completion | help) echo "$common" ;;
     *) echo "--version $common" ;;
@@ -122,8 +122,8 @@ _gantry() {
     "") mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word") ;;
     grid)
       case $previous in
-        grid) mapfile -t COMPREPLY < <(compgen -W "check list" -- "$word") ;;
-        check | list) compopt -o default 2>/dev/null ;;
+        grid) mapfile -t COMPREPLY < <(compgen -W "check list remove" -- "$word") ;;
+        check | list | remove) compopt -o default 2>/dev/null ;;
         *) mapfile -t COMPREPLY < <(compgen -W "$(_gantry_sites)" -- "$word") ;;
       esac
       ;;

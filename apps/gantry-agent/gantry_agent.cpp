@@ -4,6 +4,7 @@
 //                                           ready); tasks' inputs are in the depot below SCRATCH
 //   gantry-agent relay STATE_DIR SCRATCH    joins standard input and output to such an agent
 //   gantry-agent files SCRATCH              takes and gives files on standard input and output
+//   gantry-agent clean SCRATCH HOLDER own|all   removes what is there, when told to
 
 #include <fcntl.h>
 #include <signal.h>
@@ -21,6 +22,7 @@
 #include "agent/relay.hpp"
 #include "depot/depot.hpp"
 #include "depot/file_server.hpp"
+#include "depot/site_removal.hpp"
 
 namespace {
 
@@ -118,6 +120,12 @@ int serve_files(const char* scratch) {
   return status_of(gantry::depot::serve_files(STDIN_FILENO, STDOUT_FILENO, scratch));
 }
 
+int clean(char** argv) {
+  ::signal(SIGPIPE, SIG_IGN);
+  return status_of(gantry::depot::serve_removal(STDIN_FILENO, STDOUT_FILENO, argv[2], argv[3],
+                                                std::string_view(argv[4]) == "all"));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -125,6 +133,7 @@ int main(int argc, char** argv) {
     const std::string_view mode = argc > 1 ? argv[1] : "";
     if (argc == 3 && mode == "files") return serve_files(argv[2]);
     if (argc == 4 && mode == "relay") return relay(argv);
+    if (argc == 5 && mode == "clean") return clean(argv);
     if (argc == 3 || argc == 4) return serve(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "gantry-agent: %s\n", error.what());

@@ -8,7 +8,9 @@
 #include "cli/display_text.hpp"
 #include "cli/error_report.hpp"
 #include "cli/grid_report.hpp"
+#include "cli/json_line.hpp"
 #include "driver/grid_check.hpp"
+#include "driver/grid_remove.hpp"
 #include "model/quantity.hpp"
 #include "model/suggest.hpp"
 #include "spec/grid_file.hpp"
@@ -23,6 +25,7 @@ struct GridCommandOptions {
   std::string file;
   std::vector<std::string> sites;
   std::string patience;
+  bool all = false;
   bool json = false;
 };
 
@@ -53,12 +56,39 @@ Result<int> grid_check(Context& context, const GridCommandOptions& options) {
   return fine ? kExitOk : kExitTasksFailed;
 }
 
+Result<int> grid_remove(Context& context, const GridCommandOptions& options) {
+  if (options.sites.size() != 1)
+    return fail(ErrorCode::usage, "'grid remove' wants one site", "gantry grid remove GRID SITE");
+  TRY_ASSIGN(const Grid grid, spec::load_grid(options.file));
+  driver::GridRemoveOptions how;
+  how.state_dir = context.state_dir;
+  how.all = options.all;
+  TRY_ASSIGN(const depot::SiteRemoval removal,
+             driver::remove_from_site(grid, options.sites.front(), how));
+  if (options.json) {
+    JsonLine line(context.out.buffer());
+    line.text("site", options.sites.front()).number("bytes", removal.bytes);
+    line.number("files", removal.files).number("kept", removal.kept).close();
+    return kExitOk;
+  }
+  context.out.line(fmt::format("{}: removed {} in {} file{}", options.sites.front(),
+                               format_bytes(removal.bytes), removal.files,
+                               removal.files == 1 ? "" : "s"));
+  if (removal.kept > 0)
+    context.out.line(fmt::format("kept what {} other state director{} there; --all removes it",
+                                 removal.kept, removal.kept == 1 ? "y has" : "ies have"));
+  return kExitOk;
+}
+
 Result<int> run_grid(Context& context, const GridCommandOptions& options) {
   if (!options.patience.empty() && options.action != "check")
     return fail(ErrorCode::usage, "--timeout is for 'grid check'");
+  if (options.all && options.action != "remove")
+    return fail(ErrorCode::usage, "--all is for 'grid remove'");
+  if (options.action == "remove") return grid_remove(context, options);
   if (options.action == "list") return grid_list(context, options);
   if (options.action == "check") return grid_check(context, options);
-  constexpr std::array<std::string_view, 2> kActions{"check", "list"};
+  constexpr std::array<std::string_view, 3> kActions{"check", "list", "remove"};
   std::string hint = did_you_mean(options.action, kActions);
   if (hint.empty()) hint = fmt::format("one of {}", fmt::join(kActions, ", "));
   return fail(ErrorCode::usage, fmt::format("a grid has no '{}'", one_line(options.action)),
@@ -70,22 +100,28 @@ Result<int> run_grid(Context& context, const GridCommandOptions& options) {
 void add_grid(CLI::App& app, Action& action) {
   auto options = std::make_shared<GridCommandOptions>();
   CLI::App* command =
-      app.add_subcommand("grid", "Look at the machines of a grid file, and check them");
-  command->add_option("ACTION", options->action, "check or list")->type_name("")->required();
+      app.add_subcommand("grid", "Look at the machines of a grid file, check them, leave them");
+  command->add_option("ACTION", options->action, "check, list or remove")
+      ->type_name("")
+      ->required();
   command->add_option("GRID", options->file, "The grid file")->type_name("")->required();
-  command->add_option("SITE", options->sites, "check: only these sites")->type_name("");
+  command->add_option("SITE", options->sites, "check: only these; remove: this one")->type_name("");
   command->add_option("--timeout", options->patience, "check: wait so long for a host (15s)")
       ->type_name("TIME");
+  command->add_flag("--all", options->all, "remove: also what other state directories have there");
   command->add_flag("--json", options->json, "For a program");
   command->footer(
       "check connects to all hosts at once, as runs do, and measures how fast files\n"
       "go and come. What is wrong is marked with '!', and makes the exit code 1; what\n"
-      "could be better with '-'. list connects to nothing.\n"
+      "could be better with '-'. list connects to nothing. remove takes away what\n"
+      "Gantry has in the scratch folder of a site: its store of files, the agent's\n"
+      "program, what this state directory has there. Never while tasks run there.\n"
       "The file is described in docs/formats/grid.md.\n\n"
       "Examples:\n"
       "  gantry grid list grid.yaml\n"
       "  gantry grid check grid.yaml\n"
-      "  gantry grid check grid.yaml lab --timeout 5s");
+      "  gantry grid check grid.yaml lab --timeout 5s\n"
+      "  gantry grid remove grid.yaml lab");
   command->callback([options, &action] {
     action = [options](Context& context) { return run_grid(context, *options); };
   });

@@ -153,6 +153,88 @@ class TroubleTest(GridTestCase):
         self.assertIn("via: ssh", result.stderr)
 
 
+class RemoveTest(GridTestCase):
+    def remove(self, *words):
+        return self.gantry("grid", "remove", "grid.yaml", "lab", *words)
+
+    def run_study(self, *words):
+        self.write("shared.txt", "x" * 5000)
+        self.write("sweep.yaml", "command: cat shared.txt {x}\nparameters: { x: [a, b] }\ninputs: [shared.txt, '{x}']\n")
+        for name in "ab":
+            self.write(name, name)
+        result = self.gantry("run", "sweep.yaml", "--grid", "grid.yaml", "--fresh", *words)
+        self.assertEqual(result.code, 0, result)
+
+    def test_nothing_is_left_and_a_run_can_come_back(self):
+        host = self.far()
+        self.write_site(host)
+        self.run_study()
+        self.assertTrue(list(host.scratch.glob("depot/??/*")))
+        result = self.remove()
+        self.assertEqual(result.code, 0, result)
+        self.assertRegex(result.stdout, r"^lab: removed [\d.]+ .?i?B in \d+ files\n$")
+        self.assertFalse(host.scratch.exists())
+        self.assertTrue((host.dir / "sshd_config").exists())
+        self.run_study()
+        removed = self.remove("--json").json()
+        self.assertGreater(removed["bytes"], 5000)
+        self.assertEqual(removed["kept"], 0)
+        self.assertFalse(host.scratch.exists())
+
+    def test_never_while_tasks_run(self):
+        host = self.far()
+        self.write_site(host, slots=1)
+        self.write("sweep.yaml", f"command: [sh, -c, 'echo >{self.dir}/runs; until test -e {self.dir}/go; do sleep 0.05; done']\n")
+        run = self.start_gantry("run", "sweep.yaml", "--grid", "grid.yaml")
+        self.wait_until(lambda: (self.dir / "runs").exists(), "a task to run")
+        # By another state directory's gantry, which has to see it at the site.
+        result = self.remove("--all", "--state", self.dir / "other")
+        self.assertEqual(result.code, 3, result)
+        self.assertIn("far", result.stderr)
+        self.assertEqual(self.remove().code, 3)
+        self.write("go", "")
+        _, err = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 0, err.decode())
+        self.assertEqual(self.remove().code, 0)
+        self.assertFalse(host.scratch.exists())
+
+    def test_what_others_have_is_kept_unless_asked_for(self):
+        host = self.far()
+        self.write_site(host)
+        self.run_study()
+        self.run_study("--state", self.dir / "other")
+        result = self.remove()
+        self.assertEqual(result.code, 0, result)
+        self.assertIn("--all", result.stdout)
+        self.assertEqual([path.name for path in (host.scratch / "work").iterdir()], [self.read("other/id")])
+        self.assertEqual([path.name for path in host.scratch.iterdir()], ["work"])
+        self.assertEqual(self.remove("--all").code, 0)
+        self.assertFalse(host.scratch.exists())
+
+    def test_a_folder_that_is_not_ours_is_left_as_it_was(self):
+        host = self.far()
+        self.write_site(host)
+        host.scratch.mkdir()
+        (host.scratch / "thesis.tex").write_text("precious")
+        result = self.remove("--all")
+        self.assertEqual(result.code, 2, result)
+        self.assertIn("thesis.tex", result.stderr)
+        self.assertEqual([path.name for path in host.scratch.rglob("*")], ["thesis.tex"])
+
+    def test_a_host_that_cannot_be_asked(self):
+        far, near = self.far("far"), self.far("near")
+        self.write_grid({"lab": {"hosts": "[far, near]", "scratch": near.scratch}}, far, near)
+        self.run_study()
+        far.stop()
+        result = self.remove()
+        self.assertEqual(result.code, 3, result)
+        self.assertIn("far", result.stderr)
+        self.assertTrue(list(near.scratch.glob("depot/??/*")))
+        far.start()
+        self.assertEqual(self.remove().code, 0)
+        self.assertFalse(near.scratch.exists())
+
+
 class ListTest(GridTestCase):
     def test_connects_to_nothing(self):
         self.write("grid.yaml", """

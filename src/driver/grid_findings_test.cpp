@@ -1,0 +1,88 @@
+#include "driver/grid_findings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace gantry::driver {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Lab {
+  Grid grid;
+  SiteCheck check;
+
+  Lab() {
+    grid.sites.resize(2);
+    grid.sites[1].name = "lab";
+    grid.sites[1].scratch = "/s";
+    grid.links = {{.from = 0, .to = 1, .bandwidth = 10e6}};
+    check.site = 1;
+    HostCheck host;
+    host.name = "far";
+    host.facts = HostFacts{.cores = 4,
+                           .free_cores = 4,
+                           .memory = 1,
+                           .free_memory = 1,
+                           .free_disk = 10'000'000'000,
+                           .total_disk = 20'000'000'000};
+    check.hosts.push_back(host);
+    check.speed = {.to_site = 9e6, .from_site = 11e6};
+  }
+  [[nodiscard]] std::vector<Finding> found() const { return findings(grid, check); }
+};
+
+TEST(GridFindings, NothingIsSaidOfAHostThatIsWell) {
+  EXPECT_TRUE(Lab().found().empty());
+}
+
+TEST(GridFindings, AHostThatWasNotReachedIsAProblem) {
+  Lab lab;
+  lab.check.hosts[0].facts.reset();
+  lab.check.hosts[0].failure = {ErrorCode::peer, "no way", "find one"};
+  const auto found = lab.found();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].is_problem);
+  EXPECT_EQ(found[0].what, "no way");
+  EXPECT_EQ(found[0].fix, "find one");
+}
+
+TEST(GridFindings, AFullDiskIsAProblemAndAnAlmostFullOneAdvice) {
+  Lab lab;
+  lab.check.hosts[0].facts->free_disk = 0;
+  ASSERT_EQ(lab.found().size(), 1U);
+  EXPECT_TRUE(lab.found()[0].is_problem);
+  lab.check.hosts[0].facts->free_disk = 1'000'000;
+  ASSERT_EQ(lab.found().size(), 1U);
+  EXPECT_FALSE(lab.found()[0].is_problem);
+}
+
+TEST(GridFindings, AClockOfTwoSecondsIsNearEnough) {
+  Lab lab;
+  lab.check.hosts[0].facts->clock_ahead = -2s;
+  EXPECT_TRUE(lab.found().empty());
+  lab.check.hosts[0].facts->clock_ahead = -7s;
+  ASSERT_EQ(lab.found().size(), 1U);
+  EXPECT_NE(lab.found()[0].what.find("7 s behind"), std::string::npos);
+}
+
+TEST(GridFindings, ABandwidthBetweenBothWaysIsRight) {
+  Lab lab;
+  lab.check.speed = {.to_site = 1e6, .from_site = 100e6};
+  EXPECT_TRUE(lab.found().empty());
+  lab.grid.links[0].bandwidth = 201e6;
+  EXPECT_EQ(lab.found().size(), 1U);
+  lab.grid.links[0].bandwidth = 0.49e6;
+  EXPECT_EQ(lab.found().size(), 1U);
+}
+
+TEST(GridFindings, AHostThatSharesNothingIsAProblem) {
+  Lab lab;
+  lab.check.hosts[0].shares_scratch = false;
+  ASSERT_EQ(lab.found().size(), 1U);
+  EXPECT_TRUE(lab.found()[0].is_problem);
+}
+
+}  // namespace
+}  // namespace gantry::driver

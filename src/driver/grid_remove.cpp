@@ -1,0 +1,94 @@
+#include "driver/grid_remove.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "actuate/check/site_cleaner.hpp"
+#include "base/fd.hpp"
+#include "base/parallel.hpp"
+#include "driver/grid_launch.hpp"
+#include "model/suggest.hpp"
+#include "store/run_lock.hpp"
+
+namespace gantry::driver {
+
+namespace {
+
+constexpr std::uint32_t kMostCleaners = 256;  ///< at once
+
+Result<std::uint32_t> ssh_site(const Grid& grid, const std::string& name) {
+  std::vector<std::string> known;
+  for (std::uint32_t i = 1; i < grid.sites.size(); ++i) {
+    if (grid.sites[i].access != SiteAccess::ssh) continue;
+    if (grid.sites[i].name == name) return i;
+    known.push_back(grid.sites[i].name);
+  }
+  return fail(ErrorCode::usage, fmt::format("no site '{}' is reached by ssh", name),
+              did_you_mean(name, known));
+}
+
+/// As host, or as state directory and host where it is not ours.
+std::string name_of_agent(const std::string& agent, const std::string& holder) {
+  const auto blank = agent.find(' ');
+  const std::string host = blank == std::string::npos ? agent : agent.substr(blank + 1);
+  return agent.substr(0, blank) == holder ? host
+                                          : fmt::format("{} (of another state directory)", host);
+}
+
+Result<> check_look(const Result<depot::SiteLook>& look, const GridSite& site,
+                    const std::string& holder) {
+  if (!look)
+    return fail(ErrorCode::busy, look.error().message + "; so nobody knows whether tasks run there",
+                look.error().hint);
+  if (!look->strange.empty())
+    return fail(ErrorCode::usage,
+                fmt::format("{} does not look like a scratch folder of Gantry: it has {}",
+                            site.scratch, look->strange),
+                "nothing was removed: is scratch: right? else remove that by hand first");
+  if (!look->alive.empty())
+    return fail(ErrorCode::busy,
+                fmt::format("site '{}' is in use: an agent runs on {}", site.name,
+                            name_of_agent(look->alive.front(), holder)),
+                "wait for the run to end, or cancel it: gantry cancel all");
+  return {};
+}
+
+}  // namespace
+
+Result<depot::SiteRemoval> remove_from_site(const Grid& grid, const std::string& site_name,
+                                            const GridRemoveOptions& options) {
+  TRY_ASSIGN(const std::uint32_t index, ssh_site(grid, site_name));
+  const GridSite& described = grid.sites[index];
+  std::uint32_t next_host = 1;
+  RemoteSite site = remote_site(described, SiteId(index), next_host);
+  std::optional<store::RunLock> lock;  // no run of ours begins meanwhile
+  if (auto id = read_file(options.state_dir / "id", 100)) {
+    site.holder = *id;
+    TRY_ASSIGN(lock, store::RunLock::acquire(options.state_dir));
+  }
+  TRY_ASSIGN(const AgentBinary binary, read_agent_binary());
+  std::vector<std::unique_ptr<HostCleaner>> cleaners;
+  for (const RemoteHost& host : site.hosts)
+    cleaners.push_back(std::make_unique<HostCleaner>(site, host, binary, options.all));
+  std::vector<Result<depot::SiteLook>> looks(cleaners.size());
+  in_parallel(cleaners.size(), kMostCleaners, [&](std::size_t i) {
+    looks[i] = cleaners[i]->look(options.patience);
+    return true;
+  });
+  for (const auto& look : looks) TRY(check_look(look, described, site.holder));
+  // The first removes all, unless they share nothing, as they should.
+  depot::SiteRemoval sum;
+  for (const auto& cleaner : cleaners) {
+    TRY_ASSIGN(const depot::SiteRemoval removal, cleaner->remove());
+    sum.bytes += removal.bytes;
+    sum.files += removal.files;
+    sum.kept = std::max(sum.kept, removal.kept);
+  }
+  return sum;
+}
+
+}  // namespace gantry::driver

@@ -1,0 +1,22 @@
+#pragma once
+/// Takes Gantry away from a site: the depot, agents' programs and the work of a state directory.
+
+#include <filesystem>
+#include <string>
+
+#include "depot/site_removal.hpp"
+#include "model/grid.hpp"
+
+namespace gantry::driver {
+
+struct GridRemoveOptions {
+  std::filesystem::path state_dir;
+  bool all = false;  ///< also the work of other state directories
+  Duration patience = std::chrono::seconds(20);
+};
+
+/// `busy` while something runs there, and also when a host cannot be asked whether it does.
+Result<depot::SiteRemoval> remove_from_site(const Grid& grid, const std::string& site,
+                                            const GridRemoveOptions& options);
+
+}  // namespace gantry::driver
