@@ -235,13 +235,15 @@ Result<> Session::on_event(LauncherEvent event) {
                    return {};
                  },
                  [&](FileBrought& e) -> Result<> {
+                   unsent_.erase({e.file, e.site});
                    run_.engine.apply(FileArrived{e.file, e.site, now_});
                    return {};
                  },
                  [&](BringFailed& e) -> Result<> {
-                   if (observer_.notice)
-                     observer_.notice(
-                         fmt::format("{} did not get there: {}", shared_.path(e.file), e.why));
+                   // It is tried again and again.
+                   if (observer_.notice && unsent_.emplace(e.file, e.site).second)
+                     observer_.notice(fmt::format("{} could not be sent to site {}: {}",
+                                                  shared_.path(e.file), site_name(e.site), e.why));
                    run_.engine.apply(MoveFailed{e.file, e.site, std::move(e.why), now_});
                    return {};
                  },
@@ -304,6 +306,11 @@ Result<> Session::on_report(ReportReceived received) {
     record(TaskInvalidated{key.task, std::move(stale), now_});
   }
   return {};
+}
+
+std::string Session::site_name(SiteId site) const {
+  const bool known = options_.grid && site.value() < options_.grid->sites.size();
+  return known ? options_.grid->sites[site.value()].name : std::to_string(site.value());
 }
 
 void Session::place_outputs(ReportReceived& received) {

@@ -51,6 +51,7 @@ class Session {
   Result<bool> poll_launcher();
   Result<> on_event(LauncherEvent event);
   Result<> on_report(ReportReceived received);
+  [[nodiscard]] std::string site_name(SiteId site) const;
   /// Puts what has come from another site where it belongs.
   static void place_outputs(ReportReceived& received);
   [[nodiscard]] bool is_of_another_study(const ReportReceived& received) const;
@@ -98,6 +99,7 @@ class Session {
   std::map<std::string, std::uint32_t> changed_;  ///< Summary::changed
 
   std::map<HostId, std::string> host_names_;
+  std::set<std::pair<FileId, SiteId>> unsent_;  ///< of which a person was told
   UndrivenRuns& others_;
   bool opening_ = false;
   std::set<TaskKey> adopted_;  ///< run, as the launcher says, and were not started by us

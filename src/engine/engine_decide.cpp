@@ -111,10 +111,10 @@ bool Engine::Impl::has_choice() const {
 std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions) {
   if (!has_choice()) return 0;
   const auto classes = ready.view();
-  const auto& sites = files.view();
-  const auto plan =
-      strategy->plan({now, classes, shown, run_times, ready.placeable(), workload.file_bytes, sites,
-                      refused, &seen, &map, [this](TaskId task) { return needs_of(task); }});
+  const auto& sites = files.view(now);
+  const auto plan = strategy->plan(
+      {now, classes, shown, run_times, ready.placeable(), workload.file_bytes, sites, refused,
+       &seen, &map, [this](TaskId task) { return needs_of(task); }, files.any_barred(now)});
   ask_again = plan.ask_again;
   refused = 0;
   std::size_t started = 0;

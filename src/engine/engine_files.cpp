@@ -154,7 +154,7 @@ std::string Engine::Impl::why_unplaceable(TaskId task) const {
 }
 
 schedule::FileTraffic Engine::Impl::traffic(TimePoint now) {
-  return {map, files.view(), workload.file_bytes, now};
+  return {map, files.view(now), workload.file_bytes, now};
 }
 
 SiteId Engine::Impl::fetch(FileId file, SiteId to, TimePoint now, std::vector<Action>& actions) {

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "engine/engine.hpp"
 #include "engine/engine_files_fixture.hpp"
+#include "schedule/registry.hpp"
 
 namespace gantry::engine {
 namespace {
@@ -55,6 +58,23 @@ TEST(EngineFiles, AFailedMoveGivesThePlaceBackAndIsTriedAgainLater) {
   lab.engine.apply(MoveFailed{FileId(1), kLab, "no route", at(12)});
   EXPECT_THAT(lab.decide(13), IsEmpty());
   EXPECT_EQ(lab.engine.next_wakeup(), at(14));
+}
+
+/// Every strategy has to see it: a host that waits in vain keeps the task from the others.
+TEST(EngineFiles, AFileThatCannotBeSentToASiteIsSentToAnother) {
+  for (const std::string_view name : schedule::strategy_names()) {
+    Engine engine(reading({{FileId(1)}}), {}, schedule::make_scheduler(std::string(name)).value());
+    engine.apply(HostUp{host_at(1, kLab)});
+    engine.apply(HostUp{host_at(2, SiteId(2))});
+    std::set<std::string> moves;
+    for (int now = 0; now < 100 && moves.size() < 2; ++now)
+      for (const Action& action : engine.decide(at(now))) {
+        moves.insert(words({action}).front());
+        if (const auto* move = std::get_if<MoveFile>(&action))
+          engine.apply(MoveFailed{move->file, move->to, "disk full", at(now)});
+      }
+    EXPECT_THAT(moves, ElementsAre("move 1 from 0 to 1", "move 1 from 0 to 2")) << name;
+  }
 }
 
 TEST(EngineFiles, AFileThatIsGoneIsSentAgain) {

@@ -229,8 +229,21 @@ TimePoint FileTable::next_try(TimePoint now) const {
   return first;
 }
 
-const std::vector<schedule::SiteFiles>& FileTable::view() {
-  if (!std::exchange(view_outdated_, false)) return view_;
+/// A first failure may be chance, and is tried again at once.
+bool FileTable::is_barred(const Entry& entry, TimePoint now) {
+  return entry.state == State::absent && entry.failures > 1 && entry.when != kNever &&
+         entry.when > now;
+}
+
+bool FileTable::any_barred(TimePoint now) const {
+  return any_failed_ && std::ranges::any_of(sites_, [&](const auto& site) {
+           return std::ranges::any_of(
+               site.second.files, [&](const auto& file) { return is_barred(file.second, now); });
+         });
+}
+
+const std::vector<schedule::SiteFiles>& FileTable::view(TimePoint now) {
+  if (!std::exchange(view_outdated_, any_barred(now))) return view_;
   view_.clear();
   for (const auto& [id, site] : sites_) {
     schedule::SiteFiles& shown = view_.emplace_back(schedule::SiteFiles{
@@ -240,6 +253,7 @@ const std::vector<schedule::SiteFiles>& FileTable::view() {
       if (entry.state == State::moving)
         shown.moving.push_back({file, entry.from, entry.when, entry.arrives});
       if (has_limit(id) && entry.idle()) shown.idle.push_back(file);
+      if (is_barred(entry, now)) shown.barred.push_back(file);
     }
   }
   return view_;

@@ -65,8 +65,10 @@ class FileTable {
 
   /// When the first wait that is not over ends; kNever if there is none.
   [[nodiscard]] TimePoint next_try(TimePoint now) const;
-  /// By site; valid until something changes.
-  [[nodiscard]] const std::vector<schedule::SiteFiles>& view();
+  /// By site; valid until something changes or time goes on.
+  [[nodiscard]] const std::vector<schedule::SiteFiles>& view(TimePoint now);
+  /// Something may not be moved somewhere at the moment, because moving it failed again and again.
+  [[nodiscard]] bool any_barred(TimePoint now) const;
 
  private:
   enum class State : std::uint8_t { absent, moving, there };
@@ -89,6 +91,7 @@ class FileTable {
     std::map<FileId, Entry> files{};
   };
 
+  [[nodiscard]] static bool is_barred(const Entry& entry, TimePoint now);
   [[nodiscard]] const Entry* find(FileId file, SiteId site) const;
   /// Keeps the sums of the site right.
   void change(Site& site, FileId file, Entry& entry, State state);

@@ -50,7 +50,9 @@ Plan Best::plan(const World& world) {
   }
   const bool due = next_event_ != gantry::kNever && world.now >= next_event_;
   if (due) interval_.learn(follower_.deviation());
-  if (outdated_ || due || world.refused > 0) make_plan(world, true);
+  // Sites that could not get their files may have been left out.
+  const bool was_barred = std::exchange(barred_, world.barred);
+  if (outdated_ || due || world.refused > 0 || was_barred) make_plan(world, true);
   Plan plan;
   const auto outcome = follower_.hand_out(world, plan);
   idle_ = idle_ || outcome.idle;

@@ -49,7 +49,8 @@ class Best final : public Scheduler {
   GanttStrategy too_many_;  ///< plans while there are more tasks than one can search over
   PlanFollower follower_{true};
   bool outdated_ = true;
-  bool idle_ = false;  ///< a host has had nothing to do since the last plan
+  bool barred_ = false;  ///< some file at some site, when it was asked before
+  bool idle_ = false;    ///< a host has had nothing to do since the last plan
   TimePoint planned_at_ = gantry::kNever;
   EventInterval interval_;
   TimePoint next_event_ = gantry::kNever;

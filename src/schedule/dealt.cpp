@@ -1,5 +1,6 @@
 #include "schedule/dealt.hpp"
 
+#include <utility>
 #include <variant>
 
 #include "schedule/depot_room.hpp"
@@ -17,7 +18,7 @@ const Host* Dealt::next_host(const World& world, const TaskNeeds& needs) {
   std::size_t first = deal_ == Deal::in_turn ? turn_ : static_cast<std::size_t>(random_());
   for (std::size_t i = 0; i < count; ++i, ++first) {
     const Host* host = world.hosts[first % count].host;
-    if (!fits(world, *host, needs)) continue;
+    if (!fits(world, *host, needs) || is_barred(world, host->site, needs.files)) continue;
     turn_ = first % count + 1;
     return host;
   }
@@ -37,7 +38,7 @@ void Dealt::deal_new(const World& world) {
 
 Plan Dealt::plan(const World& world) {
   // A refusal means that the world is not what was thought.
-  if (deal_anew_ || world.refused > 0) {
+  if (deal_anew_ || world.refused > 0 || std::exchange(barred_, world.barred)) {
     queues_.clear();
     dealt_.clear();
     deal_anew_ = false;

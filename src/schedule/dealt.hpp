@@ -31,6 +31,7 @@ class Dealt final : public Scheduler {
   std::mt19937_64 random_;
   std::size_t turn_ = 0;
   bool deal_anew_ = false;
+  bool barred_ = false;  ///< some file at some site, when it was asked before
   std::map<HostId, std::deque<ClassId>> queues_;
   std::map<ClassId, std::size_t> dealt_;  ///< and not handed over
 };

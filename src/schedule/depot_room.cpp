@@ -25,8 +25,18 @@ bool fits(const World& world, const Host& host, const TaskNeeds& needs) {
   return bytes <= site->depot;
 }
 
+bool is_barred(const World& world, SiteId site, const std::vector<FileId>& files) {
+  if (!world.barred || site == kHome) return false;
+  const SiteFiles* known = find_site(world, site);
+  return known != nullptr && std::ranges::any_of(files, [&](FileId file) {
+           return std::ranges::binary_search(known->barred, file);
+         });
+}
+
 bool has_room(const World& world, SiteId site, const std::vector<FileId>& files) {
-  if (site == kHome || files.empty() || no_limits(world)) return true;
+  if (site == kHome || files.empty()) return true;
+  if (is_barred(world, site, files)) return false;
+  if (no_limits(world)) return true;
   const SiteFiles* known = find_site(world, site);
   if (!has_limit(known)) return true;
   double lacking = -known->free;

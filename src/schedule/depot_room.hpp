@@ -9,9 +9,12 @@ namespace gantry::schedule {
 /// at its site that holds the task's files.
 [[nodiscard]] bool fits(const World& world, const Host& host, const TaskNeeds& needs);
 
-/// Has the depot of the site room for these files, which ascend, now, if what is idle there is
-/// dropped?
+/// Can these files, which ascend, be at the site: are they not barred there, and has the depot room
+/// for them now, if what is idle there is dropped?
 [[nodiscard]] bool has_room(const World& world, SiteId site, const std::vector<FileId>& files);
+
+/// Could one of these files not be sent to the site lately?
+[[nodiscard]] bool is_barred(const World& world, SiteId site, const std::vector<FileId>& files);
 
 /// Is the file at the site, or on its way there? `site` may be nullptr: nothing is.
 [[nodiscard]] bool is_coming(const SiteFiles* site, FileId file);

@@ -29,7 +29,9 @@ void GanttStrategy::observe(const Event& event) {
 Plan GanttStrategy::plan(const World& world) {
   const bool due = next_event_ != gantry::kNever && world.now >= next_event_;
   if (due) interval_.learn(follower_.deviation());
-  if (outdated_ || due || world.refused > 0) make_plan(world);
+  // Sites that could not get their files may have been left out.
+  const bool was_barred = std::exchange(barred_, world.barred);
+  if (outdated_ || due || world.refused > 0 || was_barred) make_plan(world);
   Plan plan;
   const auto outcome = follower_.hand_out(world, plan);
   // Planning twice at one moment would give the same plan.

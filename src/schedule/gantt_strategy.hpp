@@ -49,6 +49,7 @@ class GanttStrategy final : public Scheduler {
   std::shared_ptr<const EstimateSource> estimates_;
   PlanFollower follower_{false};
   bool outdated_ = true;
+  bool barred_ = false;  ///< some file at some site, when it was asked before
   TimePoint planned_at_ = gantry::kNever;
   EventInterval interval_;
   TimePoint next_event_ = gantry::kNever;

@@ -32,13 +32,15 @@ class Numbering {
   [[nodiscard]] NumberedWorld result() && { return std::move(result_); }
 
  private:
-  /// A host whose depot holds the files of no task at all: the others are planned as without it.
+  /// A host whose depot holds the files of no task at all, or cannot get them: the others are
+  /// planned as without it.
   [[nodiscard]] bool is_useless(const HostLoad& load) {
     const auto [known, is_new] = useless_.try_emplace(load.host->site, false);
     if (!is_new) return known->second;
-    if (!has_limit(find_site(world_, load.host->site))) return false;
+    if (!world_.barred && !has_limit(find_site(world_, load.host->site))) return false;
     known->second = std::ranges::none_of(world_.classes, [&](const ReadyClass& ready) {
-      return fits(world_, *load.host, *ready.needs);
+      return fits(world_, *load.host, *ready.needs) &&
+             !is_barred(world_, load.host->site, ready.needs->files);
     });
     return known->second;
   }

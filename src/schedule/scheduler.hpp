@@ -68,6 +68,8 @@ struct SiteFiles {
   /// Where there is a limit: what is there and used by no task that was given to a host of the
   /// site, ascending. The engine drops it when it needs the room.
   std::vector<FileId> idle{};
+  /// What could not be sent there several times, and is not tried again for a while; ascending.
+  std::vector<FileId> barred{};
 };
 
 /// What a strategy sees. Ordered by id; valid during the call only.
@@ -85,6 +87,7 @@ struct World {
   const SiteMap* map = nullptr;                  ///< what is declared of the sites, or nothing
   /// What a task that some host was given needs. Takes time: ask for few.
   std::function<TaskNeeds(TaskId)> needs_of{};
+  bool barred = false;  ///< something is, at some site
 };
 
 /// Hand the next task of this class to this host.

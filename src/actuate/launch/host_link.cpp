@@ -19,6 +19,8 @@ constexpr auto kConnectPatience = 20s;
 constexpr auto kSignsOfLife = 3s;
 constexpr auto kSilence = 15s;
 constexpr auto kLongestWait = 30s;
+/// Until it is worth another try when something is wrong with the site itself.
+constexpr auto kPauseLength = 60s;
 
 }  // namespace
 
@@ -116,6 +118,13 @@ void HostLink::lose(Clock::time_point now, const std::string& why,
   const auto wait = std::min<Clock::duration>(kLongestWait, 1s * (1 << std::min(failures_, 5U)));
   ++failures_;
   try_at_ = now + wait;
+}
+
+void HostLink::pause(Clock::time_point now, const std::string& why,
+                     std::vector<LauncherEvent>& events) {
+  if (state_ != State::up) return;
+  lose(now, why, events);
+  try_at_ = now + kPauseLength;
 }
 
 int HostLink::fd() const {

@@ -36,6 +36,9 @@ class HostLink {
   /// What to wait for; -1 while there is nothing.
   [[nodiscard]] int fd() const;
   [[nodiscard]] bool wants_to_send() const;
+  /// Nothing more can be started there for a while: as if the way to it were lost. What runs goes
+  /// on.
+  void pause(Clock::time_point now, const std::string& why, std::vector<LauncherEvent>& events);
   /// Lets the agent go; what was sent gets there until has_ended().
   void close();
   [[nodiscard]] bool has_ended() { return !connection_ || connection_->has_ended(); }

@@ -92,7 +92,7 @@ void SiteDepot::drop_unneeded(const Digest& content) {
 
 std::string SiteDepot::why_not(const Digest& content) const {
   const auto found = failed_.find(content);
-  return found == failed_.end() ? "it is gone from the depot" : found->second;
+  return found == failed_.end() ? "" : found->second;
 }
 
 void SiteDepot::lacks(const std::string& content_hex) {
@@ -136,7 +136,8 @@ void SiteDepot::tell_brought() {
     for (const TaskFile& each : shared.contents) {
       all = all && has(each.content);
       if (expects(each.content)) continue;
-      failed.emplace_back(file, why_not(each.content));
+      const std::string why = why_not(each.content);
+      failed.emplace_back(file, why.empty() ? "the site could not be reached" : why);
       break;
     }
     if (!all) continue;
@@ -176,7 +177,7 @@ void SiteDepot::on(const TransferFailed& failed) {
     return;
   }
   putting_.erase(put->second);
-  failed_[put->second] = failed.why;
+  if (!failed.lost_connection) failed_[put->second] = failed.why;
   puts_.erase(put);
 }
 

@@ -40,7 +40,7 @@ class SiteDepot {
   bool need(const TaskFile& file);
   void release(const TaskFile& file);
   [[nodiscard]] bool has(const Digest& content) const { return there_.contains(content); }
-  /// It is there or on its way. Why not, says why_not().
+  /// It is there or on its way. Why not, says why_not(); empty when only the way was lost.
   [[nodiscard]] bool expects(const Digest& content) const {
     return has(content) || putting_.contains(content);
   }

@@ -112,6 +112,7 @@ class SshLauncher final : public Launcher {
     TRY(depot_.poll());
     for (auto& event : std::exchange(depot_.events(), {})) events_.push_back(std::move(event));
     hand_over_ready();
+    if (!trouble_.empty()) pause(now);
     for (auto& [id, host] : hosts_) deliver(host);
     if (&events != &events_) {
       std::ranges::move(events_, std::back_inserter(events));
@@ -197,8 +198,10 @@ class SshLauncher final : public Launcher {
       Waiting& waiting = at->second;
       std::erase_if(waiting.files, [&](const Digest& file) { return depot_.has(file); });
       HostLink& link = hosts_.at(waiting.host).link;
-      const bool lost = std::ranges::any_of(
+      const auto missing = std::ranges::find_if(
           waiting.files, [&](const Digest& file) { return !depot_.expects(file); });
+      const bool lost = missing != waiting.files.end();
+      if (lost && trouble_.empty()) trouble_ = depot_.why_not(*missing);
       if (lost || !link.up()) {
         events_.emplace_back(TaskReturned{at->first, waiting.host});
         release_files(at->first);
@@ -209,6 +212,15 @@ class SshLauncher final : public Launcher {
         continue;
       }
       at = waiting_.erase(at);
+    }
+  }
+
+  /// Whatever else is started here would fail the same way, and quickly.
+  void pause(Clock::time_point now) {
+    const std::string why = std::exchange(trouble_, {});
+    for (auto& [id, host] : hosts_) {
+      host.link.pause(now, why, heard_);
+      for (auto& event : std::exchange(heard_, {})) on_heard(host, std::move(event));
     }
   }
 
@@ -323,6 +335,7 @@ class SshLauncher final : public Launcher {
   ReadySet ready_;
   std::vector<LauncherEvent> heard_;
   std::vector<LauncherEvent> events_;
+  std::string trouble_;  ///< why files cannot be sent to the site
   std::uint64_t receipts_ = 0;
 };
 
