@@ -10,7 +10,7 @@
 #include <charconv>
 #include <cinttypes>
 #include <cstdio>
-#include <vector>
+#include <memory>
 
 #include "base/fd.hpp"
 
@@ -86,16 +86,18 @@ Digest hash_bytes(std::string_view bytes) {
 Result<Digest> hash_file(const std::filesystem::path& path, const std::function<bool()>& stop) {
   TRY_ASSIGN(const UniqueFd fd, open_file(path, O_RDONLY));
   Hasher hasher;
-  std::vector<char> buffer(std::size_t{1} << 18);
+  // Not zeroed: of many small files that would be most of the work.
+  constexpr std::size_t kPiece = std::size_t{1} << 18;
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kPiece);
   for (unsigned turn = 1;; ++turn) {
     constexpr unsigned kAskEvery = 16;  // every 4 MiB
     if (turn % kAskEvery == 0 && stop && stop())
       return fail(ErrorCode::io, path.string() + ": reading it was interrupted");
-    const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
+    const ssize_t n = ::read(fd.get(), buffer.get(), kPiece);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return fail_errno(path.string());
     if (n == 0) return hasher.digest();
-    hasher.add_raw({buffer.data(), static_cast<std::size_t>(n)});
+    hasher.add_raw({buffer.get(), static_cast<std::size_t>(n)});
   }
 }
 

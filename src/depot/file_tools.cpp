@@ -7,24 +7,24 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <vector>
+#include <memory>
 
 namespace gantry::depot {
 
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 18;
+constexpr std::size_t kReadAtOnce = std::size_t{1} << 18;
 
 /// (bytes) for all pieces of the file, in order.
 template <class Take>
 Result<> read_through(int file, const Take& take) {
-  std::vector<char> buffer(kPiece);
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kReadAtOnce);
   for (off_t at = 0;;) {
-    const ssize_t n = ::pread(file, buffer.data(), buffer.size(), at);
+    const ssize_t n = ::pread(file, buffer.get(), kReadAtOnce, at);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return fail_errno("reading a file of the depot");
     if (n == 0) return {};
-    TRY(take(std::string_view(buffer.data(), static_cast<std::size_t>(n))));
+    TRY(take(std::string_view(buffer.get(), static_cast<std::size_t>(n))));
     at += n;
   }
 }
