@@ -123,7 +123,7 @@ Result<UniqueFd> HostProbe::connect_files() {
 Result<> HostProbe::open_files(HostFacts& facts) {
   mover_ = make_stream_mover({.connect = [this] { return connect_files(); },
                               .name = site_.holder,
-                              .quota = site_.quota,
+                              .quota = 0,  // nothing that others sent is evicted for a probe
                               .first_pause = 5ms,
                               .longest_pause = 20ms});
   const auto greeted = [&] {
@@ -207,7 +207,7 @@ Result<> HostProbe::await(const Condition& condition, Duration patience, std::st
 
 void HostProbe::look() {
   std::vector<ReadySet::Wanted> wanted;
-  if (!channel_.attached()) {
+  if (to_agent_ && !channel_.attached()) {
     const auto state = to_agent_->advance();
     if (state == SshConnection::State::failed) broken_ = to_agent_->why();
     if (state == SshConnection::State::ready) {
@@ -248,6 +248,7 @@ void HostProbe::leave() {
     if (to_agent_) {  // so that nothing is written any more to what is removed
       const auto deadline = Clock::now() + kLeavePatience;
       while (!to_agent_->has_ended() && Clock::now() < deadline) ::poll(nullptr, 0, 5);
+      to_agent_.reset();
     }
     static_cast<void>(await_transfer(mover_->remove("work/" + site_.holder), kLeavePatience, ""));
     for (const Digest& content : sent_) mover_->drop(content);
