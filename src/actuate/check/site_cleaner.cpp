@@ -75,7 +75,7 @@ Result<std::string> HostCleaner::read_line(Clock::time_point deadline) {
     if (Clock::now() >= deadline) return lost("it does not answer");
     pollfd fd{socket_.get(), POLLIN, 0};
     if (::poll(&fd, 1, kTickMs) <= 0) continue;
-    std::array<char, 4096> buffer;
+    std::array<char, 4096> buffer{};
     const ssize_t n = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (n <= 0) {
