@@ -61,7 +61,7 @@ Digest Hasher::digest() const {
 }
 
 std::string Digest::hex() const {
-  std::array<char, 33> text;  // 32 digits and the end
+  std::array<char, 33> text{};  // 32 digits and the end
   std::snprintf(text.data(), text.size(), "%016" PRIx64 "%016" PRIx64, high, low);
   return text.data();
 }

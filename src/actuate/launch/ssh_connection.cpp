@@ -51,6 +51,7 @@ Result<pid_t> spawn_ssh(const std::vector<std::string>& words, int in_and_out, i
   ::posix_spawnattr_setpgroup(&attributes, 0);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (const auto& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   pid_t pid = -1;
@@ -126,7 +127,7 @@ SshConnection::State SshConnection::advance() {
 
 bool SshConnection::read_line(std::string& line) {
   if (state_ != State::connecting) return false;
-  std::array<char, 4096> buffer;
+  std::array<char, 4096> buffer{};
   const ssize_t n = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT | MSG_PEEK);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return false;
   if (n <= 0) {
@@ -192,7 +193,7 @@ SshConnection::State SshConnection::fail_with(std::string why) {
 
 std::string SshConnection::why() {
   if (!why_.empty()) return why_;
-  std::array<char, 1024> buffer;
+  std::array<char, 1024> buffer{};
   for (ssize_t n = 0; (n = ::read(errors_.get(), buffer.data(), buffer.size())) > 0;) {
     said_.append(buffer.data(), static_cast<std::size_t>(n));
     if (said_.size() > kMaxSaid) said_.erase(0, said_.size() - kMaxSaid);

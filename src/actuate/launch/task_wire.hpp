@@ -16,11 +16,11 @@ TaskKey from_wire(const agent::AttemptKey& key);
 /// Without its tag.
 agent::Start to_wire(const TaskKey& key, const Task& task);
 /// REQUIRES: knows_cause().
-AttemptReport from_wire(agent::Ended&& ended);
+AttemptReport from_wire(agent::Ended&& m);
 bool knows_cause(const agent::Ended& ended);
 
 /// What the agent gives back with a task's end.
-std::string to_tag(const Fingerprint& fingerprint);
+std::string to_tag(const Fingerprint& f);
 Fingerprint from_tag(std::string_view tag);
 
 }  // namespace gantry
