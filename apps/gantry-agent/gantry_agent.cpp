@@ -3,6 +3,8 @@
 //   is
 //                                           ready); tasks' inputs are in the depot below SCRATCH
 //   gantry-agent relay STATE_DIR SCRATCH    joins standard input and output to such an agent
+//   gantry-agent pilot STATE_DIR SCRATCH    serves in the foreground, as a job of a batch system
+//   gantry-agent reach STATE_DIR            joins standard input and output to such a pilot
 //   gantry-agent files SCRATCH              takes and gives files on standard input and output
 //   gantry-agent clean SCRATCH HOLDER own|all   removes what is there, when told to
 
@@ -19,6 +21,7 @@
 #include <string_view>
 
 #include "agent/agent.hpp"
+#include "agent/pilot.hpp"
 #include "agent/relay.hpp"
 #include "depot/depot.hpp"
 #include "depot/file_server.hpp"
@@ -93,18 +96,19 @@ gantry::agent::Staging check_inputs(const std::filesystem::path& scratch,
   return found;
 }
 
+gantry::agent::SandboxKeeper keeper_of(const std::filesystem::path& scratch) {
+  using gantry::agent::Start;
+  return {[scratch](const Start& start) { return stage_inputs(scratch, start); },
+          [scratch](const Start& start) { return check_inputs(scratch, start); }};
+}
+
 int serve(int argc, char** argv) {
   forget_caller();
   gantry::UniqueFd ready(::fcntl(3, F_GETFD) >= 0 ? 3 : ::open("/dev/null", O_WRONLY | O_CLOEXEC));
   ::fcntl(ready.get(), F_SETFD, FD_CLOEXEC);
   become_daemon();
   gantry::agent::AgentConfig config{argv[1], argv[2]};
-  if (argc == 4) {
-    const std::filesystem::path scratch = argv[3];
-    using gantry::agent::Start;
-    config.keeper.stage = [scratch](const Start& start) { return stage_inputs(scratch, start); };
-    config.keeper.check = [scratch](const Start& start) { return check_inputs(scratch, start); };
-  }
+  if (argc == 4) config.keeper = keeper_of(argv[3]);
   return status_of(gantry::agent::serve(config, std::move(ready)));
 }
 
@@ -114,6 +118,18 @@ int relay(char** argv) {
   const auto scratch = std::filesystem::canonical(argv[3]);
   return status_of(gantry::agent::relay(state, {"/proc/self/exe", {scratch.string()}}, STDIN_FILENO,
                                         STDOUT_FILENO));
+}
+
+int pilot(char** argv) {
+  const auto state = std::filesystem::absolute(argv[2]).lexically_normal();
+  const auto scratch = std::filesystem::canonical(argv[3]);
+  forget_caller();
+  return status_of(gantry::agent::serve_as_pilot(state, keeper_of(scratch)));
+}
+
+int reach(const char* state) {
+  ::signal(SIGPIPE, SIG_IGN);
+  return status_of(gantry::agent::reach_pilot(state, STDIN_FILENO, STDOUT_FILENO));
 }
 
 int serve_files(const char* scratch) {
@@ -132,6 +148,8 @@ int main(int argc, char** argv) {
   try {
     const std::string_view mode = argc > 1 ? argv[1] : "";
     if (argc == 3 && mode == "files") return serve_files(argv[2]);
+    if (argc == 3 && mode == "reach") return reach(argv[2]);
+    if (argc == 4 && mode == "pilot") return pilot(argv);
     if (argc == 4 && mode == "relay") return relay(argv);
     if (argc == 5 && mode == "clean") return clean(argv);
     if (argc == 3 || argc == 4) return serve(argc, argv);

@@ -100,6 +100,9 @@ class Launcher {
   /// not wait in open().
   [[nodiscard]] virtual bool settled() const { return true; }
 
+  /// Hosts may appear of which nobody knows yet: jobs that wait in the queue of a batch system.
+  [[nodiscard]] virtual bool expects_hosts() const { return false; }
+
   /// Hands a task over. The agent queues it until the host has room. `key` must not have been used
   /// before, unless it was returned (TaskReturned). `fingerprint` comes back with the report.
   /// Two attempts of one task may be there at once, on different hosts: neither may write where the

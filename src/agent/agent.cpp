@@ -67,6 +67,7 @@ Result<> Agent::recover() {
 }
 
 Result<> Agent::listen() {
+  if (config_.heeds_signals) TRY(watch_signals());
   TRY_ASSIGN(listener_, listen_on(config_.dir, kSocketName));
   return poller_.add(listener_.get(), kListenToken);
 }
@@ -93,18 +94,23 @@ Result<> Agent::loop() {
 /// Idle and alone: the slot logs hold what gantry does not know yet. Reports that the disk had no
 /// room for are kept here until it has, or until somebody takes them.
 bool Agent::may_leave(SteadyClock::time_point now) {
-  if (gantry_ || queue_.running() > 0) return false;
+  if (is_stopping()) return may_stop(now);
+  if (gantry_ || queue_.running() > 0) {
+    busy_at_ = now;
+    return false;
+  }
   if (std::any_of(newcomers_.begin(), newcomers_.end(),
                   [](const auto& stream) { return !!stream; }))
     return false;
   if (!was_served_ && now - born_ < kPatience) return false;
+  if (now - busy_at_ < config_.lingers) return false;
   if (book_.in_memory_only() == 0 || book_.save(unsaved_path())) return true;
   return ::access(config_.dir.c_str(), F_OK) != 0;  // somebody removed it: nobody will ask for them
 }
 
 std::chrono::milliseconds Agent::time_to_wait(SteadyClock::time_point now) const {
   const auto due = std::min(flush_at_, load_at_);
-  if (due == kNotNow) return gantry_ && queue_.running() == 0 ? -1ms : kLookEvery;
+  if (due == kNotNow) return gantry_ && !is_stopping() && queue_.running() == 0 ? -1ms : kLookEvery;
   const auto wait = std::chrono::ceil<std::chrono::milliseconds>(due - now);
   return std::clamp<std::chrono::milliseconds>(wait, 0ms, kLookEvery);
 }
@@ -127,6 +133,8 @@ void Agent::on_event(std::uint64_t token) {
     accept_newcomer();
   } else if (token == kGantryToken) {
     serve_gantry();
+  } else if (token == kStopToken) {
+    on_stop_signal();
   } else if (token >= kNewcomerToken) {
     serve_newcomer(static_cast<std::size_t>(token - kNewcomerToken));
   } else {

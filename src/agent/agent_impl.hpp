@@ -41,6 +41,7 @@ class Agent {
   static constexpr std::uint64_t kGantryToken = ~std::uint64_t{0} - 1;
   static constexpr std::size_t kNewcomers = 8;  ///< at once; one more takes the oldest one's place
   static constexpr std::uint64_t kNewcomerToken = kGantryToken - kNewcomers;
+  static constexpr std::uint64_t kStopToken = kNewcomerToken - 1;
 
   [[nodiscard]] bool may_leave(SteadyClock::time_point now);
   [[nodiscard]] std::chrono::milliseconds time_to_wait(SteadyClock::time_point now) const;
@@ -63,6 +64,12 @@ class Agent {
   void on_start(const Frame& frame);
   void on_cancel(const AttemptKey& key);
   void on_recall();
+  // The end, when a signal asks for it.
+  Result<> watch_signals();
+  void on_stop_signal();
+  [[nodiscard]] std::string unless_stopped(const Started& started, std::string body);
+  [[nodiscard]] bool is_stopping() const { return stop_at_ != kNotNow; }
+  [[nodiscard]] bool may_stop(SteadyClock::time_point now);
   // Tasks.
   void dispatch();
   void begin(Start start);
@@ -82,6 +89,7 @@ class Agent {
   UniqueFd lock_;
   Poller poller_;
   UniqueFd listener_;
+  UniqueFd signals_;
   std::array<FrameStream, kNewcomers> newcomers_;  ///< have not said hello yet
   std::size_t next_newcomer_ = 0;
   FrameStream gantry_;
@@ -89,6 +97,8 @@ class Agent {
   SteadyClock::time_point flush_at_ = kNotNow;  ///< when the news must be sent
   SteadyClock::time_point looked_for_stopped_ = born_;
   SteadyClock::time_point load_at_ = kNotNow;  ///< when gantry is told what the host has left
+  SteadyClock::time_point busy_at_ = born_;    ///< when there last was a gantry or a running task
+  SteadyClock::time_point stop_at_ = kNotNow;  ///< at the latest, while it ends
   LoadReporter load_;
   bool was_served_ = false;
   bool crowded_ = false;  ///< no more slots can be made; until one is free

@@ -24,18 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<> make_directories(const fs::path& state_dir) {
-  std::error_code error;
-  for (const char* name : {"agent", "output"}) {
-    const fs::path path = state_dir / name;
-    fs::create_directories(path, error);
-    if (error) return fail(ErrorCode::io, path.string() + ": " + error.message());
-  }
-  if (::chmod((state_dir / "agent").c_str(), 0700) != 0)
-    return fail_errno((state_dir / "agent").string());
-  return {};
-}
-
 /// The text that the agent writes when it is ready ("ok") or has failed.
 Result<std::string> read_word(int fd) {
   std::string word;
@@ -70,7 +58,7 @@ Result<std::optional<UniqueFd>> await_agent(int ready, const fs::path& agent_dir
 /// A connection if there is one already, to whichever agent.
 Result<std::optional<UniqueFd>> start_agent(const fs::path& state_dir,
                                             const AgentProgram& program) {
-  TRY(make_directories(state_dir));
+  TRY(make_state_folders(state_dir));
   const fs::path log = state_dir / "agent" / "agent.log";
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe");
@@ -112,6 +100,18 @@ Result<std::optional<UniqueFd>> start_agent(const fs::path& state_dir,
 }
 
 }  // namespace
+
+Result<> make_state_folders(const fs::path& state_dir) {
+  std::error_code error;
+  for (const char* name : {"agent", "output"}) {
+    const fs::path path = state_dir / name;
+    fs::create_directories(path, error);
+    if (error) return fail(ErrorCode::io, path.string() + ": " + error.message());
+  }
+  if (::chmod((state_dir / "agent").c_str(), 0700) != 0)
+    return fail_errno((state_dir / "agent").string());
+  return {};
+}
 
 Result<UniqueFd> connect_agent(const std::filesystem::path& state_dir,
                                const AgentProgram& program) {

@@ -16,6 +16,9 @@ struct AgentProgram {
   std::vector<std::string> options{};  ///< behind the folders that it serves
 };
 
+/// Folders for an agent that is to serve `state_dir`, the private ones for this user only.
+Result<> make_state_folders(const std::filesystem::path& state_dir);
+
 /// A connection to the agent that serves `state_dir`; starts one when there is none.
 Result<UniqueFd> connect_agent(const std::filesystem::path& state_dir, const AgentProgram& program);
 

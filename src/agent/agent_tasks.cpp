@@ -81,6 +81,10 @@ void Agent::on_hello(Hello hello) {
 void Agent::on_start(const Frame& frame) {
   auto start = decode_start(frame.body);
   if (!start) return drop_gantry();
+  if (is_stopping()) {
+    encode(gantry_.outbox(), Returned{start->key});
+    return note_news();
+  }
   queue_.push(std::move(*start));
 }
 
@@ -231,7 +235,8 @@ void Agent::serve_slot(std::size_t index) {
     }
     if (frame->type != MessageType::ended || !slot.busy) continue;
     const bool logged = Decoder(frame->body).u64() != 0;
-    end_task(index, std::string(frame->body), logged ? Kept::in_slot_log : Kept::nowhere);
+    end_task(index, unless_stopped(slot.current, std::string(frame->body)),
+             logged ? Kept::in_slot_log : Kept::nowhere);
   }
   if (slot.stream.broken()) on_slot_died(index);
 }

@@ -50,8 +50,12 @@ class Pipe {
 Result<> relay(const std::filesystem::path& state_dir, const AgentProgram& program, int in,
                int out) {
   TRY_ASSIGN(const UniqueFd agent, connect_agent(state_dir, program));
-  Pipe up(in, agent.get());
-  Pipe down(agent.get(), out);
+  return join(in, out, agent.get());
+}
+
+Result<> join(int in, int out, int peer) {
+  Pipe up(in, peer);
+  Pipe down(peer, out);
   for (;;) {
     std::array fds{up.wanted(), down.wanted()};
     if (::poll(fds.data(), fds.size(), -1) < 0) {

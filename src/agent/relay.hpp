@@ -12,4 +12,7 @@ namespace gantry::agent {
 Result<> relay(const std::filesystem::path& state_dir, const AgentProgram& program, int in,
                int out);
 
+/// Passes what comes from `in` to `peer` and what comes from there to `out`, until one closes.
+Result<> join(int in, int out, int peer);
+
 }  // namespace gantry::agent

@@ -30,7 +30,8 @@ namespace {
     give_up("cannot connect the output");
   }
   if (::chdir(request.workdir.c_str()) != 0) give_up("cannot enter the working directory");
-  for (const int changed : {SIGPIPE, SIGXFSZ, SIGCHLD}) ::signal(changed, SIG_DFL);
+  for (const int changed : {SIGPIPE, SIGXFSZ, SIGCHLD, SIGTERM, SIGUSR1, SIGUSR2})
+    ::signal(changed, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -65,6 +65,16 @@ RemoteSite remote_site(const GridSite& site, SiteId id, std::uint32_t& next_host
   remote.ssh_config = site.ssh_config;
   remote.scratch = site.scratch;
   remote.quota = site.depot;
+  if (lends_by_jobs(site.access)) {
+    const GridBatch& batch = site.batch;
+    remote.batch = BatchAccess{
+        .system = site.access == SiteAccess::slurm ? BatchSystem::slurm : BatchSystem::sge,
+        .login = batch.login,
+        .request = {.queue = batch.queue,
+                    .account = batch.account,
+                    .walltime = batch.walltime,
+                    .directives = batch.directives}};
+  }
   return remote;
 }
 

@@ -54,13 +54,10 @@ Session::Session(const Sweep& sweep, const Options& options, const Observer& obs
 
 Result<Summary> Session::run(Opened opened) {
   TRY(take_in(std::move(opened)));
-  if (const auto why = run_.engine.unplaceable(); !why.empty()) {
+  if (const auto why = run_.engine.unplaceable(); !why.empty() && !launcher_.expects_hosts()) {
     launcher_.close();
     if (run_.is_new) TRY(store_.remove_run(run_.id));  // as if it had never been asked for
-    return sweep_.fail_at_resources(
-        why, host_names_.empty() ? "none of the grid's hosts could be reached; 'home: {hosts: 1}' "
-                                   "in the grid file uses this machine"
-                                 : "ask for less in 'resources:'; for cores, -j may allow more");
+    return refuse(why);
   }
   TRY(store_.mark_driven(run_.id));
   tell_outdated();
@@ -71,11 +68,22 @@ Result<Summary> Session::run(Opened opened) {
     if (run_.engine.finished()) break;
     TRY(step());
     on_stop_signals();
+    if (host_names_.empty() && !launcher_.expects_hosts()) break;  // none ever came
   }
   TRY(commit(true));
   show_progress();
   launcher_.close();
+  if (const auto why = run_.engine.unplaceable();
+      host_names_.empty() && !why.empty() && !run_.engine.finished() && stops_ == 0)
+    return refuse(why);
   return summary();
+}
+
+tl::unexpected<Error> Session::refuse(const std::string& why) const {
+  return sweep_.fail_at_resources(
+      why, host_names_.empty() ? "none of the grid's hosts could be reached; 'home: {hosts: 1}' "
+                                 "in the grid file uses this machine"
+                               : "ask for less in 'resources:'; for cores, -j may allow more");
 }
 
 Result<> Session::take_in(Opened opened) {

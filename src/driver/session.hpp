@@ -39,6 +39,8 @@ class Session {
 
  private:
   using Inputs = std::vector<ContentCache::Used>;
+  /// No host can take some task.
+  [[nodiscard]] tl::unexpected<Error> refuse(const std::string& why) const;
   Result<> take_in(Opened opened);
   Result<> step();
   Result<> wait();

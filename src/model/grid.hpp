@@ -40,8 +40,22 @@ struct GridHosts {
 
 /// How a site is really reached.
 enum class SiteAccess : std::uint8_t {
-  none,  ///< it is only described: for plans
-  ssh,   ///< every host by ssh
+  none,   ///< it is only described: for plans
+  ssh,    ///< every host by ssh
+  slurm,  ///< its login host by ssh; its hosts are jobs of Slurm
+  sge,    ///< the same, of Grid Engine
+};
+[[nodiscard]] inline bool lends_by_jobs(SiteAccess access) {
+  return access == SiteAccess::slurm || access == SiteAccess::sge;
+}
+
+/// What is asked of a batch system for each job.
+struct GridBatch {
+  std::string login;    ///< as ssh knows it
+  std::string queue{};  ///< or partition; empty: the system's default
+  std::string account{};
+  Duration walltime{0};                   ///< 0: the system's default
+  std::vector<std::string> directives{};  ///< further options
 };
 
 struct GridSite {
@@ -53,6 +67,7 @@ struct GridSite {
   std::string user{};        ///< for ssh; empty: as ssh knows it
   std::string ssh_config{};  ///< another file than ~/.ssh/config
   std::string scratch{};     ///< folder for Gantry's files there
+  GridBatch batch{};         ///< when lends_by_jobs(access)
 };
 
 enum class LinkSharing : std::uint8_t {

@@ -11,6 +11,7 @@
 #include "model/decimal.hpp"
 #include "model/quantity.hpp"
 #include "model/suggest.hpp"
+#include "spec/grid_access.hpp"
 #include "spec/node_reader.hpp"
 
 namespace gantry::spec {
@@ -23,15 +24,15 @@ constexpr std::uint64_t kMaxSlots = 100'000;    ///< of a host
 constexpr std::uint64_t kMaxStreams = 10'000;
 constexpr double kLeastSpeed = 1e-6;  ///< with less nothing would ever end
 constexpr double kMostSpeed = 1e6;
-constexpr std::size_t kMaxText = 1000;
 
 constexpr std::array<std::string_view, 2> kGridKeys{"sites", "links"};
-constexpr std::array<std::string_view, 13> kSiteKeys{
-    "hosts", "slots", "speed", "memory", "availability", "queue_wait", "lent_for",
-    "depot", "link",  "via",   "user",   "ssh_config",   "scratch"};
+constexpr std::uint64_t kMaxPilots = 1000;
+constexpr std::array<std::string_view, 20> kSiteKeys{
+    "hosts",     "slots", "speed",   "memory",   "availability", "queue_wait", "lent_for",
+    "depot",     "link",  "via",     "user",     "ssh_config",   "scratch",    "login",
+    "partition", "queue", "account", "walltime", "pilots",       "directives"};
 /// Of links that nobody described: an ordinary network, until files have gone over it.
 constexpr double kAssumedBandwidth = 12.5e6;
-constexpr std::string_view kDefaultScratch = "~/.gantry-site";
 constexpr std::array<std::string_view, 8> kHostKeys{
     "name", "count", "slots", "speed", "memory", "availability", "queue_wait", "lent_for"};
 constexpr std::array<std::string_view, 6> kLinkKeys{"between", "bandwidth", "latency",
@@ -71,24 +72,11 @@ class GridFileReader {
       if (name.text == kHomeSite) TRY(read_site(name, site, 0));
     for (const auto& [name, site] : node.entries) {
       if (name.text == kHomeSite) continue;
-      TRY(check_name(name, "site"));
+      TRY(check_grid_name(reader_, name, "site"));
       grid_.sites.push_back({name.text, 0, {}, name.mark});
       TRY(read_site(name, site, static_cast<std::uint32_t>(grid_.sites.size() - 1)));
     }
     return {};
-  }
-
-  Result<> check_name(const SourceText& name, std::string_view what) const {
-    const bool good = !name.text.empty() && name.text.size() <= 100 &&
-                      !name.text.starts_with('-') && !name.text.starts_with('.') &&
-                      std::ranges::all_of(name.text, [](char c) {
-                        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' ||
-                               c == '_' || c == '.';
-                      });
-    if (good) return {};
-    return reader_.error(
-        name.mark, fmt::format("'{}' is no name for a {}", name.text, what),
-        "use letters, digits, '-', '_' and '.', with a letter, digit or '_' first");
   }
 
   Result<> read_site(const SourceText& name, const YamlNode& node, std::uint32_t index) {
@@ -100,12 +88,14 @@ class GridFileReader {
                              "give the depot to another site");
       TRY_ASSIGN(grid_.sites[index].depot, bytes(*depot, "depot"));
     }
-    TRY(read_access(node, name, index));
+    TRY(read_site_access(reader_, node, base_dir_, grid_.sites[index]));
     GridHosts common;
     common.name = name.text + "-";
     TRY(read_host_keys(node, common));
     if (const YamlNode* hosts = NodeReader::find(node, "hosts"))
       TRY(read_hosts(*hosts, common, grid_.sites[index]));
+    if (lends_by_jobs(grid_.sites[index].access))
+      TRY(read_pilots(node, common, grid_.sites[index]));
     if (const YamlNode* link = NodeReader::find(node, "link")) {
       if (index == 0)
         return reader_.error(link->mark(), "home has no link to itself", "remove this 'link'");
@@ -124,38 +114,15 @@ class GridFileReader {
     return {};
   }
 
-  Result<> read_access(const YamlNode& node, const SourceText& name, std::uint32_t index) {
-    GridSite& site = grid_.sites[index];
-    if (const YamlNode* via = NodeReader::find(node, "via")) {
-      TRY_ASSIGN(const auto text, reader_.text(*via, "via"));
-      if (text.text != "ssh") return reader_.wrong_type(*via, "via", "'ssh'");
-      if (index == 0)
-        return reader_.error(via->mark(), "home is this machine: it is reached by nothing",
-                             "give 'via' to another site");
-      site.access = SiteAccess::ssh;
-      site.scratch = kDefaultScratch;
+  /// Jobs of a batch site: as many hosts, for as long as a job may take.
+  Result<> read_pilots(const YamlNode& node, GridHosts hosts, GridSite& site) {
+    if (const YamlNode* pilots = NodeReader::find(node, "pilots")) {
+      TRY_ASSIGN(const auto count, reader_.count(*pilots, "pilots", 1, kMaxPilots));
+      hosts.count = static_cast<std::uint32_t>(count);
     }
-    for (const auto& [key, value] :
-         {std::pair("user", &site.user), std::pair("ssh_config", &site.ssh_config),
-          std::pair("scratch", &site.scratch)}) {
-      const YamlNode* given = NodeReader::find(node, key);
-      if (given == nullptr) continue;
-      if (site.access == SiteAccess::none)
-        return reader_.error(given->mark(), fmt::format("'{}' says nothing without 'via'", key),
-                             fmt::format("add via: ssh to site '{}'", name.text));
-      TRY_ASSIGN(const auto text, reader_.text(*given, key));
-      const bool plain = std::ranges::all_of(
-          text.text, [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != 127; });
-      if (text.text.empty() || text.text.size() > kMaxText || !plain || text.text.starts_with('-'))
-        return reader_.error(text.mark, fmt::format("'{}' cannot be used as '{}'", text.text, key));
-      *value = text.text;
-    }
-    if (!site.ssh_config.empty() && !site.ssh_config.starts_with('~'))
-      site.ssh_config = (base_dir_ / site.ssh_config).string();
-    if (!site.scratch.empty() && !site.scratch.starts_with('/') && !site.scratch.starts_with("~/"))
-      return reader_.error(NodeReader::find(node, "scratch")->mark(),
-                           "a scratch folder begins with / or ~/");
-    return {};
+    hosts.slots_declared = true;
+    if (hosts.lent_for == Duration(0)) hosts.lent_for = site.batch.walltime;
+    return add_hosts(node, std::move(hosts), site);
   }
 
   Result<> read_hosts(const YamlNode& node, const GridHosts& common, GridSite& site) {
@@ -171,7 +138,7 @@ class GridFileReader {
       if (item.is_scalar()) {
         GridHosts host = common;
         TRY_ASSIGN(const auto text, reader_.text(item, "hosts"));
-        TRY(check_name(text, "host"));
+        TRY(check_grid_name(reader_, text, "host"));
         host.name = text.text;
         TRY(add_hosts(item, std::move(host), site));
         continue;
@@ -183,7 +150,7 @@ class GridFileReader {
       hosts.name += std::to_string(site.hosts.size() + 1);
       if (const YamlNode* name = NodeReader::find(item, "name")) {
         TRY_ASSIGN(const auto text, reader_.text(*name, "name"));
-        TRY(check_name(text, "host"));
+        TRY(check_grid_name(reader_, text, "host"));
         hosts.name = text.text;
       }
       if (const YamlNode* count = NodeReader::find(item, "count")) {

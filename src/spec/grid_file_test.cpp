@@ -78,6 +78,77 @@ TEST(GridFile, FindsTracesBesideTheFile) {
   EXPECT_EQ(grid->sites[0].hosts.at(0).availability, (dir / "cpu.csv").string());
 }
 
+TEST(GridFile, KnowsClustersAndTheJobsThatAreTheirHosts) {
+  const auto grid = parse_grid(
+      "sites:\n"
+      "  c: {via: slurm, login: head, partition: 'a,b', account: phys, walltime: 1h, pilots: 3,\n"
+      "      slots: 4, speed: 2, user: me, directives: [--mem=4G, '-C fast']}\n"
+      "  g: {via: sge, login: g1, queue: all.q}\n",
+      "g.yaml", "/tmp");
+  ASSERT_TRUE(grid) << grid.error().message;
+  const GridSite& slurm = grid->sites[1];
+  EXPECT_EQ(slurm.access, SiteAccess::slurm);
+  EXPECT_EQ(slurm.batch.login, "head");
+  EXPECT_EQ(slurm.batch.queue, "a,b");
+  EXPECT_EQ(slurm.batch.account, "phys");
+  EXPECT_EQ(slurm.batch.walltime, std::chrono::hours(1));
+  EXPECT_EQ(slurm.batch.directives, (std::vector<std::string>{"--mem=4G", "-C fast"}));
+  EXPECT_EQ(slurm.scratch, "~/.gantry-site");
+  EXPECT_EQ(slurm.user, "me");
+  ASSERT_EQ(slurm.hosts.size(), 1U);
+  EXPECT_EQ(slurm.hosts[0].count, 3U);
+  EXPECT_EQ(host_name(slurm.hosts[0], 2), "c-3");
+  EXPECT_EQ(slurm.hosts[0].slots, 4U);
+  EXPECT_EQ(slurm.hosts[0].lent_for, std::chrono::hours(1));
+  const GridSite& sge = grid->sites[2];
+  EXPECT_EQ(sge.access, SiteAccess::sge);
+  EXPECT_EQ(sge.batch.queue, "all.q");
+  EXPECT_EQ(host_name(sge.hosts.at(0), 0), "g-1");
+  EXPECT_EQ(sge.hosts[0].slots, 1U);
+  EXPECT_TRUE(sge.hosts[0].slots_declared);
+}
+
+TEST(GridFile, SaysWhatIsWrongWithACluster) {
+  struct Wrong {
+    std::string site;
+    std::string where;  ///< what the message points at
+    std::string message;
+    std::string hint{};
+  };
+  const std::string before = "sites: {c: ";
+  for (const Wrong& wrong : std::vector<Wrong>{
+           {"{via: pbs}", "pbs", "'via' must be 'ssh', 'slurm' or 'sge'"},
+           {"{via: slurm, login: -oProxyCommand=x}", "-oProxyCommand=x",
+            "'-oProxyCommand=x' is no name for a host"},
+           {"{via: slurm, login: h, queue: all.q}", "all.q", "Slurm has partitions",
+            "say partition: NAME"},
+           {"{via: sge, login: h, partition: all.q}", "all.q", "Grid Engine has queues",
+            "say queue: NAME"},
+           {"{via: slurm, login: h, partition: -x}", "-x", "'-x' cannot be used as 'partition'"},
+           {"{via: slurm, login: h, account: a b}", "a b", "'a b' cannot be used as 'account'"},
+           {"{via: slurm, login: h, walltime: 1s}", "1s", "a walltime is a minute at least"},
+           {"{via: slurm, login: h, hosts: 2}", "2",
+            "the hosts of a batch system are its own affair"},
+           {"{via: slurm, login: h, pilots: 0}", "0", "'pilots' must be"},
+           {"{via: slurm, login: h, directives: [x]}", "x]", "'x' is no option of sbatch"},
+           {"{via: sge, login: h, directives: [\"-l\\nx\"]}", "\"-l",
+            "'-l\nx' is no option of qsub"},
+           {"{via: ssh, hosts: [h], pilots: 2}", "2",
+            "'pilots' says nothing without a batch system",
+            "add via: slurm or via: sge to site 'c'"}}) {
+    const auto grid = parse_grid(before + wrong.site + "}", "g.yaml", "/tmp");
+    ASSERT_FALSE(grid) << wrong.site;
+    const auto column = before.size() + wrong.site.find(wrong.where) + 1;
+    const std::string expected = "g.yaml:1:" + std::to_string(column) + ": " + wrong.message;
+    EXPECT_TRUE(grid.error().message.starts_with(expected))
+        << grid.error().message << "\nnot " << expected;
+    EXPECT_TRUE(wrong.hint.empty() || grid.error().hint == wrong.hint) << grid.error().hint;
+  }
+  const auto no_login = parse_grid("sites: {c: {via: slurm}}", "g.yaml", "/tmp");
+  ASSERT_FALSE(no_login);
+  EXPECT_EQ(no_login.error().message, "g.yaml:1:9: site 'c' has no 'login'");
+}
+
 class GridErrors : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(GridErrors, Says) {

@@ -26,8 +26,10 @@ std::string rate_text(double rate) {
 std::string hosts_of(const SitePlan& site) {
   const bool alike = std::ranges::all_of(
       site.hosts, [&](const HostPlan& host) { return host.speed == site.hosts[0].speed; });
-  if (site.head && alike)
-    return fmt::format("    hosts: {}\n    speed: {}\n", site.hosts.size(), site.hosts[0].speed);
+  if (site.head) {  // which of them a job gets nobody knows
+    const auto slowest = std::ranges::min_element(site.hosts, {}, &HostPlan::speed);
+    return fmt::format("    pilots: {}\n    speed: {}\n", site.hosts.size(), slowest->speed);
+  }
   std::string list;
   for (const auto& host : site.hosts) {
     if (!list.empty()) list += ", ";

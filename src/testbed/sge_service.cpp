@@ -109,6 +109,7 @@ class SgeSetup {
       TRY(tell("-Ae", sge_exec_host_text(host.name)));
     }
     TRY(tell("-Ahgrp", sge_host_group_text(site_)));
+    TRY(tell("-Ap", sge_parallel_environment_text()));
     return tell("-Aq", sge_queue_text(site_));
   }
 

@@ -102,6 +102,21 @@ std::string sge_host_group_text(const SitePlan& site) {
   return text + "\n";
 }
 
+std::string sge_parallel_environment_text() {
+  return "pe_name smp\n"
+         "slots 9999\n"
+         "user_lists NONE\n"
+         "xuser_lists NONE\n"
+         "start_proc_args NONE\n"
+         "stop_proc_args NONE\n"
+         "allocation_rule $pe_slots\n"  // all on one host
+         "control_slaves FALSE\n"
+         "job_is_first_task TRUE\n"
+         "urgency_slots min\n"
+         "accounting_summary FALSE\n"
+         "qsort_args NONE\n";
+}
+
 std::string sge_queue_text(const SitePlan& site) {
   std::string text = fmt::format(
       "qname all.q\n"
@@ -116,7 +131,7 @@ std::string sge_queue_text(const SitePlan& site) {
       "processors UNDEFINED\n"
       "qtype BATCH INTERACTIVE\n"
       "ckpt_list NONE\n"
-      "pe_list NONE\n"
+      "pe_list smp\n"
       "rerun FALSE\n"
       "slots {}\n"
       "tmpdir /tmp\n"

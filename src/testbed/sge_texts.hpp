@@ -15,6 +15,8 @@ std::string sge_configuration_text(const std::string& debian, const std::string&
 std::string sge_scheduler_text();
 std::string sge_exec_host_text(const std::string& host);
 std::string sge_host_group_text(const SitePlan& site);
+/// The parallel environment smp: several slots of one host.
+std::string sge_parallel_environment_text();
 /// The queue all.q, on all hosts.
 std::string sge_queue_text(const SitePlan& site);
 

@@ -121,8 +121,8 @@ TEST(TestbedTexts, BatchSitesHaveAHead) {
   const TestbedFiles files{"/d"};
   const auto grid = grid_text(plan, files);
   EXPECT_THAT(grid,
-              HasSubstr("    via: slurm\n    login: c1\n    partition: debug\n    hosts: 2\n"));
-  EXPECT_THAT(grid, HasSubstr("    via: sge\n    login: g1\n    queue: all.q\n    hosts: 1\n"));
+              HasSubstr("    via: slurm\n    login: c1\n    partition: debug\n    pilots: 2\n"));
+  EXPECT_THAT(grid, HasSubstr("    via: sge\n    login: g1\n    queue: all.q\n    pilots: 1\n"));
   EXPECT_THAT(ssh_config_text(plan, files), HasSubstr("Host c1\n  HostName 10.231.1.1\n"));
   EXPECT_THAT(hosts_text(plan), HasSubstr("10.231.1.1 c1\n10.231.1.11 c1h1\n"));
   EXPECT_THAT(batch_environment(plan, plan.sites[0]),

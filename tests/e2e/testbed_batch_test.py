@@ -8,7 +8,7 @@ class BatchTest(gantry_test.TestCase):
     def test_both_take_jobs_side_by_side_and_go_without_a_trace(self):
         with testbed.up(self, testbed.BATCH_SITES) as grid:
             text = grid.grid.read_text()
-            for line in ("via: slurm", "login: c1", "partition: debug", "via: sge", "login: g1", "queue: all.q", "hosts: 2"):
+            for line in ("via: slurm", "login: c1", "partition: debug", "via: sge", "login: g1", "queue: all.q", "pilots: 2"):
                 self.assertIn(f"    {line}\n", text)
             slurm = grid.ssh("c1", "srun --nodes=2 --ntasks-per-node=1 hostname")
             self.assertEqual(sorted(slurm.stdout.split()), ["c1h1", "c1h2"], slurm)

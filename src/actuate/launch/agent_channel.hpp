@@ -28,6 +28,8 @@ class AgentChannel {
   /// The agent has told what runs and every report that nobody has acknowledged.
   [[nodiscard]] bool is_open() const { return welcomed_ && reports_expected_ == 0; }
   [[nodiscard]] HostId host() const { return host_; }
+  /// Nothing was handed over or runs there that it has not reported.
+  [[nodiscard]] bool is_idle() const { return outstanding_.empty(); }
 
   /// False, and a report that says so, when no agent could be told of this task.
   bool start(const agent::Start& start);

@@ -52,6 +52,12 @@ class AllSites final : public Launcher {
     return true;
   }
 
+  [[nodiscard]] bool expects_hosts() const override {
+    for (std::size_t i = 0; i < sites_.size(); ++i)
+      if (!lost_.contains(i) && sites_[i].launcher->expects_hosts()) return true;
+    return false;
+  }
+
   void start(const TaskKey& key, HostId host, const Task& task, const Fingerprint& fingerprint,
              const std::vector<TaskFile>& files) override {
     of(host).start(key, host, task, fingerprint, files);

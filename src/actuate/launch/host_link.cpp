@@ -36,7 +36,7 @@ HostLink::HostLink(const RemoteSite& site, const RemoteHost& host, const AgentBi
                 .load_every_ns = std::chrono::nanoseconds(kSignsOfLife).count()}) {}
 
 void HostLink::poll(Clock::time_point now, std::vector<LauncherEvent>& events) {
-  if (state_ == State::down && now >= try_at_) connect(now, events);
+  if (state_ == State::down && lent_ && now >= try_at_) connect(now, events);
   if (state_ == State::connecting) {
     switch (connection_->advance()) {
       case SshConnection::State::connecting:
@@ -58,8 +58,10 @@ void HostLink::poll(Clock::time_point now, std::vector<LauncherEvent>& events) {
 
 void HostLink::connect(Clock::time_point now, std::vector<LauncherEvent>& events) {
   heard_at_ = now;
-  auto begun = SshConnection::begin(site_.target(host_), binary_,
-                                    {"relay", host_folder(site_, host_.name), "."});
+  const std::string folder = host_folder(site_, host_.name);
+  using Words = std::vector<std::string>;
+  const Words words = site_.batch ? Words{"reach", folder} : Words{"relay", folder, "."};
+  auto begun = SshConnection::begin(site_.target(host_), binary_, words);
   if (!begun) return lose(now, begun.error().message, events);
   connection_ = std::move(*begun);
   state_ = State::connecting;
@@ -100,7 +102,7 @@ void HostLink::lose(Clock::time_point now, const std::string& why,
       why.substr(why.find_last_of('\n', why.size() - std::min<std::size_t>(why.size(), 2)) + 1);
   while (!reason.empty() && (reason.back() == '\n' || reason.back() == '\r')) reason.pop_back();
   if (reason.empty()) reason = "the connection broke off";
-  const std::string hint = connection_hint(reason, host_.name);
+  const std::string hint = connection_hint(reason, site_.target(host_).host);
   const std::string text = fmt::format("{} ({}): {}{}{}", host_.name, site_.name, reason,
                                        hint.empty() ? "" : "; ", hint);
   if (state_ == State::up) {

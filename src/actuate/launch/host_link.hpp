@@ -25,6 +25,9 @@ class HostLink {
   /// notices.
   void poll(Clock::time_point now, std::vector<LauncherEvent>& events);
 
+  /// Whether the host is ours at present: if not, it is not connected to. That it was taken away
+  /// shows when the connection breaks.
+  void set_lent(bool lent) { lent_ = lent; }
   [[nodiscard]] bool up() const { return state_ == State::up; }
   /// It is up, or has been tried in vain.
   [[nodiscard]] bool was_tried() const { return up() || failures_ > 0; }
@@ -57,6 +60,7 @@ class HostLink {
   AgentChannel channel_;
   std::unique_ptr<SshConnection> connection_;
   State state_ = State::down;
+  bool lent_ = true;
   Clock::time_point try_at_ = Clock::time_point::min();
   Clock::time_point heard_at_;  ///< a sign of life, or the beginning of the state
   std::uint64_t frames_ = 0;    ///< heard by then

@@ -1,11 +1,14 @@
 #pragma once
-/// A site that is reached by ssh, as its launcher needs to know it. Plain values.
+/// A site that is reached by ssh, and perhaps lends its hosts through a batch system, as its
+/// launcher needs to know it. Plain values.
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "actuate/launch/batch_system.hpp"
 #include "actuate/launch/ssh_command.hpp"
 #include "model/ids.hpp"
 
@@ -13,16 +16,25 @@ namespace gantry {
 
 struct RemoteHost {
   HostId id;
-  std::string name;          ///< as ssh knows it
+  std::string name;          ///< as ssh knows it, unless it is a job
   std::uint32_t slots = 0;   ///< tasks at once; 0 = one a core
   std::uint64_t memory = 0;  ///< bytes to pack declared memory into; 0 = all that it has
   double speed = 1;
+};
+
+/// A site whose hosts are jobs. Their names are not known to ssh: everything goes over its login
+/// host, which sees the same scratch folder as they do.
+struct BatchAccess {
+  BatchSystem system{};
+  std::string login;
+  BatchRequest request{};
 };
 
 struct RemoteSite {
   SiteId id;
   std::string name;
   std::vector<RemoteHost> hosts{};
+  std::optional<BatchAccess> batch{};
   std::string user{};
   std::string ssh_config{};
   std::string scratch = "~/.gantry-site";
@@ -36,7 +48,7 @@ struct RemoteSite {
   std::string holder{};
 
   [[nodiscard]] SshTarget target(const RemoteHost& host) const {
-    return {host.name, user, ssh_config, scratch};
+    return {batch ? batch->login : host.name, user, ssh_config, scratch};
   }
 };
 

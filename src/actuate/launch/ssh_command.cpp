@@ -42,17 +42,18 @@ std::vector<std::string> ssh_words(const SshTarget& target, const std::string& c
 
 std::string remote_start(const SshTarget& target, const AgentImage& image, std::string_view token,
                          const std::vector<std::string>& words) {
-  std::string rest;
-  for (const auto& word : words) rest += " " + shell_quoted(word);
+  // A login shell: it is the person's profile that knows where a cluster's commands are.
+  std::string become = words.empty() ? "exec sh -l" : "exec \"$A\"";
+  for (const auto& word : words) become += " " + shell_quoted(word);
   // One line without '!', which csh would expand even within quotes.
   const std::string script = fmt::format(
       "umask 077; S={scratch}; mkdir -p \"$S/bin\" && cd \"$S\" || exit 1; A=\"bin/{name}\"; "
       "test -x \"$A\" || {{ echo \"{token} send $(uname -m)\"; head -c {bytes} >\"$A.$$\" && "
       "test \"$(wc -c <\"$A.$$\")\" -eq {bytes} && chmod 700 \"$A.$$\" && mv \"$A.$$\" \"$A\" || "
       "{{ rm -f \"$A.$$\"; echo \"{token} failed\"; exit 1; }}; }}; "
-      "echo \"{token} ready $(pwd)\"; exec \"$A\"{rest}",
+      "echo \"{token} ready $(pwd)\"; {become}",
       fmt::arg("scratch", quoted_path(target.scratch)), fmt::arg("name", image.name),
-      fmt::arg("bytes", image.bytes), fmt::arg("token", token), fmt::arg("rest", rest));
+      fmt::arg("bytes", image.bytes), fmt::arg("token", token), fmt::arg("become", become));
   return "exec sh -c " + shell_quoted(script);
 }
 

@@ -31,8 +31,8 @@ std::vector<std::string> ssh_words(const SshTarget& target, const std::string& c
 
 /// For the login shell there, whichever it is: makes the scratch folder, asks for the agent's
 /// program ("TOKEN send MACHINE") when it is not there, tells that it is ("TOKEN ready FOLDER"),
-/// and becomes that program with `words` behind it, in the scratch folder. Whatever else the login
-/// shell prints before does not begin with the token.
+/// and becomes that program with `words` behind it, in the scratch folder; without words, a shell
+/// that reads commands. Whatever else the login shell prints before does not begin with the token.
 std::string remote_start(const SshTarget& target, const AgentImage& image, std::string_view token,
                          const std::vector<std::string>& words);
 

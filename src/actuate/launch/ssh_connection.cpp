@@ -28,14 +28,6 @@ namespace {
 constexpr std::size_t kMaxGreeting = std::size_t{256} << 10;
 constexpr std::size_t kMaxSaid = std::size_t{4} << 10;
 
-/// Nobody who prints a greeting can know it.
-Result<std::string> make_token() {
-  std::array<std::uint64_t, 2> bytes{};
-  if (::getrandom(bytes.data(), sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes))
-    return fail_errno("getrandom");
-  return fmt::format("gantry-{:016x}{:016x}", bytes[0], bytes[1]);
-}
-
 Result<pid_t> spawn_ssh(const std::vector<std::string>& words, int in_and_out, int errors) {
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
@@ -70,6 +62,13 @@ std::string last_line(std::string_view text) {
 }
 
 }  // namespace
+
+Result<std::string> make_token() {
+  std::array<std::uint64_t, 2> bytes{};
+  if (::getrandom(bytes.data(), sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes))
+    return fail_errno("getrandom");
+  return fmt::format("gantry-{:016x}{:016x}", bytes[0], bytes[1]);
+}
 
 Result<AgentBinary> read_agent_binary() {
   TRY_ASSIGN(const auto path, find_agent());

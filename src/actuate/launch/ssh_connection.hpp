@@ -21,9 +21,12 @@ struct AgentBinary {
 };
 Result<AgentBinary> read_agent_binary();
 
+/// A word that nobody who prints a greeting can know.
+Result<std::string> make_token();
+
 class SshConnection {
  public:
-  /// Begins to connect. `binary` must outlive this.
+  /// Begins to connect; `words` as of remote_start(). `binary` must outlive this.
   static Result<std::unique_ptr<SshConnection>> begin(const SshTarget& target,
                                                       const AgentBinary& binary,
                                                       const std::vector<std::string>& words);

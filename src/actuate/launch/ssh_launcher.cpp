@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
 
 #include "actuate/launch/host_link.hpp"
 #include "actuate/launch/output_note.hpp"
+#include "actuate/launch/pilot_pool.hpp"
 #include "actuate/launch/ready_set.hpp"
 #include "actuate/launch/sandbox.hpp"
 #include "actuate/launch/site_depot.hpp"
@@ -33,13 +35,22 @@ class SshLauncher final : public Launcher {
     for (const RemoteHost& host : site_.hosts)
       hosts_.emplace(std::piecewise_construct, std::forward_as_tuple(host.id),
                      std::forward_as_tuple(site_, host, binary));
+    if (site_.batch) pool_.emplace(site_, binary);
   }
 
   /// Others connect at the same time: whoever opens several sites waits until all are settled().
   Result<> open() override { return poll(events_); }
   [[nodiscard]] bool settled() const override {
-    return std::ranges::all_of(hosts_,
-                               [](const auto& each) { return each.second.link.was_tried(); });
+    if (pool_ && !pool_->has_looked()) return false;
+    for (std::size_t i = 0; i < site_.hosts.size(); ++i)
+      if ((!pool_ || pool_->lends(i)) && !hosts_.at(site_.hosts[i].id).link.was_tried())
+        return false;
+    return true;
+  }
+  [[nodiscard]] bool expects_hosts() const override {
+    for (std::size_t i = 0; i < site_.hosts.size() && pool_; ++i)
+      if (pool_->expects(i) && !hosts_.at(site_.hosts[i].id).link.up()) return true;
+    return false;
   }
 
   void start(const TaskKey& key, HostId host, const Task& task, const Fingerprint& fingerprint,
@@ -102,6 +113,7 @@ class SshLauncher final : public Launcher {
 
   Result<> poll(std::vector<LauncherEvent>& events) override {
     const auto now = Clock::now();
+    if (pool_) poll_pool(now);
     for (auto& [id, host] : hosts_) {
       host.link.poll(now, heard_);
       for (auto& event : std::exchange(heard_, {})) on_heard(host, std::move(event));
@@ -136,6 +148,7 @@ class SshLauncher final : public Launcher {
                           return each.second.link.wants_to_send();
                         }));
     });
+    if (pool_) release_pool(deadline);
     for (auto& [id, host] : hosts_) host.link.close();
     depot_.close();
     wait_while([&] {
@@ -181,6 +194,29 @@ class SshLauncher final : public Launcher {
     for (const auto& [id, host] : hosts_)
       if (host.link.up()) return &host.link.host();
     return nullptr;
+  }
+
+  /// Hosts come and go with the jobs that they are.
+  void poll_pool(Clock::time_point now) {
+    pool_->poll(now, events_);
+    for (std::size_t i = 0; i < site_.hosts.size(); ++i) {
+      HostLink& link = hosts_.at(site_.hosts[i].id).link;
+      link.set_lent(pool_->lends(i));
+      if (link.up()) pool_->on_answered(i);
+    }
+  }
+
+  /// What runs goes on, with its job. The others are given back.
+  void release_pool(Clock::time_point deadline) {
+    std::vector<bool> idle;
+    for (const RemoteHost& host : site_.hosts)
+      idle.push_back(hosts_.at(host.id).link.channel().is_idle());
+    pool_->release(idle);
+    while (!pool_->is_released() && Clock::now() < deadline) {
+      pool_->poll(Clock::now(), events_);
+      std::this_thread::sleep_for(5ms);
+    }
+    pool_->close();
   }
 
   void refuse(const TaskKey& key, HostId host, const Fingerprint& fingerprint,
@@ -324,12 +360,14 @@ class SshLauncher final : public Launcher {
     for (const auto& [id, host] : hosts_)
       wanted.push_back({host.link.fd(), host.link.wants_to_send()});
     depot_.add_wanted(wanted);
+    if (pool_) pool_->add_wanted(wanted);
     ready_.watch(wanted);
   }
 
   RemoteSite site_;
   SiteDepot depot_;
   std::map<HostId, SiteHost> hosts_;
+  std::optional<PilotPool> pool_;  ///< when the hosts are jobs
   std::map<TaskKey, Waiting> waiting_;
   std::map<TaskKey, std::vector<TaskFile>> in_use_;  ///< of tasks that were handed over
   ReadySet ready_;

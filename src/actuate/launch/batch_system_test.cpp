@@ -1,0 +1,135 @@
+#include "actuate/launch/batch_system.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gantry {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+const std::vector<std::string> kNames{"gantry-ab-c1-1", "gantry-ab-c1-2"};
+
+TEST(BatchSystem, AScriptBecomesTheAgent) {
+  EXPECT_EQ(pilot_script({"/home/o'neil/site", "bin/gantry-agent-1", "work/ab/hosts/c1-1"}),
+            "#!/bin/sh\n"
+            "umask 077\n"
+            "cd '/home/o'\\''neil/site' || exit 1\n"
+            "mkdir -p 'work/ab/hosts/c1-1/agent' || exit 1\n"
+            "exec 'bin/gantry-agent-1' pilot 'work/ab/hosts/c1-1' . "
+            ">'work/ab/hosts/c1-1/agent/job.log' 2>&1 </dev/null\n");
+}
+
+TEST(BatchSystem, SlurmIsAskedForWhatTheSiteSays) {
+  const BatchRequest request{"debug", "phys", 90min + 30s, 4, {"--mem=4G", "--constraint=a&b"}};
+  const std::string command =
+      submit_command(BatchSystem::slurm, request, "gantry-ab-c1-1", "#!/bin/sh\n", "END");
+  EXPECT_THAT(command, HasSubstr("'sbatch' '--parsable' '--job-name=gantry-ab-c1-1'"));
+  EXPECT_THAT(command, HasSubstr("'--nodes=1' '--ntasks=1' '--cpus-per-task=4'"));
+  EXPECT_THAT(command, HasSubstr("'--partition=debug' '--account=phys' '--time=1:30:30'"));
+  EXPECT_THAT(command, HasSubstr("'--mem=4G' '--constraint=a&b' <<'END'\n#!/bin/sh\nEND"));
+  const std::string plain = submit_command(BatchSystem::slurm, {}, "n", "", "END");
+  for (const char* option : {"--partition", "--account", "--time"})
+    EXPECT_THAT(plain, Not(HasSubstr(option)));
+}
+
+TEST(BatchSystem, GridEngineIsAskedForWhatTheSiteSays) {
+  BatchRequest request{"all.q", "phys", 1h, 2, {}};
+  EXPECT_THAT(submit_command(BatchSystem::sge, request, "gantry-ab-g1-1", "", "END"),
+              HasSubstr("'-q' 'all.q' '-P' 'phys' '-l' 'h_rt=3600' '-l' 's_rt=3540' "
+                        "'-pe' 'smp' '2' <<'END'\n"));
+  request.directives = {"-pe threads 2", "-l  mem=1G"};
+  const std::string command = submit_command(BatchSystem::sge, request, "n", "", "END");
+  EXPECT_THAT(command, HasSubstr("'-pe' 'threads' '2' '-l' 'mem=1G' <<"));
+  EXPECT_THAT(command, Not(HasSubstr("'smp'")));
+}
+
+TEST(BatchSystem, NothingThatAPersonWroteReachesTheShell) {
+  const BatchRequest request{"$(reboot)", "`id`", 0s, 1, {"--x=';reboot;'"}};
+  EXPECT_THAT(submit_command(BatchSystem::slurm, request, "n", "", "END"),
+              testing::AllOf(HasSubstr("'--partition=$(reboot)'"), HasSubstr("'--account=`id`'"),
+                             HasSubstr("'--x='\\'';reboot;'\\'''")));
+}
+
+TEST(BatchSystem, AJobHasANumber) {
+  for (const auto& [output, id] : std::vector<std::pair<std::string, std::string>>{
+           {"12\n", "12"},
+           {"12;cluster\n", "12"},
+           {"Welcome!\nsbatch: lua: using 4 cores\n4711\nthank you\n", "4711"},
+           {"\r\n7\r\n", "7"}})
+    EXPECT_EQ(parse_job_id(BatchSystem::slurm, output), id) << output;
+  for (const std::string output :
+       {"", "\n", "-1\n", "12 13\n", "12;\n1x", "99999999999999999999999", "job 12 submitted\n",
+        "$(reboot)\n"}) {
+    const auto id = parse_job_id(BatchSystem::slurm, output);
+    EXPECT_TRUE(!id || *id == "12") << output;
+  }
+  EXPECT_FALSE(parse_job_id(BatchSystem::sge, "Your job 3 (\"x\") has been submitted\n"));
+}
+
+TEST(BatchSystem, SlurmTellsOfAllJobsAtOnce) {
+  EXPECT_EQ(queue_command(BatchSystem::slurm, kNames),
+            "'squeue' '--noheader' '--format=%i|%T|%j' '--name=gantry-ab-c1-1,gantry-ab-c1-2' "
+            "--user=\"$(id -un)\"");
+  const auto jobs = parse_queue(BatchSystem::slurm,
+                                "motd\n11|RUNNING|gantry-ab-c1-1\n12|PENDING|gantry-ab-c1-2\r\n"
+                                "13|COMPLETING|gantry-ab-c1-2\n14|RUNNING|gantry-cd-c1-1\n",
+                                kNames);
+  ASSERT_EQ(jobs.size(), 3);
+  EXPECT_EQ(jobs[0].id, "11");
+  EXPECT_EQ(jobs[0].state, JobState::running);
+  EXPECT_EQ(jobs[1].name, "gantry-ab-c1-2");
+  EXPECT_EQ(jobs[1].state, JobState::queued);
+  EXPECT_EQ(jobs[2].state, JobState::ending);
+}
+
+TEST(BatchSystem, GridEngineTellsOfAllJobsAtOnce) {
+  const auto job = [](const std::string& id, const std::string& name, const std::string& state) {
+    return "<job_list state=\"x\">\n<JB_job_number>" + id + "</JB_job_number>\n<JB_name>" + name +
+           "</JB_name>\n<state>" + state + "</state>\n</job_list>\n";
+  };
+  const std::string text = "<?xml version='1.0'?>\n<job_info>\n" + job("1", kNames[0], "r") +
+                           job("2", kNames[1], "qw") + job("3", kNames[1], "dr") +
+                           job("4", kNames[1], "Eqw") + job("5", "other", "r") + "</job_info>";
+  const auto jobs = parse_queue(BatchSystem::sge, text, kNames);
+  ASSERT_EQ(jobs.size(), 4);
+  EXPECT_EQ(jobs[0].state, JobState::running);
+  EXPECT_EQ(jobs[1].state, JobState::queued);
+  EXPECT_EQ(jobs[2].state, JobState::ending);
+  EXPECT_EQ(jobs[3].state, JobState::stuck);
+  for (std::size_t n = 0; n < text.size(); ++n)  // whatever is cut off
+    EXPECT_LE(parse_queue(BatchSystem::sge, text.substr(0, n), kNames).size(), 4);
+}
+
+TEST(BatchSystem, HostileQueuesHoldNoJobs) {
+  for (const std::string& text :
+       {std::string("|||\n"), std::string("|RUNNING|gantry-ab-c1-1\n"),
+        std::string("1;reboot|RUNNING|gantry-ab-c1-1\n"), std::string("1|RUNNING\n"),
+        std::string("1|RUNNING|gantry-ab-c1-1x\n"), std::string(100'000, '|'),
+        std::string(
+            "<job_list><JB_job_number>$(x)</JB_job_number><JB_name>gantry-ab-c1-1</JB_name>"),
+        std::string("<job_list<job_list<job_list")})
+    for (const auto system : {BatchSystem::slurm, BatchSystem::sge})
+      EXPECT_TRUE(parse_queue(system, text, kNames).empty()) << text.substr(0, 80);
+}
+
+TEST(BatchSystem, JobsAreCancelledTogether) {
+  EXPECT_EQ(cancel_command(BatchSystem::slurm, {"1", "2"}), "scancel '1' '2'");
+  EXPECT_EQ(cancel_command(BatchSystem::sge, {"1"}), "qdel '1'");
+}
+
+TEST(BatchSystem, APersonIsToldTheReason) {
+  EXPECT_EQ(reason_in("sbatch: error: x\nUnable to run job: no queue.\nExiting.\n\n"),
+            "Unable to run job: no queue.");
+  EXPECT_EQ(reason_in(""), "");
+  EXPECT_EQ(reason_in("a\x1b[2Jb\n"), "a[2Jb");
+  EXPECT_EQ(reason_in(std::string(10'000, 'x')).size(), 300U);
+  EXPECT_TRUE(is_hopeless("sbatch: error: invalid partition specified: nowhere\n"));
+  EXPECT_TRUE(is_hopeless("sh: 1: sbatch: not found\n"));
+  EXPECT_FALSE(is_hopeless("Unable to contact slurm controller (connect failure)\n"));
+}
+
+}  // namespace
+}  // namespace gantry

@@ -1,0 +1,205 @@
+#include "actuate/launch/pilot_pool.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace gantry {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A controller that is slow to answer is asked less often.
+constexpr auto kLookEvery = 2s;
+constexpr int kRestForWork = 10;
+constexpr auto kFirstRetry = 2s;
+constexpr auto kLongestRetry = 120s;
+constexpr std::uint32_t kMostFailures = 5;
+/// What was just submitted may not be in the list yet.
+constexpr std::uint32_t kMissedIsGone = 2;
+
+std::chrono::seconds wait_after(std::uint32_t failures) {
+  return std::min<std::chrono::seconds>(kLongestRetry, kFirstRetry * (1 << std::min(failures, 8U)));
+}
+
+}  // namespace
+
+PilotPool::PilotPool(const RemoteSite& site, const AgentBinary& binary)
+    : site_(site), binary_(binary), shell_(site.target(site.hosts.front()), binary) {
+  for (const RemoteHost& host : site.hosts) {
+    names_.push_back(fmt::format("gantry-{}-{}", site.holder, host.name));
+    pilots_.push_back({names_.back()});
+  }
+}
+
+void PilotPool::poll(Clock::time_point now, std::vector<LauncherEvent>& events) {
+  if (asked_ == Asked::nothing) ask_next(now);
+  if (asked_ == Asked::nothing) return;
+  if (const auto answer = shell_.poll(now)) on_answer(*answer, now, events);
+}
+
+void PilotPool::ask_next(Clock::time_point now) {
+  asked_at_ = now;
+  if (!surplus_.empty()) {
+    asked_ = Asked::cancel;
+    return shell_.ask(cancel_command(site_.batch->system, surplus_));
+  }
+  if (releasing_) return;
+  if (now >= look_at_) {
+    asked_ = Asked::queue;
+    return shell_.ask(queue_command(site_.batch->system, names_));
+  }
+  for (std::size_t i = 0; i < pilots_.size(); ++i) {
+    if (pilots_[i].state == State::absent && now >= pilots_[i].submit_at) return ask_to_submit(i);
+  }
+}
+
+void PilotPool::ask_to_submit(std::size_t index) {
+  const std::string script = pilot_script(
+      {shell_.scratch(), "bin/" + binary_.image.name, host_folder(site_, site_.hosts[index].name)});
+  asked_ = Asked::submit;
+  submitting_ = index;
+  BatchRequest request = site_.batch->request;
+  request.slots = std::max(1U, site_.hosts[index].slots);
+  shell_.ask(submit_command(site_.batch->system, request, pilots_[index].job_name, script,
+                            "end-of-" + names_.front()));
+}
+
+void PilotPool::on_answer(const RemoteShell::Answer& answer, Clock::time_point now,
+                          std::vector<LauncherEvent>& events) {
+  switch (std::exchange(asked_, Asked::nothing)) {
+    case Asked::queue:
+      return on_queue(answer, now, events);
+    case Asked::submit:
+      return on_submitted(answer, now, events);
+    case Asked::cancel:
+      surplus_.clear();  // what is still there will be seen
+      return;
+    case Asked::nothing:
+      return;
+  }
+}
+
+void PilotPool::on_queue(const RemoteShell::Answer& answer, Clock::time_point now,
+                         std::vector<LauncherEvent>& events) {
+  looked_ = true;
+  if (!answer.came || answer.code != 0) {
+    look_at_ = now + wait_after(silences_++);
+    const std::string reason = reason_in(answer.output);
+    return tell(answer.came ? "its queue cannot be asked: " + reason : reason, events);
+  }
+  silences_ = 0;
+  told_.clear();
+  look_at_ = now + std::max<Clock::duration>(kLookEvery, (now - asked_at_) * kRestForWork);
+  const auto jobs = parse_queue(site_.batch->system, answer.output, names_);
+  for (Pilot& pilot : pilots_) {
+    const BatchJob* best = nullptr;
+    for (const BatchJob& job : jobs) {
+      if (job.name != pilot.job_name) continue;
+      // Two of one name: gantry was killed while it submitted. The one that is further is kept.
+      const bool better =
+          best == nullptr || (job.state == JobState::running && best->state != JobState::running);
+      const BatchJob* other = better ? std::exchange(best, &job) : &job;
+      if (other != nullptr && other->state != JobState::ending) surplus_.push_back(other->id);
+    }
+    if (best != nullptr)
+      on_job(pilot, *best, events);
+    else
+      on_missing(pilot, now, events);
+  }
+}
+
+void PilotPool::on_job(Pilot& pilot, const BatchJob& job, std::vector<LauncherEvent>& events) {
+  pilot.job = job.id;
+  pilot.missed = 0;
+  if (pilot.state == State::given_up) return;
+  switch (job.state) {
+    case JobState::queued:
+      pilot.state = State::queued;
+      break;
+    case JobState::running:
+      pilot.state = State::running;
+      break;
+    case JobState::ending:
+      pilot.state = State::ending;
+      break;
+    case JobState::stuck:
+      pilot.state = State::given_up;
+      surplus_.push_back(job.id);
+      tell(fmt::format("job {} is in an error state and was cancelled", job.id), events);
+      break;
+  }
+}
+
+void PilotPool::on_missing(Pilot& pilot, Clock::time_point now,
+                           std::vector<LauncherEvent>& events) {
+  if (pilot.state == State::unknown) pilot.state = State::absent;
+  if (pilot.state == State::absent || pilot.state == State::given_up) return;
+  if (++pilot.missed < kMissedIsGone && pilot.state == State::queued) return;
+  pilot.state = State::absent;
+  if (++pilot.failures >= kMostFailures) {
+    pilot.state = State::given_up;
+    return tell(fmt::format("its jobs end before they can be used, the last was {}; see {}/job.log",
+                            pilot.job, folder_of(pilot)),
+                events);
+  }
+  retry_later(pilot, now);
+}
+
+void PilotPool::on_submitted(const RemoteShell::Answer& answer, Clock::time_point now,
+                             std::vector<LauncherEvent>& events) {
+  Pilot& pilot = pilots_[submitting_];
+  if (!answer.came) {
+    // It may have been submitted: only the queue knows.
+    pilot.state = State::unknown;
+    look_at_ = now + wait_after(silences_++);
+    return tell(reason_in(answer.output), events);
+  }
+  const auto id =
+      answer.code == 0 ? parse_job_id(site_.batch->system, answer.output) : std::nullopt;
+  if (id) {
+    pilot.job = *id;
+    pilot.state = State::queued;
+    pilot.missed = 0;
+    look_at_ = std::min(look_at_, now + 500ms);
+    return;
+  }
+  const std::string reason = reason_in(answer.output);
+  const bool hopeless = is_hopeless(answer.output);
+  tell(fmt::format("no job can be submitted: {}{}", reason,
+                   hopeless ? "; it is left out: correct its site in the grid file" : ""),
+       events);
+  if (!hopeless) return retry_later(pilot, now);
+  for (Pilot& each : pilots_)
+    if (each.state == State::absent) each.state = State::given_up;
+}
+
+void PilotPool::retry_later(Pilot& pilot, Clock::time_point now) {
+  pilot.submit_at = now + wait_after(pilot.failures++);
+}
+
+void PilotPool::tell(const std::string& text, std::vector<LauncherEvent>& events) {
+  if (told_ == text) return;
+  told_ = text;
+  events.emplace_back(
+      LauncherNotice{fmt::format("{} ({}): {}", site_.name, site_.batch->login, text)});
+}
+
+std::string PilotPool::folder_of(const Pilot& pilot) const {
+  const auto index = static_cast<std::size_t>(&pilot - pilots_.data());
+  return fmt::format("{}:{}/{}/agent", site_.batch->login, shell_.scratch(),
+                     host_folder(site_, site_.hosts[index].name));
+}
+
+void PilotPool::release(const std::vector<bool>& idle) {
+  releasing_ = true;
+  for (std::size_t i = 0; i < pilots_.size(); ++i) {
+    const Pilot& pilot = pilots_[i];
+    if (pilot.state == State::queued || (pilot.state == State::running && idle[i]))
+      surplus_.push_back(pilot.job);
+  }
+}
+
+}  // namespace gantry

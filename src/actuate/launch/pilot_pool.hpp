@@ -1,0 +1,94 @@
+#pragma once
+/// The jobs of a batch site, each of which runs an agent on a node: submits them, looks after all
+/// of them with one command every few seconds, submits again those that ended, and cancels those
+/// that nobody needs. Jobs of an earlier gantry are found by their names. Never waits. Owned by the
+/// site's launcher.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "actuate/launch/batch_system.hpp"
+#include "actuate/launch/remote_shell.hpp"
+#include "actuate/launch/remote_site.hpp"
+#include "actuate/launcher.hpp"
+
+namespace gantry {
+
+class PilotPool {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Both must outlive this. REQUIRES: site.batch.
+  PilotPool(const RemoteSite& site, const AgentBinary& binary);
+
+  /// Goes on as far as it can. Appends notices.
+  void poll(Clock::time_point now, std::vector<LauncherEvent>& events);
+
+  /// The job of the site's host number `index` runs, as far as we know.
+  [[nodiscard]] bool lends(std::size_t index) const {
+    return pilots_[index].state == State::running;
+  }
+  /// It has been found out which jobs there are, or nobody could be asked.
+  [[nodiscard]] bool has_looked() const { return looked_; }
+  /// It may run one day.
+  [[nodiscard]] bool expects(std::size_t index) const {
+    return pilots_[index].state != State::given_up;
+  }
+  /// The agent of that host has answered.
+  void on_answered(std::size_t index) { pilots_[index].failures = 0; }
+
+  /// From now on no job is submitted; those for which `idle` is true, and those that have not been
+  /// started, are cancelled. Done when is_released().
+  void release(const std::vector<bool>& idle);
+  [[nodiscard]] bool is_released() const {
+    return releasing_ && surplus_.empty() && asked_ == Asked::nothing;
+  }
+
+  void add_wanted(std::vector<ReadySet::Wanted>& wanted) const { shell_.add_wanted(wanted); }
+  void close() { shell_.close(); }
+
+ private:
+  enum class State { unknown, absent, queued, running, ending, given_up };
+  enum class Asked { nothing, queue, submit, cancel };
+  struct Pilot {
+    std::string job_name;
+    State state = State::unknown;
+    std::string job{};
+    Clock::time_point submit_at = Clock::time_point::min();
+    std::uint32_t failures = 0;  ///< in a row: not submitted, or ended without having answered
+    std::uint32_t missed = 0;    ///< looks at the queue that did not show it
+  };
+
+  void ask_next(Clock::time_point now);
+  void ask_to_submit(std::size_t index);
+  void on_answer(const RemoteShell::Answer& answer, Clock::time_point now,
+                 std::vector<LauncherEvent>& events);
+  void on_queue(const RemoteShell::Answer& answer, Clock::time_point now,
+                std::vector<LauncherEvent>& events);
+  void on_job(Pilot& pilot, const BatchJob& job, std::vector<LauncherEvent>& events);
+  void on_missing(Pilot& pilot, Clock::time_point now, std::vector<LauncherEvent>& events);
+  void on_submitted(const RemoteShell::Answer& answer, Clock::time_point now,
+                    std::vector<LauncherEvent>& events);
+  void retry_later(Pilot& pilot, Clock::time_point now);
+  void tell(const std::string& text, std::vector<LauncherEvent>& events);
+  [[nodiscard]] std::string folder_of(const Pilot& pilot) const;
+
+  const RemoteSite& site_;
+  const AgentBinary& binary_;
+  RemoteShell shell_;
+  std::vector<Pilot> pilots_;  ///< as the site's hosts
+  std::vector<std::string> names_;
+  std::vector<std::string> surplus_;  ///< jobs to be cancelled
+  Asked asked_ = Asked::nothing;
+  std::size_t submitting_ = 0;
+  Clock::time_point asked_at_;
+  Clock::time_point look_at_ = Clock::time_point::min();
+  std::uint32_t silences_ = 0;  ///< looks in a row that failed
+  bool looked_ = false;
+  bool releasing_ = false;
+  std::string told_;
+};
+
+}  // namespace gantry

@@ -1,0 +1,148 @@
+#include "spec/grid_access.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+namespace gantry::spec {
+
+namespace {
+
+constexpr std::size_t kMaxText = 1000;
+constexpr std::size_t kMaxDirectives = 100;
+constexpr std::string_view kDefaultScratch = "~/.gantry-site";
+
+/// Text that goes to other programs as it is: of one line, and never taken for an option.
+Result<std::string> plain_text(const NodeReader& reader, const YamlNode& node,
+                               std::string_view key) {
+  TRY_ASSIGN(const auto text, reader.text(node, key));
+  const bool plain = std::ranges::all_of(
+      text.text, [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != 127; });
+  if (text.text.empty() || text.text.size() > kMaxText || !plain || text.text.starts_with('-'))
+    return reader.error(text.mark, fmt::format("'{}' cannot be used as '{}'", text.text, key));
+  return text.text;
+}
+
+Result<> read_ssh_keys(const NodeReader& reader, const YamlNode& node,
+                       const std::filesystem::path& base_dir, GridSite& site) {
+  for (const auto& [key, value] :
+       {std::pair("user", &site.user), std::pair("ssh_config", &site.ssh_config),
+        std::pair("scratch", &site.scratch)}) {
+    const YamlNode* given = NodeReader::find(node, key);
+    if (given == nullptr) continue;
+    if (site.access == SiteAccess::none)
+      return reader.error(given->mark(), fmt::format("'{}' says nothing without 'via'", key),
+                          fmt::format("add via: ssh to site '{}'", site.name));
+    TRY_ASSIGN(*value, plain_text(reader, *given, key));
+  }
+  if (!site.ssh_config.empty() && !site.ssh_config.starts_with('~'))
+    site.ssh_config = (base_dir / site.ssh_config).string();
+  if (!site.scratch.empty() && !site.scratch.starts_with('/') && !site.scratch.starts_with("~/"))
+    return reader.error(NodeReader::find(node, "scratch")->mark(),
+                        "a scratch folder begins with / or ~/");
+  return {};
+}
+
+/// Each is one option, perhaps with its value behind a space.
+Result<> read_directives(const NodeReader& reader, const YamlNode& node, GridSite& site) {
+  if (!node.is_sequence() || node.items.size() > kMaxDirectives)
+    return reader.wrong_type(node, "directives", "a list of options like [--mem=4G]");
+  for (const auto& item : node.items) {
+    TRY_ASSIGN(const auto text, reader.text(item, "directives"));
+    const bool plain = std::ranges::all_of(
+        text.text, [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != 127; });
+    if (!text.text.starts_with('-') || text.text.size() < 2 || text.text.size() > kMaxText ||
+        !plain)
+      return reader.error(text.mark,
+                          fmt::format("'{}' is no option of {}", text.text,
+                                      site.access == SiteAccess::slurm ? "sbatch" : "qsub"),
+                          "write it as on the command line, like --constraint=fast");
+    site.batch.directives.push_back(text.text);
+  }
+  return {};
+}
+
+Result<> refuse_batch_keys(const NodeReader& reader, const YamlNode& node, const GridSite& site) {
+  for (const char* key :
+       {"login", "partition", "queue", "account", "walltime", "pilots", "directives"})
+    if (const YamlNode* given = NodeReader::find(node, key))
+      return reader.error(given->mark(),
+                          fmt::format("'{}' says nothing without a batch system", key),
+                          fmt::format("add via: slurm or via: sge to site '{}'", site.name));
+  return {};
+}
+
+Result<> read_batch_keys(const NodeReader& reader, const YamlNode& node, GridSite& site) {
+  const bool is_slurm = site.access == SiteAccess::slurm;
+  if (const YamlNode* hosts = NodeReader::find(node, "hosts"))
+    return reader.error(hosts->mark(), "the hosts of a batch system are its own affair",
+                        "say pilots: 2 for how many jobs of one host each there may be");
+  const YamlNode* login = NodeReader::find(node, "login");
+  if (login == nullptr)
+    return reader.error(site.mark, fmt::format("site '{}' has no 'login'", site.name),
+                        "add login: HOST, where you would type sbatch or qsub");
+  TRY_ASSIGN(const auto host, reader.text(*login, "login"));
+  TRY(check_grid_name(reader, host, "host"));
+  site.batch.login = host.text;
+  const char* queue = is_slurm ? "partition" : "queue";
+  if (const YamlNode* other = NodeReader::find(node, is_slurm ? "queue" : "partition"))
+    return reader.error(other->mark(), is_slurm ? "Slurm has partitions" : "Grid Engine has queues",
+                        fmt::format("say {}: NAME", queue));
+  for (const auto& [key, value] :
+       {std::pair(queue, &site.batch.queue), std::pair("account", &site.batch.account)}) {
+    const YamlNode* given = NodeReader::find(node, key);
+    if (given == nullptr) continue;
+    TRY_ASSIGN(*value, plain_text(reader, *given, key));
+    if (value->find(' ') != std::string::npos)
+      return reader.error(given->mark(), fmt::format("'{}' cannot be used as '{}'", *value, key));
+  }
+  if (const YamlNode* walltime = NodeReader::find(node, "walltime")) {
+    TRY_ASSIGN(site.batch.walltime, reader.duration(*walltime, "walltime"));
+    if (site.batch.walltime < std::chrono::minutes(1))
+      return reader.error(walltime->mark(), "a walltime is a minute at least",
+                          "say walltime: 1h: how long each job may take");
+  }
+  if (const YamlNode* directives = NodeReader::find(node, "directives"))
+    return read_directives(reader, *directives, site);
+  return {};
+}
+
+}  // namespace
+
+Result<> check_grid_name(const NodeReader& reader, const SourceText& name, std::string_view what) {
+  const bool good =
+      !name.text.empty() && name.text.size() <= 100 && !name.text.starts_with('-') &&
+      !name.text.starts_with('.') && std::ranges::all_of(name.text, [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
+      });
+  if (good) return {};
+  return reader.error(name.mark, fmt::format("'{}' is no name for a {}", name.text, what),
+                      "use letters, digits, '-', '_' and '.', with a letter, digit or '_' first");
+}
+
+Result<> read_site_access(const NodeReader& reader, const YamlNode& node,
+                          const std::filesystem::path& base_dir, GridSite& site) {
+  if (const YamlNode* via = NodeReader::find(node, "via")) {
+    constexpr std::array<std::pair<std::string_view, SiteAccess>, 3> kWays{
+        {{"ssh", SiteAccess::ssh}, {"slurm", SiteAccess::slurm}, {"sge", SiteAccess::sge}}};
+    TRY_ASSIGN(const auto text, reader.text(*via, "via"));
+    const auto* const way =
+        std::ranges::find(kWays, text.text, &decltype(kWays)::value_type::first);
+    if (way == kWays.end()) return reader.wrong_type(*via, "via", "'ssh', 'slurm' or 'sge'");
+    if (site.name == kHomeSite)
+      return reader.error(via->mark(), "home is this machine: it is reached by nothing",
+                          "give 'via' to another site");
+    site.access = way->second;
+    site.scratch = kDefaultScratch;
+  }
+  if (lends_by_jobs(site.access))
+    TRY(read_batch_keys(reader, node, site));
+  else
+    TRY(refuse_batch_keys(reader, node, site));
+  return read_ssh_keys(reader, node, base_dir, site);
+}
+
+}  // namespace gantry::spec

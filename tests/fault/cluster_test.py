@@ -1,0 +1,85 @@
+"""What breaks on a cluster: jobs are cancelled, nodes die, the batch system itself goes. All results arrive, each once."""
+import unittest
+
+import gantry_test
+import testbed
+
+SITES = "sites: { c1: { via: slurm, hosts: 2, slots: 2, speed: 0.5, link: { bandwidth: 8 MB/s, latency: 5ms } } }\n"
+TASKS = 40
+PATIENCE = 180  # for the most loaded machine
+
+
+@testbed.needed(*testbed.SLURM)
+class ClusterTest(gantry_test.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.write("sweep.yaml", f"""
+            command: sh work.sh {{x}} out/{{x}}.txt
+            parameters: {{ x: 1..{TASKS} }}
+            outputs: ["out/{{x}}.txt"]
+        """)
+        # Whatever starts is marked in the site's home folder.
+        self.write("work.sh", """
+            mkdir -p ~/marks; hostname >>~/marks/$1
+            sleep 0.5
+            echo "$1" >"$2"
+        """)
+
+    def marks(self, grid) -> dict:
+        """task -> where it ran, each time."""
+        return {int(path.name): path.read_text().split() for path in grid.dir.glob("sites/c1/home/marks/*")}
+
+    def begin(self, grid, marks=6):
+        run = self.start_gantry("run", "sweep.yaml", "--grid", grid.grid)
+        self.wait_until(lambda: len(self.marks(grid)) >= marks, "tasks to start", timeout=PATIENCE)
+        return run
+
+    def finish(self, grid, run, most_twice):
+        _, err = run.communicate(timeout=PATIENCE)
+        self.assertEqual(run.returncode, 0, err.decode())
+        for i in range(1, TASKS + 1):
+            self.assertEqual(self.read(f"out/{i}.txt"), f"{i}\n")
+        marks = self.marks(grid)
+        self.assertEqual(sorted(marks), list(range(1, TASKS + 1)))
+        again = {task: places for task, places in marks.items() if len(places) > 1}
+        self.assertLessEqual(len(again), most_twice, again)
+        self.wait_until(lambda: self.squeue(grid) == [], "the queue to be empty", timeout=PATIENCE)
+        return err.decode()
+
+    def squeue(self, grid, *options) -> list:
+        result = grid.ssh("c1", "squeue", "--noheader", "--format=%i", *options)
+        self.assertEqual(result.code, 0, result)
+        return result.stdout.split()
+
+    def test_a_pilot_is_cancelled(self):
+        with testbed.up(self, SITES) as grid:
+            run = self.begin(grid)
+            first, *_ = sorted(self.squeue(grid, "--states=RUNNING"), key=int)
+            self.assertEqual(grid.ssh("c1", "scancel", first).code, 0)
+            self.finish(grid, run, most_twice=2)  # what ran in it
+            self.assertGreaterEqual(len(self.squeue(grid, "--states=all")), 3)  # another took its place
+
+    def test_a_node_dies(self):
+        with testbed.up(self, SITES) as grid:
+            run = self.begin(grid)
+            grid.kill("c1h1")
+            _, err = run.communicate(timeout=PATIENCE)
+            self.assertEqual(run.returncode, 0, err.decode())
+            self.assertEqual(sorted(self.marks(grid)), list(range(1, TASKS + 1)))
+
+    def test_the_controller_dies_and_comes_back(self):
+        with testbed.up(self, SITES) as grid:
+            run = self.begin(grid)
+            self.wait_until(lambda: len(self.squeue(grid, "--states=RUNNING")) == 2, "both jobs", timeout=PATIENCE)
+            jobs = self.squeue(grid)
+            self.assertEqual(grid.ssh("c1", "kill -9 $(pidof slurmctld)").code, 0)
+            before = len(self.marks(grid))
+            self.wait_until(lambda: len(self.marks(grid)) >= min(TASKS, before + 6), "tasks to go on", timeout=PATIENCE)
+            again = grid.ssh("c1", "slurmctld")
+            self.assertEqual(again.code, 0, again)
+            self.finish(grid, run, most_twice=0)
+            self.assertEqual(sorted(self.squeue(grid, "--states=all")), sorted(jobs))  # and no others
+
+
+if __name__ == "__main__":
+    unittest.main()
