@@ -99,8 +99,7 @@ Result<int> run_grid(Context& context, const GridCommandOptions& options) {
 
 void add_grid(CLI::App& app, Action& action) {
   auto options = std::make_shared<GridCommandOptions>();
-  CLI::App* command =
-      app.add_subcommand("grid", "Look at the machines of a grid file, check them, leave them");
+  CLI::App* command = app.add_subcommand("grid", "Check the machines of a grid file, or list them");
   command->add_option("ACTION", options->action, "check, list or remove")
       ->type_name("")
       ->required();

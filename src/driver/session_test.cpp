@@ -273,6 +273,22 @@ TEST_F(SessionTest, ARetryDoesNotWaitForAnAgentWhoseClockIsAhead) {
   EXPECT_EQ(rows(summary.run)[0].ended, ahead) << "the journal says what the agent said";
 }
 
+TEST_F(SessionTest, ATaskMayEndBeforeItStartedWhenSomebodySetsTheClockBack) {
+  FakeLauncher launcher;
+  const TimePoint started = clock_.now();
+  const TimePoint ended = started - std::chrono::hours(1);
+  launcher.outcome = [&](const Task& task, AttemptReport& report) {
+    report.started = started;
+    report.ended = ended;
+    if (task.id == TaskId(2)) report.cause = FailureCause::exit_code;
+  };
+  const auto summary = drive_with(launcher, sweep({"echo", "{}", ":::", "a", "b", "c"}));
+  EXPECT_EQ(summary.counts.done, 2U);
+  EXPECT_EQ(summary.counts.failed, 1U);
+  EXPECT_GE(summary.elapsed, Duration(0));
+  EXPECT_EQ(rows(summary.run)[0].ended, ended) << "the journal says what the agent said";
+}
+
 TEST_F(SessionTest, WhatWaitsIsTakenBackWhileTheJournalCannotBeWritten) {
   store::FaultyDisk disk;
   FakeLauncher launcher;

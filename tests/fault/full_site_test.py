@@ -5,7 +5,8 @@ import gantry_test
 from small_disk import SmallDisk
 from ssh_host import SshHost
 
-AGENT = 5000  # KiB that the agent's program takes there, and a little more
+# KiB that the agent's program takes there, and a little more.
+AGENT = (gantry_test.GANTRY.parent / "gantry-agent").stat().st_size // 1024 + 500
 
 
 class FullSiteTest(gantry_test.TestCase):
