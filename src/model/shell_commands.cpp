@@ -10,7 +10,7 @@ namespace gantry {
 
 namespace {
 
-constexpr int kMaxDepth = 50;
+constexpr int kMaxNesting = 50;
 
 /// Words before a command that are not part of it.
 bool is_prefix(std::string_view word) {
@@ -63,7 +63,7 @@ class CommandLexer {
 
   /// Commands up to `end`, which is taken too.
   void list(char end, int depth) {
-    if (depth > kMaxDepth) at_ = text_.size();
+    if (depth > kMaxNesting) at_ = text_.size();
     Open open;
     while (at_ < text_.size()) {
       const char c = text_[at_++];

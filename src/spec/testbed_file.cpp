@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMaxTestbedSites = 60;  ///< as many as there are addresses for links
 constexpr std::uint64_t kMaxSiteHosts = 200;  ///< one address each
 constexpr std::uint64_t kMaxHostSlots = 1'000;
-constexpr double kLeastSpeed = 0.01;  ///< the kernel's least quota is 1 ms in 100
+constexpr double kLeastQuota = 0.01;  ///< the kernel's least quota is 1 ms in 100
 constexpr double kLeastBandwidth = 1000;
 
 constexpr std::array<std::string_view, 3> kTestbedKeys{"name", "network", "sites"};
@@ -138,9 +138,9 @@ class TestbedFileReader {
 
   [[nodiscard]] Result<double> read_speed(const YamlNode& node) const {
     TRY_ASSIGN(const double speed, reader_.number(node, "speed"));
-    if (speed >= kLeastSpeed && speed <= 1) return speed;
+    if (speed >= kLeastQuota && speed <= 1) return speed;
     return reader_.error(node.mark(),
-                         fmt::format("'speed' must be a number from {} to 1", kLeastSpeed),
+                         fmt::format("'speed' must be a number from {} to 1", kLeastQuota),
                          "it is the part of a core that each slot has");
   }
 

@@ -8,7 +8,7 @@
 results=$root/build/results # of the suite at hand, once one runs
 passed=0 failed=0 skipped=0
 whole_program_preset=dev  # which build the end-to-end and fault tests drive
-fuzz_budget=70            # seconds that all fuzzers together have in ./dev test
+fuzz_budget=40            # seconds that the fuzzers take in ./dev test, two at a time
 
 # count PASSED FAILED [SKIPPED]
 count() { echo "$1 $2 ${3:-0}" >>"$results/counts"; }
@@ -95,7 +95,7 @@ test_everything() {
   run_suite simgrid
   run_suite lint ${CI:+--all}
   run_suite tsan
-  run_suite fuzz $((fuzz_budget / $(fuzz_targets | wc -l)))
+  run_suite fuzz $((2 * fuzz_budget / $(fuzz_targets | wc -l)))
   run_suite package
   wait "$whole_program_tests" || status=$?
   trap - EXIT
@@ -164,17 +164,30 @@ fuzz_targets() { (cd "$root/tests/fuzz" && printf '%s\n' fuzz_*.cpp | sed 's/\.c
 
 # suite_fuzz [SECONDS] [TARGET...]
 suite_fuzz() {
-  local seconds=${1:-60} target corpus
+  local seconds=${1:-60} target
   (($# == 0)) || shift
   local targets=("$@")
   (($#)) || mapfile -t targets < <(fuzz_targets)
   compile fuzz "${targets[@]}" || return
+  # Two at a time, as there are two cores at least; then what became of each.
   for target in "${targets[@]}"; do
-    corpus=$root/build/fuzz/corpus/$target
-    mkdir -p "$corpus"
-    # New finds go into build/; tests/fuzz/corpus/NAME holds the seeds that are kept.
-    check "$target for $seconds s" "$root/build/fuzz/bin/$target" -max_total_time="$seconds" -timeout=10 \
-      -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$root/build/fuzz/" "$corpus" \
-      "$root/tests/fuzz/corpus/$target"
+    while (($(jobs -pr | wc -l) >= 2)); do wait -n || true; done
+    fuzz_one "$target" "$seconds" >"$results/$target.log" 2>&1 &
   done
+  wait
+  for target in "${targets[@]}"; do check "$target for $seconds s" fuzz_outcome "$target"; done
+}
+
+# fuzz_one TARGET SECONDS : new finds go into build/; tests/fuzz/corpus/NAME holds the seeds that are kept.
+fuzz_one() {
+  local corpus=$root/build/fuzz/corpus/$1 status=0
+  mkdir -p "$corpus"
+  "$root/build/fuzz/bin/$1" -max_total_time="$2" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    -artifact_prefix="$root/build/fuzz/" "$corpus" "$root/tests/fuzz/corpus/$1" || status=$?
+  echo "$status" >"$results/$1.status"
+}
+
+fuzz_outcome() {
+  cat "$results/$1.log"
+  [[ $(<"$results/$1.status") == 0 ]]
 }
