@@ -34,7 +34,7 @@ if(CCACHE)
 endif()
 
 # Sources are every *.cpp of the folder (and its subfolders); *_test.cpp make the folder's test program, which may
-# start TEST_PROGRAMS of ours. With GANTRY_TOGETHER sixteen sources are compiled as one: reading the same headers and
+# start TEST_PROGRAMS of ours. With GANTRY_TOGETHER eight sources are compiled as one: reading the same headers and
 # making the same templates is most of the work, so that it takes less than half of the time. Private names must then be
 # unique in their folder.
 function(gantry_library name)
@@ -52,13 +52,13 @@ function(gantry_library name)
   add_library(gantry_${name} STATIC ${sources})
   target_include_directories(gantry_${name} PUBLIC ${view})
   target_link_libraries(gantry_${name} PUBLIC ${uses} ${ARG_LINKS} PRIVATE gantry_options)
-  set_target_properties(gantry_${name} PROPERTIES UNITY_BUILD ${GANTRY_TOGETHER} UNITY_BUILD_BATCH_SIZE 16)
+  set_target_properties(gantry_${name} PROPERTIES UNITY_BUILD ${GANTRY_TOGETHER})
 
   if(GANTRY_TESTS AND tests)
     add_executable(test_${name} ${tests})
     target_link_libraries(test_${name} PRIVATE gantry_${name} gantry_options ${ARG_TEST_LINKS} GTest::gmock
                                                GTest::gtest_main)
-    set_target_properties(test_${name} PROPERTIES UNITY_BUILD ${GANTRY_TOGETHER} UNITY_BUILD_BATCH_SIZE 16)
+    set_target_properties(test_${name} PROPERTIES UNITY_BUILD ${GANTRY_TOGETHER})
     if(ARG_TEST_PROGRAMS)
       add_dependencies(test_${name} ${ARG_TEST_PROGRAMS})
     endif()

@@ -1,4 +1,4 @@
-"""tidy.py [--all]: clang-tidy over the product's translation units in build/asan, one a core. They are sixteen sources
+"""tidy.py [--all]: clang-tidy over the product's translation units in build/asan, one a core. They are eight sources
 together (GANTRY_TOGETHER): nearly all the time goes to the headers that these share. Tests are left out: two fifths of
 the sources, and they are compiled with the same warnings and run under the sanitizers.
 
