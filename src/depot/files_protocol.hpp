@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "base/frames.hpp"
+#include "depot/compression.hpp"
 #include "depot/depot.hpp"
-#include "depot/packing.hpp"
 
 namespace gantry::depot {
 
@@ -41,7 +41,7 @@ enum class FilesMessage : std::uint8_t {
   remove = 7,
   verify = 8,
   forget = 9,
-  store_packed = 10,  ///< a store, a data whose bytes are packed (depot/packing.hpp)
+  store_packed = 10,  ///< a store, a data whose bytes are packed (depot/compression.hpp)
   data_packed = 11,   ///< both ways
   welcome = 32,
   inventory = 33,

@@ -16,7 +16,7 @@
 #include "actuate/mover.hpp"
 #include "base/fd.hpp"
 #include "base/time.hpp"
-#include "depot/packing.hpp"
+#include "depot/compression.hpp"
 
 namespace gantry {
 

@@ -1,4 +1,4 @@
-#include "depot/packing.hpp"
+#include "depot/compression.hpp"
 
 #include <zstd.h>
 
