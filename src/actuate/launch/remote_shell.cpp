@@ -76,7 +76,7 @@ std::optional<RemoteShell::Answer> RemoteShell::talk(Clock::time_point now) {
     sent_ += static_cast<std::size_t>(n);
   }
   for (;;) {
-    std::array<char, std::size_t{16} << 10> buffer;
+    std::array<char, std::size_t{16} << 10> buffer{};
     const ssize_t n = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) break;
