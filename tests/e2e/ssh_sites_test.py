@@ -72,6 +72,15 @@ class RunTest(SshTestCase):
         self.assertIn("unchanged", again.stderr)
         self.assertEqual(self.ran(), {i: ["far"] for i in range(1, 7)})
 
+    def test_what_an_earlier_study_left_stays(self):
+        host = self.far()
+        self.write_grid(host)
+        self.write_study()
+        self.assertEqual(self.run_it().code, 0)
+        self.write("sweep.yaml", "command: wc -l data/shared.txt\ninputs: [data/shared.txt]\n")  # one task: its own file
+        self.assertEqual(self.run_it().code, 0)
+        self.assertEqual([path.read_text() for path in host.scratch.glob("depot/??/*")], [self.read("data/shared.txt")])
+
     def test_home_and_two_sites_share_the_work(self):
         hosts = [self.far("one"), self.far("two")]
         self.write_grid(*hosts, home="{ hosts: 1, slots: 1 }", slots=1)

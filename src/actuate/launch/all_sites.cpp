@@ -75,7 +75,9 @@ class AllSites final : public Launcher {
   void acknowledge(std::uint64_t receipt) override {
     std::map<std::size_t, std::uint64_t> latest;
     while (!receipts_.empty() && receipts_.front().ours <= receipt) {
-      latest[receipts_.front().site] = receipts_.front().its;
+      // Of what a launcher says by itself, no agent wants to hear: 0.
+      std::uint64_t& its = latest[receipts_.front().site];
+      its = std::max(its, receipts_.front().its);
       receipts_.pop_front();
     }
     for (const auto& [site, its] : latest) sites_[site].launcher->acknowledge(its);

@@ -82,12 +82,15 @@ void SiteDepot::release(const TaskFile& file) {
   drop_unneeded(file.content);
 }
 
-/// What no task needs and is no shared file has no business there any more.
-void SiteDepot::drop_unneeded(const Digest& content) {
+/// What we sent, no task needs and is no shared file has no business there any more. What was there
+/// before may be another study's.
+void SiteDepot::drop_unneeded(const Digest& content, bool whoevers) {
   const auto users = users_.find(content);
   if (users == users_.end() || --users->second > 0) return;
   users_.erase(users);
-  if (there_.erase(content) > 0) forget_outcome_of(mover_->drop(content));
+  const bool ours = sent_.erase(content) > 0;
+  if (!(ours || whoevers) || there_.erase(content) == 0) return;
+  forget_outcome_of(mover_->drop(content));
 }
 
 std::string SiteDepot::why_not(const Digest& content) const {
@@ -99,6 +102,7 @@ void SiteDepot::lacks(const std::string& content_hex) {
   const auto content = Digest::from_hex(content_hex);
   if (!content) return;
   there_.erase(*content);
+  sent_.erase(*content);
   for (auto at = shared_.begin(); at != shared_.end();) {
     const auto& contents = at->second.contents;
     if (std::ranges::find(contents, *content, &TaskFile::content) == contents.end()) {
@@ -115,17 +119,17 @@ void SiteDepot::lacks(const std::string& content_hex) {
 // -------------------------------------------------------------------------------------
 
 void SiteDepot::bring(FileId file, const std::vector<TaskFile>& contents) {
-  drop(file);  // another content under the same number is another file
+  forget(file, false);  // another content under the same number is another file
   shared_[file] = {contents, false};
   for (const TaskFile& each : contents) need(each);
 }
 
-void SiteDepot::drop(FileId file) {
+void SiteDepot::forget(FileId file, bool whoevers) {
   const auto found = shared_.find(file);
   if (found == shared_.end()) return;
   const std::vector<TaskFile> contents = std::move(found->second.contents);
   shared_.erase(found);
-  for (const TaskFile& each : contents) drop_unneeded(each.content);
+  for (const TaskFile& each : contents) drop_unneeded(each.content, whoevers);
 }
 
 void SiteDepot::tell_brought() {
@@ -145,7 +149,7 @@ void SiteDepot::tell_brought() {
     events_.emplace_back(FileBrought{file, site_.id});
   }
   for (auto& [file, why] : failed) {
-    drop(file);
+    forget(file, false);
     events_.emplace_back(BringFailed{file, site_.id, std::move(why)});
   }
 }
@@ -166,6 +170,7 @@ void SiteDepot::on(const TransferDone& done) {
   }
   putting_.erase(put->second);
   there_.insert(put->second);
+  sent_.insert(put->second);
   puts_.erase(put);
 }
 

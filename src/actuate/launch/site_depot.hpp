@@ -49,7 +49,8 @@ class SiteDepot {
   void lacks(const std::string& content_hex);
 
   void bring(FileId file, const std::vector<TaskFile>& contents);
-  void drop(FileId file);
+  /// Its room is wanted for another, whoever sent it.
+  void drop(FileId file) { forget(file, true); }
 
   // Files of tasks that ran there, relative to the site's scratch folder.
   // -----------------------------------------------------------------------------------------
@@ -80,7 +81,9 @@ class SiteDepot {
   void on(const TransferFailed& failed);
   void send(const TaskFile& file);
   void tell_brought();
-  void drop_unneeded(const Digest& content);
+  /// `whoevers`: also if it was there before.
+  void forget(FileId file, bool whoevers);
+  void drop_unneeded(const Digest& content, bool whoevers = false);
   void forget_outcome_of(TransferId id) { unheeded_.insert(id); }
 
   const RemoteSite& site_;
@@ -91,6 +94,7 @@ class SiteDepot {
   std::string why_down_;
   std::unique_ptr<Mover> mover_;
   std::set<Digest> there_;
+  std::set<Digest> sent_;  ///< of these, by us
   std::map<Digest, TransferId> putting_;
   std::map<TransferId, Digest> puts_;
   std::map<Digest, std::string> failed_;   ///< why a content could not be sent

@@ -63,9 +63,12 @@ class SshLauncher final : public Launcher {
       return refuse(key, host, fingerprint, *problem);
     start.tag = to_tag(fingerprint);
     note.append_to(start.tag);
-    for (const TaskFile& file : files)
-      if (sandbox.relative(file.path) && !depot_.need(file)) waiting.files.insert(file.content);
-    in_use_[key] = files;
+    auto& in_use = in_use_[key];
+    for (const TaskFile& file : files) {
+      if (!sandbox.relative(file.path)) continue;  // expected to be there
+      if (!depot_.need(file)) waiting.files.insert(file.content);
+      in_use.push_back(file);
+    }
     waiting_.emplace(key, std::move(waiting));
     hand_over_ready();
   }
@@ -73,6 +76,7 @@ class SshLauncher final : public Launcher {
   void cancel(const TaskKey& key, HostId host) override {
     if (const auto found = waiting_.find(key); found != waiting_.end()) {
       waiting_.erase(found);
+      release_files(key);
       AttemptReport report;
       report.key = key;
       report.cause = FailureCause::cancelled;
