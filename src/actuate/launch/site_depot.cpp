@@ -169,8 +169,8 @@ void SiteDepot::on(const TransferDone& done) {
     return;
   }
   putting_.erase(put->second);
-  there_.insert(put->second);
-  sent_.insert(put->second);
+  // What an inventory has listed meanwhile was there before, or its receipt was lost: it may stay.
+  if (there_.insert(put->second).second) sent_.insert(put->second);
   puts_.erase(put);
 }
 
