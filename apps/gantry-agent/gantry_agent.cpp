@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -23,9 +22,9 @@
 #include "agent/agent.hpp"
 #include "agent/pilot.hpp"
 #include "agent/relay.hpp"
-#include "depot/depot.hpp"
 #include "depot/file_server.hpp"
 #include "depot/site_removal.hpp"
+#include "sandboxes.hpp"
 
 namespace {
 
@@ -53,62 +52,13 @@ int status_of(const gantry::Result<>& result) {
   return 3;
 }
 
-/// Puts what the depot has of a task's inputs into its sandbox.
-gantry::agent::Staging stage_inputs(const std::filesystem::path& scratch,
-                                    const gantry::agent::Start& start) {
-  gantry::agent::Staging staging;
-  const auto fail = [&](const gantry::Error& error) {
-    staging.error = EIO;
-    staging.problem = error.message;
-  };
-  auto depot = gantry::depot::Depot::open(scratch);
-  if (!depot) return fail(depot.error()), staging;
-  for (const auto& input : start.inputs) {
-    const auto content = gantry::Digest::from_hex(input.content);
-    const std::filesystem::path below = std::filesystem::path(input.path).lexically_normal();
-    if (!content || below.is_absolute() || below.empty() || *below.begin() == "..")
-      return fail({gantry::ErrorCode::peer, "an input has no place in the sandbox", ""}), staging;
-    const auto linked =
-        depot->link_into(*content, std::filesystem::path(start.sandbox) / below, input.executable);
-    if (linked) continue;
-    const auto code = linked.error().code;
-    if (code != gantry::ErrorCode::gone && code != gantry::ErrorCode::corrupt)
-      return fail(linked.error()), staging;
-    staging.unstaged.push_back(input.content);
-    staging.problem = linked.error().message;
-  }
-  return staging;
-}
-
-/// Whether what the task read of them was what it should have been.
-gantry::agent::Staging check_inputs(const std::filesystem::path& scratch,
-                                    const gantry::agent::Start& start) {
-  gantry::agent::Staging found;
-  const auto depot = gantry::depot::Depot::open(scratch);
-  if (!depot) return found;
-  for (const auto& input : start.inputs) {
-    const auto content = gantry::Digest::from_hex(input.content);
-    if (!content || !depot->is_spoilt(*content, std::filesystem::path(start.sandbox) / input.path))
-      continue;
-    found.unstaged.push_back(input.content);
-    found.problem = "somebody wrote to its input " + input.path + " while it ran";
-  }
-  return found;
-}
-
-gantry::agent::SandboxKeeper keeper_of(const std::filesystem::path& scratch) {
-  using gantry::agent::Start;
-  return {[scratch](const Start& start) { return stage_inputs(scratch, start); },
-          [scratch](const Start& start) { return check_inputs(scratch, start); }};
-}
-
 int serve(int argc, char** argv) {
   forget_caller();
   gantry::UniqueFd ready(::fcntl(3, F_GETFD) >= 0 ? 3 : ::open("/dev/null", O_WRONLY | O_CLOEXEC));
   ::fcntl(ready.get(), F_SETFD, FD_CLOEXEC);
   become_daemon();
   gantry::agent::AgentConfig config{argv[1], argv[2]};
-  if (argc == 4) config.keeper = keeper_of(argv[3]);
+  if (argc == 4) config.keeper = gantry::make_sandbox_keeper(argv[3]);
   return status_of(gantry::agent::serve(config, std::move(ready)));
 }
 
@@ -124,7 +74,7 @@ int pilot(char** argv) {
   const auto state = std::filesystem::absolute(argv[2]).lexically_normal();
   const auto scratch = std::filesystem::canonical(argv[3]);
   forget_caller();
-  return status_of(gantry::agent::serve_as_pilot(state, keeper_of(scratch)));
+  return status_of(gantry::agent::serve_as_pilot(state, gantry::make_sandbox_keeper(scratch)));
 }
 
 int reach(const char* state) {

@@ -40,6 +40,7 @@ struct ReportReceived {
   std::uint64_t receipt = 0;
   std::vector<FetchedFile> outputs{};  ///< of a task that ran where they could not be written here
   std::string note{};                  ///< what the launcher itself wanted back with the report
+  bool swept = false;                  ///< nothing of the attempt is left where it ran
 };
 /// It has left its host to others; its outputs are on their way, then its report comes.
 struct TaskComputed {

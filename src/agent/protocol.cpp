@@ -50,7 +50,9 @@ void put(Encoder& e, const Ended& m) {
   e.u32(static_cast<std::uint32_t>(m.collected.size()));
   for (const auto& [path, content] : m.collected) e.str(path).str(content);
   e.str(m.tag);
-  if (!m.unstaged.empty()) put(e, m.unstaged);
+  if (m.unstaged.empty() && !m.swept) return;
+  put(e, m.unstaged);
+  e.u8(m.swept ? 1 : 0);
 }
 
 Ended get_ended(Decoder& d) {
@@ -72,8 +74,9 @@ Ended get_ended(Decoder& d) {
     content = d.str();
   }
   m.tag = d.str();
-  if (!d.at_end())
-    m.unstaged = get_list(d);  // mostly there are none, and logs of earlier agents know none
+  if (d.at_end()) return m;  // mostly, where tasks have no sandboxes
+  m.unstaged = get_list(d);
+  m.swept = d.u8() != 0;
   return m;
 }
 

@@ -14,7 +14,7 @@
 
 namespace gantry::agent {
 
-inline constexpr std::uint32_t kProtocolVersion = 3;
+inline constexpr std::uint32_t kProtocolVersion = 4;
 /// Larger than any argv the kernel takes (2 MiB), any captured output and any set of result files.
 inline constexpr std::size_t kMaxFrame = std::size_t{64} << 20;
 
@@ -136,6 +136,7 @@ struct Ended {
   std::vector<std::pair<std::string, std::string>> collected;
   std::string tag;
   std::vector<std::string> unstaged;  ///< contents that the depot lacked: it was not started
+  bool swept = false;                 ///< its sandbox is gone
 };
 
 enum class MessageType : std::uint8_t {

@@ -197,6 +197,16 @@ TEST(Protocol, ATasksSandboxAndWhatItsDepotLackedTravel) {
   const auto told = decode_ended(body_of(frame));
   ASSERT_TRUE(told);
   EXPECT_EQ(told->second.unstaged, ended.unstaged);
+  EXPECT_FALSE(told->second.swept);
+
+  ended = example_ended();
+  ended.swept = true;
+  frame.clear();
+  encode(frame, 7, ended);
+  const auto swept = decode_ended(body_of(frame));
+  ASSERT_TRUE(swept);
+  EXPECT_TRUE(swept->second.swept);
+  EXPECT_TRUE(swept->second.unstaged.empty());
 }
 
 TEST(Protocol, AHostsLoadTravels) {

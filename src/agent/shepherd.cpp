@@ -145,6 +145,7 @@ class Shepherd {
 
   [[noreturn]] void leave() {
     kill_descendants(kKillPatienceMs);
+    if (config_.keeper.leave) config_.keeper.leave();
     std::_Exit(0);
   }
 
@@ -189,6 +190,7 @@ class Shepherd {
       current_.err = err_.finish();
     }
     if (current_.cause == static_cast<std::uint8_t>(Cause::none)) check_files(start);
+    if (all_gone) sweep(start);
     if (all_gone) return report();
     // They would hold up every later task here. The agent makes a new slot without them.
     current_.detail = "some of its processes could not be killed";
@@ -352,6 +354,15 @@ class Shepherd {
       return;
     }
     current_.collected = collect_files(start);
+  }
+
+  /// Sandboxes from which nothing is to be fetched would only lie about until somebody has the
+  /// time.
+  void sweep(const Start& start) {
+    const bool wanted =
+        current_.cause == static_cast<std::uint8_t>(Cause::none) && !start.outputs.empty();
+    if (start.sandbox.empty() || wanted || !config_.keeper.sweep) return;
+    current_.swept = config_.keeper.sweep(start);
   }
 
   void report() {

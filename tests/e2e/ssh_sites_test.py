@@ -81,6 +81,22 @@ class RunTest(SshTestCase):
         self.assertEqual(self.run_it().code, 0)
         self.assertEqual([path.read_text() for path in host.scratch.glob("depot/??/*")], [self.read("data/shared.txt")])
 
+    def test_every_task_begins_in_an_empty_folder(self):
+        host = self.far()
+        self.write_grid(host, slots=1)
+        self.write("sweep.yaml", """
+            command:
+              - sh
+              - -c
+              - test -z "$(ls -A)" || exit 9; stat -c %a .; case {x} in 3) chmod 755 . ;; 5) mkdir a; touch a/b ;; esac
+            parameters: { x: 1..8 }
+        """)
+        result = self.run_it()
+        self.assertEqual(result.code, 0, result)
+        outputs = {self.gantry("log", str(task)).stdout for task in range(1, 9)}
+        self.assertEqual(len(outputs), 1, outputs)
+        self.assertEqual(list(host.scratch.glob("work/*/run/*")), [])
+
     def test_home_and_two_sites_share_the_work(self):
         hosts = [self.far("one"), self.far("two")]
         self.write_grid(*hosts, home="{ hosts: 1, slots: 1 }", slots=1)

@@ -138,6 +138,7 @@ bool AgentChannel::on_ended(const agent::Frame& frame) {
   ReportReceived event;
   event.note = std::move(ended->second.tag);
   event.fingerprint = from_tag(event.note);
+  event.swept = ended->second.swept;
   event.report = from_wire(std::move(ended->second));
   event.host = host_;
   event.receipt = last_receipt_;

@@ -101,7 +101,7 @@ class SshLauncher final : public Launcher {
       while (!host.delivered.empty() && host.delivered.front().ours <= receipt) {
         const Delivered& report = host.delivered.front();
         latest = report.agents;
-        depot_.remove_work(work_folder(report.key));
+        if (!report.swept) depot_.remove_work(work_folder(report.key));
         release_files(report.key);  // only now: the sandbox had links to them
         host.delivered.pop_front();
       }
@@ -180,6 +180,7 @@ class SshLauncher final : public Launcher {
     std::uint64_t ours = 0;
     std::uint64_t agents = 0;
     TaskKey key;
+    bool swept = false;
   };
   struct SiteHost {
     SiteHost(const RemoteSite& site, const RemoteHost& host, const AgentBinary& binary)
@@ -354,7 +355,8 @@ class SshLauncher final : public Launcher {
       host.arrivals.pop_front();
       const std::uint64_t agents = arrival.report.receipt;
       arrival.report.receipt = ++receipts_;
-      host.delivered.push_back({receipts_, agents, arrival.report.report.key});
+      host.delivered.push_back(
+          {receipts_, agents, arrival.report.report.key, arrival.report.swept});
       events_.emplace_back(std::move(arrival.report));
     }
   }
