@@ -51,7 +51,7 @@ Result<std::string> find_strange(int scratch) {
     if (!is_plain_name(name)) return "work/" + name;
     TRY_ASSIGN(const auto parts, names_in(scratch, ("work/" + name).c_str()));
     for (const auto& part : parts)
-      if (part != "hosts" && part != "run") return "work/" + name + "/" + part;
+      if (part != "hosts" && part != "run" && part != "spare") return "work/" + name + "/" + part;
   }
   return std::string();
 }

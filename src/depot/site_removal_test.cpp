@@ -26,6 +26,7 @@ struct UsedSite {
     write("work/mine/run/1/file", "mine!");
     write("work/theirs/run/1/file", "their");
     write("work/mine/hosts/far/agent/lock", "");
+    fs::create_directories(scratch / "work/mine/spare/1.1.1");
   }
   void write(const std::string& name, std::string_view text) const {
     fs::create_directories((scratch / name).parent_path());

@@ -85,18 +85,19 @@ Result<std::string> HostProbe::run_task_with(const Digest& content) {
   const std::string folder = "work/" + site_.holder + "/run/" + host_.name;
   agent::Start start;
   start.key = {kProbeTask, kProbeTask, kProbeTask};
-  start.argv = {"sh", "-c", "test -s payload"};
+  start.argv = {"cp", "payload", "back"};
   start.sandbox = start.workdir = scratch_ + "/" + folder;
   start.make_workdir = true;
   start.inputs.push_back({"payload", content.hex(), false});
+  start.outputs.push_back(start.sandbox + "/back");  // else nothing of it would be kept
   report_.reset();
   channel_.start(start);
   TRY(await([this] { return report_.has_value(); }, kTaskPatience, "for a task to end"));
   channel_.acknowledge(report_->receipt);
   const AttemptReport& report = report_->report;
-  if (report.cause == FailureCause::none) return folder + "/payload";
+  if (report.cause == FailureCause::none) return folder + "/back";
   return lost("a task that does nothing failed there: " +
-              (report.detail.empty() ? std::string("its shell does not work") : report.detail));
+              (report.detail.empty() ? std::string("cp does not work") : report.detail));
 }
 
 // Files.
