@@ -4,12 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/fd.hpp"
 #include "base/hash.hpp"
@@ -38,6 +40,7 @@ class Sandboxes {
       return staging;
     };
     use_spare(start.sandbox);
+    linked_.clear();
     if (start.inputs.empty()) return staging;
     auto depot = depot::Depot::open(scratch_);
     if (!depot) return fail(depot.error());
@@ -48,6 +51,7 @@ class Sandboxes {
         return fail({ErrorCode::peer, "an input has no place in the sandbox", ""});
       const auto linked =
           depot->link_into(*content, fs::path(start.sandbox) / below, input.executable);
+      linked_.push_back(linked ? *linked : 0);
       if (linked) continue;
       const auto code = linked.error().code;
       if (code != ErrorCode::gone && code != ErrorCode::corrupt) return fail(linked.error());
@@ -63,9 +67,11 @@ class Sandboxes {
     if (start.inputs.empty()) return found;
     const auto depot = depot::Depot::open(scratch_);
     if (!depot) return found;
-    for (const auto& input : start.inputs) {
+    for (std::size_t i = 0; i < std::min(linked_.size(), start.inputs.size()); ++i) {
+      const auto& input = start.inputs[i];
       const auto content = Digest::from_hex(input.content);
-      if (!content || !depot->is_spoilt(*content, fs::path(start.sandbox) / input.path)) continue;
+      const fs::path path = fs::path(start.sandbox) / input.path;
+      if (!content || !depot->is_spoilt(*content, path, linked_[i])) continue;
       found.unstaged.push_back(input.content);
       found.problem = "somebody wrote to its input " + input.path + " while it ran";
     }
@@ -121,6 +127,7 @@ class Sandboxes {
 
   fs::path scratch_;
   fs::path spare_;
+  std::vector<ino_t> linked_;  ///< the inputs of the task at hand, as the depot had them
 };
 
 }  // namespace

@@ -115,18 +115,20 @@ Result<> Depot::verify_and_stamp(const Digest& content) {
   return set_stamp(file.get(), content, static_cast<std::uint64_t>(after.st_size));
 }
 
-bool Depot::is_spoilt(const Digest& content, const std::filesystem::path& path) const {
+bool Depot::is_spoilt(const Digest& content, const std::filesystem::path& path,
+                      ino_t linked) const {
   struct stat info {};
-  const bool there = ::lstat(path.c_str(), &info) == 0;
-  if (there && is_untouched(content, info)) return false;
-  struct stat ours {};
-  if (::fstatat(fd(), name_of(content).c_str(), &ours, AT_SYMLINK_NOFOLLOW) == 0)
-    return !is_untouched(content, ours);
-  return there;  // its end in the depot tells us nothing any more
+  if (linked == 0) return false;
+  if (::lstat(path.c_str(), &info) == 0 && info.st_ino == linked)
+    return !is_untouched(content, info);
+  if (::fstatat(fd(), name_of(content).c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+      info.st_ino == linked)
+    return !is_untouched(content, info);
+  return true;  // what it read has neither name any more
 }
 
-Result<> Depot::link_into(const Digest& content, const std::filesystem::path& path,
-                          bool executable) {
+Result<ino_t> Depot::link_into(const Digest& content, const std::filesystem::path& path,
+                               bool executable) {
   TRY(check(content));
   const std::string name = name_of(content);
   if (executable) make_executable(name);
@@ -134,8 +136,10 @@ Result<> Depot::link_into(const Digest& content, const std::filesystem::path& pa
   const std::string beside =
       (path.parent_path() / (".gantry-" + std::to_string(::getpid()))).string();
   ::unlink(beside.c_str());
+  struct stat info {};
   if (::linkat(fd(), name.c_str(), AT_FDCWD, beside.c_str(), 0) == 0) {
     set_used(name);
+    if (::lstat(beside.c_str(), &info) != 0) return fail_errno(beside);
   } else {
     if (errno == ENOENT) return is_gone(content);
     // EXDEV, EMLINK, EPERM, or whatever this file system says instead: a copy says what is wrong.
@@ -154,7 +158,7 @@ Result<> Depot::link_into(const Digest& content, const std::filesystem::path& pa
     return failed;
   }
   ::unlink(beside.c_str());  // rename does nothing when both are the same file already
-  return {};
+  return info.st_ino;
 }
 
 Result<> Depot::keep(const Digest& content, bool executable) {

@@ -11,6 +11,8 @@
 /// task that its permissions do not stop, a power loss that cuts it) gives it another: that is
 /// noticed without reading it. Its time of access is that of its last use.
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <set>
@@ -53,14 +55,17 @@ class Depot {
 
   /// Puts the file at `path` (a hard link; a copy where the file system refuses one), in place of
   /// what is there; makes folders. Errors are `gone` or `corrupt` (removed from the depot) when
-  /// the file has to be sent again.
-  Result<> link_into(const Digest& content, const std::filesystem::path& path, bool executable);
+  /// the file has to be sent again. Tells which file it is, for is_spoilt(); 0: a copy.
+  Result<ino_t> link_into(const Digest& content, const std::filesystem::path& path,
+                          bool executable);
 
   /// It was sent once more: it counts as used, and is executable if it is to be.
   Result<> keep(const Digest& content, bool executable);
-  /// Whether somebody wrote to the depot's file since link_into() put it at `path`: whoever read it
-  /// there may have read anything. What a task puts in its place is the task's affair.
-  [[nodiscard]] bool is_spoilt(const Digest& content, const std::filesystem::path& path) const;
+  /// Whether somebody wrote to the depot's file since link_into() put it at `path` and said that it
+  /// is `linked`: whoever read it there may have read anything. What a task puts in its place is
+  /// the task's affair, and the depot may have a new one by now.
+  [[nodiscard]] bool is_spoilt(const Digest& content, const std::filesystem::path& path,
+                               ino_t linked) const;
 
   /// Stores a file that is in memory; `corrupt` when it is not what its hash says.
   Result<> store(const Digest& content, std::string_view bytes, bool executable);

@@ -82,19 +82,23 @@ TEST_F(DepotTest, AFileIsExecutableWhenSomebodyWantsItSo) {
 
 TEST_F(DepotTest, KnowsWhetherWhatATaskReadMayHaveBeenSomethingElse) {
   const Digest content = store("12345");
-  EXPECT_EQ(link(content, "one/in"), "");
-  EXPECT_EQ(link(content, "two/in"), "");
-  EXPECT_FALSE(depot_.is_spoilt(content, dir_ / "one/in"));
+  const ino_t one = depot_.link_into(content, dir_ / "one/in", false).value();
+  const ino_t two = depot_.link_into(content, dir_ / "two/in", false).value();
+  EXPECT_FALSE(depot_.is_spoilt(content, dir_ / "one/in", one));
   // A task may have its own file in that place, or none.
   std::filesystem::remove(dir_ / "one/in");
-  EXPECT_FALSE(depot_.is_spoilt(content, dir_ / "one/in"));
+  EXPECT_FALSE(depot_.is_spoilt(content, dir_ / "one/in", one));
   std::ofstream(dir_ / "one/in") << "mine";
-  EXPECT_FALSE(depot_.is_spoilt(content, dir_ / "one/in"));
+  EXPECT_FALSE(depot_.is_spoilt(content, dir_ / "one/in", one));
   // Who writes to the depot's file writes to everybody's.
   overwrite(place(content), "x");
-  EXPECT_TRUE(depot_.is_spoilt(content, dir_ / "two/in"));
+  EXPECT_TRUE(depot_.is_spoilt(content, dir_ / "two/in", two));
+  EXPECT_TRUE(depot_.is_spoilt(content, dir_ / "one/in", one));
   EXPECT_FALSE(depot_.has(content));
-  EXPECT_TRUE(depot_.is_spoilt(content, dir_ / "two/in")) << "also when it has been removed";
+  EXPECT_TRUE(depot_.is_spoilt(content, dir_ / "two/in", two)) << "also when it has been removed";
+  store("12345");
+  EXPECT_TRUE(depot_.is_spoilt(content, dir_ / "two/in", two)) << "also when it has come again";
+  EXPECT_FALSE(depot_.is_spoilt(content, dir_ / "two/in", 0)) << "a copy is the task's own";
 }
 
 TEST_F(DepotTest, NoticesWhatATaskDidToAFile) {
@@ -145,7 +149,7 @@ TEST_F(DepotTest, CopiesWhereItCannotLink) {
   if (info_of(elsewhere.path()).st_dev == info_of(dir_.path()).st_dev)
     GTEST_SKIP() << "NOT TESTED: /dev/shm is the same file system as the temporary folder";
   const Digest content = store("input");
-  ASSERT_TRUE(depot_.link_into(content, elsewhere / "a", true));
+  EXPECT_EQ(depot_.link_into(content, elsewhere / "a", true).value(), 0U);
   EXPECT_EQ(read_file(elsewhere / "a").value(), "input");
   EXPECT_EQ(info_of(elsewhere / "a").st_mode & 0777U, 0555U);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(elsewhere.path()), {}), 1);
