@@ -8,6 +8,7 @@ _gantry_options() {
   case $1 in
     run) echo "$session --fresh --dry-run --shell --timeout --retries $common" ;;
     status) echo "--json --watch $common" ;;
+    top) echo "--once --json $common" ;;
     tasks) echo "--run $states --json --wide $common" ;;
     log) echo "--run $states --stdout --stderr --attempt $common" ;;
     results) echo "--run --format --csv --jsonl --json --all --wide --plot --by --log-x --log-y $common" ;;
@@ -55,7 +56,7 @@ _gantry_columns() {
 }
 
 _gantry() {
-  local commands="run status tasks log results explain cancel retry runs clean plan simulate grid testbed completion help"
+  local commands="run status top tasks log results explain cancel retry runs clean plan simulate grid testbed completion help"
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command="" i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do

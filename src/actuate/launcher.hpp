@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "actuate/glance.hpp"
 #include "base/hash.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
@@ -132,6 +133,8 @@ class Launcher {
   /// something to do. May change after poll().
   [[nodiscard]] virtual int wait_fd() const = 0;
   [[nodiscard]] virtual bool wants_to_send() const = 0;
+  /// Adds what it knows of its hosts and links, for people who watch. Asked about once a second.
+  virtual void glance(Glance&) const {}
   /// Sends what waits to be sent and lets the agents go: what runs goes on, idle agents exit.
   virtual void close() = 0;
 };

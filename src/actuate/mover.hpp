@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "actuate/glance.hpp"
 #include "base/hash.hpp"
 #include "base/result.hpp"
 #include "base/strong_id.hpp"
@@ -85,6 +86,8 @@ class Mover {
   /// something to do. May change after poll().
   [[nodiscard]] virtual int wait_fd() const = 0;
   [[nodiscard]] virtual bool wants_to_send() const = 0;
+  /// Adds what went over the link so far, and which file goes over it now.
+  virtual void glance(SiteGlance&) const {}
   /// Gives up what is under way, without events, and lets the remote side go; files that were to be
   /// dropped and folders that were to be removed still are, if the site can be reached.
   virtual void close() = 0;

@@ -107,6 +107,7 @@ CommandLine::CommandLine()
   app.allow_extras();
   add_run(app, run_words_, action_);
   add_status(app, action_);
+  add_top(app, action_);
   add_tasks(app, action_);
   add_log(app, action_);
   add_results(app, action_);

@@ -15,6 +15,7 @@ namespace gantry::cli {
 /// `words` holds what follows run's own options; it is filled before the command line is parsed.
 void add_run(CLI::App& app, const RunWords& words, Action& action);
 void add_status(CLI::App& app, Action& action);
+void add_top(CLI::App& app, Action& action);
 void add_tasks(CLI::App& app, Action& action);
 void add_log(CLI::App& app, Action& action);
 void add_results(CLI::App& app, Action& action);

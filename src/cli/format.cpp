@@ -51,6 +51,12 @@ std::string format_rate(double per_second) {
   return fmt::format("{:.2g} tasks/s", per_second);
 }
 
+std::string format_bandwidth(double bytes_per_second) {
+  if (bytes_per_second >= 1e9) return fmt::format("{:.3g} GB/s", bytes_per_second / 1e9);
+  return bytes_per_second >= 1e6 ? fmt::format("{:.3g} MB/s", bytes_per_second / 1e6)
+                                 : fmt::format("{:.3g} kB/s", bytes_per_second / 1e3);
+}
+
 std::string format_time(TimePoint time) {
   return local_time(time, "%Y-%m-%d %H:%M:%S");
 }

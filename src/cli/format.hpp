@@ -15,6 +15,8 @@ std::string format_duration(Duration duration);
 /// "812 B", "3.2 KiB", "1.5 GiB".
 /// "0.25 tasks/s", "812 tasks/s".
 std::string format_rate(double per_second);
+/// "98.3 MB/s".
+std::string format_bandwidth(double bytes_per_second);
 /// Local time, "2026-03-01 14:03:59"; "-" when unknown.
 std::string format_time(TimePoint time);
 /// Local time in a table: "Mar 01 14:03", or "2025-03-01" of another year.

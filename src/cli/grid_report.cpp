@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/display_text.hpp"
+#include "cli/format.hpp"
 #include "cli/json_line.hpp"
 #include "cli/table.hpp"
 #include "model/quantity.hpp"
@@ -19,14 +20,8 @@ using driver::SiteCheck;
 
 constexpr std::size_t kCheckColumns = 9;
 
-std::string bandwidth_text(double rate) {
-  if (rate >= 1e9) return fmt::format("{:.3g} GB/s", rate / 1e9);
-  return rate >= 1e6 ? fmt::format("{:.3g} MB/s", rate / 1e6)
-                     : fmt::format("{:.3g} kB/s", rate / 1e3);
-}
-
 std::string bandwidth_text(const std::optional<double>& rate) {
-  return rate ? bandwidth_text(*rate) : "-";
+  return rate ? format_bandwidth(*rate) : "-";
 }
 
 std::string_view access_name(SiteAccess access) {
@@ -48,7 +43,7 @@ void add_links(Context& context, const Grid& grid) {
               [&](std::string_view line) { context.out.line(line); });
   for (const GridLink& link : grid.links)
     table.add({grid.sites[link.from].name + " - " + grid.sites[link.to].name,
-               link.assumed ? "not declared" : bandwidth_text(link.bandwidth),
+               link.assumed ? "not declared" : format_bandwidth(link.bandwidth),
                link.assumed ? "-" : fmt::format("{:g} ms", seconds(link.latency) * 1e3),
                link.sharing == LinkSharing::fair ? "fair" : fmt::format("fifo, {}", link.streams)});
   if (table.rows() == 0) return;
@@ -65,7 +60,7 @@ const GridLink* link_to(const Grid& grid, std::uint32_t site) {
 std::string declared_text(const Grid& grid, std::uint32_t site) {
   const GridLink* link = link_to(grid, site);
   if (link == nullptr) return "-";
-  return bandwidth_text(link->bandwidth) + (link->assumed ? " (assumed)" : "");
+  return format_bandwidth(link->bandwidth) + (link->assumed ? " (assumed)" : "");
 }
 
 void add_row(Table& table, const GridSite& site, const HostCheck& host) {

@@ -47,6 +47,7 @@ Session::Session(const Sweep& sweep, const Options& options, const Observer& obs
       shared_(shared),
       clock_(clock),
       run_(std::move(run)),
+      board_(options.state_dir),
       others_(others),
       began_(clock.now()),
       now_(began_),
@@ -109,6 +110,8 @@ Result<> Session::step() {
     TRY(take_requests());
   }
   if (now_ >= shown_at_ + kShowInterval) show_progress();
+  if (board_.is_due(now_))
+    board_.show({run_.engine, launcher_, shared_, options_, progress(), ended_on_}, now_);
   return {};
 }
 
@@ -304,6 +307,7 @@ Result<> Session::on_report(ReportReceived received) {
   const bool tried = ended.report.cause != FailureCause::cancelled || was_started(ended.report);
   if (tried) ++executed_;
   ++ended_;
+  ++ended_on_[ended.host];
   if (ended.report.out.truncated || ended.report.err.truncated) ++cut_;
   std::string stale = adopted ? why_stale(ended) : "";
   if (stale.empty()) {

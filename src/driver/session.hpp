@@ -16,6 +16,7 @@
 #include "actuate/launcher.hpp"
 #include "driver/content_cache.hpp"
 #include "driver/driver.hpp"
+#include "driver/live_board.hpp"
 #include "driver/outdated.hpp"
 #include "driver/run_setup.hpp"
 #include "driver/shared_inputs.hpp"
@@ -82,6 +83,7 @@ class Session {
   /// Why finished tasks run again.
   void tell_outdated();
   void show_progress();
+  [[nodiscard]] Progress progress() const;
   [[nodiscard]] store::Counts counts() const;
   [[nodiscard]] Summary summary() const;
 
@@ -101,6 +103,8 @@ class Session {
   std::map<std::string, std::uint32_t> changed_;  ///< Summary::changed
 
   std::map<HostId, std::string> host_names_;
+  std::map<HostId, std::uint32_t> ended_on_;  ///< attempts
+  LiveBoard board_;
   std::set<std::pair<FileId, SiteId>> unsent_;  ///< of which a person was told
   UndrivenRuns& others_;
   bool opening_ = false;

@@ -189,18 +189,21 @@ void Session::show_progress() {
   shown_at_ = now_;
   pace_.emplace_back(now_, ended_);
   while (pace_.size() > 2 && now_ - pace_.front().first > kPaceWindow) pace_.pop_front();
-  if (!observer_.progress) return;
+  if (observer_.progress) observer_.progress(progress());
+}
+
+Progress Session::progress() const {
   Progress progress;
   progress.run = run_.id;
   progress.counts = counts();
   progress.retrying = run_.engine.counts().waiting;
   progress.elapsed = now_ - began_;
   progress.eta = run_.engine.eta(now_);
-  const double span = seconds(pace_.back().first - pace_.front().first);
+  const double span = pace_.empty() ? 0 : seconds(pace_.back().first - pace_.front().first);
   if (span > 0) progress.tasks_per_second = (pace_.back().second - pace_.front().second) / span;
   progress.draining_why = run_.engine.draining();
   progress.draining = !progress.draining_why.empty();
-  observer_.progress(progress);
+  return progress;
 }
 
 Summary Session::summary() const {

@@ -95,5 +95,23 @@ const std::string& Engine::draining() const {
 Duration Engine::eta(TimePoint now) const {
   return impl_->eta(now);
 }
+std::span<const schedule::HostLoad> Engine::hosts() const {
+  return impl_->shown;
+}
+std::span<const schedule::SiteFiles> Engine::site_files(TimePoint now) {
+  return impl_->files.view(now);
+}
+const forecast::GridForecast& Engine::seen() const {
+  return impl_->seen;
+}
+std::vector<std::pair<TaskId, TimePoint>> Engine::retries(std::size_t most) const {
+  return impl_->retries.first(most);
+}
+Resources Engine::resources(TaskId task) const {
+  return impl_->workload.resources_of(task);
+}
+std::vector<FileId> Engine::files(TaskId task) const {
+  return impl_->workload.files_of(task);
+}
 
 }  // namespace gantry::engine

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.hpp"
@@ -105,6 +107,21 @@ class Engine {
   [[nodiscard]] std::string unplaceable() const;
   /// How long the rest will take, from the run times seen so far; zero when nothing is known.
   [[nodiscard]] Duration eta(TimePoint now) const;
+
+  // For people who watch. Valid until something changes.
+  // -----------------------------------------------------------------------------------------
+  /// The hosts that are up, by number, and what they were given.
+  [[nodiscard]] std::span<const schedule::HostLoad> hosts() const;
+  /// What is stored at the sites other than home, and on its way there.
+  [[nodiscard]] std::span<const schedule::SiteFiles> site_files(TimePoint now);
+  /// What was learnt of hosts and links.
+  [[nodiscard]] const forecast::GridForecast& seen() const;
+  /// Tasks whose back-off goes on, the soonest first; so many at most.
+  [[nodiscard]] std::vector<std::pair<TaskId, TimePoint>> retries(std::size_t most) const;
+  /// REQUIRES: the task exists.
+  [[nodiscard]] Resources resources(TaskId task) const;
+  /// The shared files that it reads, ascending.
+  [[nodiscard]] std::vector<FileId> files(TaskId task) const;
 
  private:
   struct Impl;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "base/time.hpp"
 #include "model/ids.hpp"
@@ -33,6 +34,13 @@ class RetryQueue {
     const TaskId task = order_.begin()->second;
     remove(task);
     return task;
+  }
+  /// The first so many, and when their time comes.
+  [[nodiscard]] std::vector<std::pair<TaskId, TimePoint>> first(std::size_t most) const {
+    std::vector<std::pair<TaskId, TimePoint>> tasks;
+    for (auto it = order_.begin(); it != order_.end() && tasks.size() < most; ++it)
+      tasks.emplace_back(it->second, it->first);
+    return tasks;
   }
   /// When the next one's time comes; kNever when none waits.
   [[nodiscard]] TimePoint next() const { return order_.empty() ? kNever : order_.begin()->first; }

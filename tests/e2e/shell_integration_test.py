@@ -8,7 +8,7 @@ import unittest
 
 import gantry_test
 
-COMMANDS = {"run", "status", "tasks", "log", "results", "explain", "cancel", "retry", "runs", "clean", "plan",
+COMMANDS = {"run", "status", "top", "tasks", "log", "results", "explain", "cancel", "retry", "runs", "clean", "plan",
             "simulate", "grid", "testbed", "completion", "help"}
 
 

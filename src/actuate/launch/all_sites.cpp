@@ -103,6 +103,18 @@ class AllSites final : public Launcher {
     return {};
   }
 
+  void glance(Glance& glance) const override {
+    for (std::size_t i = home_works_ ? 0 : 1; i < sites_.size(); ++i) {
+      const std::size_t first = glance.hosts.size();
+      sites_[i].launcher->glance(glance);
+      const auto lost = lost_.find(i);
+      for (std::size_t k = first; lost != lost_.end() && k < glance.hosts.size(); ++k) {
+        glance.hosts[k].condition = HostCondition::lost;
+        glance.hosts[k].why = lost->second;
+      }
+    }
+  }
+
   [[nodiscard]] int wait_fd() const override { return ready_.fd(); }
   [[nodiscard]] bool wants_to_send() const override { return false; }  // the set watches for it
   void close() override {
@@ -139,7 +151,7 @@ class AllSites final : public Launcher {
   /// The run goes on without a site other than home.
   Result<> leave(std::size_t site, const Error& why) {
     if (site == 0) return tl::unexpected<Error>(why);
-    lost_.insert(site);
+    lost_.emplace(site, why.message);
     bool any = false;
     for (const HostId host : sites_[site].hosts) {
       if (up_.erase(host) == 0) continue;
@@ -155,8 +167,8 @@ class AllSites final : public Launcher {
   std::map<HostId, std::size_t> by_host_;
   std::map<SiteId, std::size_t> by_site_;
   std::set<HostId> up_;
-  std::set<std::size_t> lost_;
-  std::deque<Receipt> receipts_;  ///< not acknowledged
+  std::map<std::size_t, std::string> lost_;  ///< why
+  std::deque<Receipt> receipts_;             ///< not acknowledged
   std::uint64_t last_receipt_ = 0;
   ReadySet ready_;
   std::vector<LauncherEvent> heard_;

@@ -91,6 +91,7 @@ void HostLink::appear(std::vector<LauncherEvent>& events) {
   state_ = State::up;
   failures_ = 0;
   told_.clear();
+  lost_since_ = kNever;
   const std::uint32_t slots = host_.slots != 0 ? host_.slots : std::max(1U, channel_.cores());
   const std::uint64_t memory = host_.memory != 0 ? host_.memory : channel_.memory();
   events.emplace_back(HostAppeared{{host_.id, host_.name, slots, memory, site_.id, host_.speed}});
@@ -112,6 +113,7 @@ void HostLink::lose(Clock::time_point now, const std::string& why,
     events.emplace_back(LauncherNotice{text});
     told_ = reason;
   }
+  if (lost_since_ == kNever) lost_since_ = RealClock{}.now();
   channel_.detach();
   channel_.forget();
   channel_.events().clear();
@@ -127,6 +129,23 @@ void HostLink::pause(Clock::time_point now, const std::string& why,
   if (state_ != State::up) return;
   lose(now, why, events);
   try_at_ = now + kPauseLength;
+}
+
+HostGlance HostLink::glance() const {
+  HostGlance glance{.id = host_.id, .site = site_.id, .name = host_.name};
+  if (state_ != State::up) {
+    glance.condition = failures_ > 0 ? HostCondition::lost : HostCondition::connecting;
+    glance.since = lost_since_;
+    glance.why = told_;
+    return glance;
+  }
+  if (const auto& load = channel_.load()) {
+    glance.told = from_ns(load->clock_ns);
+    glance.free_cores = load->free_millicores / 1000.0;
+    glance.free_memory = load->free_memory;
+    glance.free_disk = load->free_disk;
+  }
+  return glance;
 }
 
 int HostLink::fd() const {

@@ -36,6 +36,8 @@ class HostLink {
   [[nodiscard]] const std::string& scratch() const { return scratch_; }
   AgentChannel& channel() { return channel_; }
 
+  [[nodiscard]] HostGlance glance() const;
+
   /// What to wait for; -1 while there is nothing.
   [[nodiscard]] int fd() const;
   [[nodiscard]] bool wants_to_send() const;
@@ -66,6 +68,7 @@ class HostLink {
   std::uint64_t frames_ = 0;    ///< heard by then
   std::uint32_t failures_ = 0;  ///< in a row
   std::string told_;            ///< why it failed, as a person was told
+  TimePoint lost_since_ = kNever;
   std::string scratch_;
 };
 

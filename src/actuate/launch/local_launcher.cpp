@@ -16,7 +16,9 @@
 #include "actuate/launch/agent_program.hpp"
 #include "actuate/launch/task_wire.hpp"
 #include "agent/agent_process.hpp"
+#include "agent/load_report.hpp"
 #include "agent/slot_log.hpp"
+#include "model/grid.hpp"
 
 extern char** environ;
 
@@ -25,6 +27,8 @@ namespace gantry {
 namespace {
 
 constexpr HostId kLocalHost{1};
+/// As often as remote agents tell it.
+constexpr auto kLoadInterval = std::chrono::seconds(3);
 /// For a sign of life while the agent tells what is there.
 constexpr auto kAgentPatience = std::chrono::seconds(30);
 /// Of the agent, without a task's end in between, before we believe that something is wrong.
@@ -59,8 +63,9 @@ class LocalLauncher final : public Launcher {
     TRY(connect());
     char name[256] = "localhost";
     ::gethostname(name, sizeof name - 1);
+    name_ = name;
     auto& events = channel_.events();
-    events.insert(events.begin(), HostAppeared{{kLocalHost, name, site_.cores, site_.memory}});
+    events.insert(events.begin(), HostAppeared{{kLocalHost, name_, site_.cores, site_.memory}});
     return {};
   }
 
@@ -80,6 +85,21 @@ class LocalLauncher final : public Launcher {
     std::ranges::move(channel_.events(), std::back_inserter(events));
     channel_.events().clear();
     return {};
+  }
+
+  void glance(Glance& glance) const override {
+    const auto now = RealClock{}.now();
+    if (now - load_told_ >= kLoadInterval || now < load_told_) {
+      load_ = loads_.look(site_.state_dir);
+      load_told_ = now;
+    }
+    glance.sites.push_back({.id = kHome, .name = std::string(kHomeSite)});
+    glance.hosts.push_back({.id = kLocalHost,
+                            .name = name_,
+                            .told = load_told_,
+                            .free_cores = load_.free_millicores / 1000.0,
+                            .free_memory = load_.free_memory,
+                            .free_disk = load_.free_disk});
   }
 
   [[nodiscard]] int wait_fd() const override { return channel_.fd(); }
@@ -151,6 +171,11 @@ class LocalLauncher final : public Launcher {
   AgentChannel channel_;
   std::uint64_t ends_before_ = 0;  ///< heard of before the last restart
   int restarts_ = 0;
+  std::string name_;
+  // No agent needs to be asked what this machine has left.
+  mutable agent::LoadReporter loads_;
+  mutable agent::Load load_;
+  mutable TimePoint load_told_ = kNever;
 };
 
 }  // namespace

@@ -36,6 +36,10 @@ class PilotPool {
   [[nodiscard]] bool expects(std::size_t index) const {
     return pilots_[index].state != State::given_up;
   }
+  /// It waits in the queue, or is on its way there.
+  [[nodiscard]] bool is_queued(std::size_t index) const {
+    return pilots_[index].state == State::queued;
+  }
   /// The agent of that host has answered.
   void on_answered(std::size_t index) { pilots_[index].failures = 0; }
 

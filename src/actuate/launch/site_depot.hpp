@@ -60,6 +60,11 @@ class SiteDepot {
   std::optional<std::string> take_outcome(TransferId id);
   void remove_work(const std::string& folder) { forget_outcome_of(mover_->remove(folder)); }
 
+  void glance(SiteGlance& site) const {
+    mover_->glance(site);
+    site.to_send = static_cast<std::uint32_t>(putting_.size());
+  }
+
   void add_wanted(std::vector<ReadySet::Wanted>& wanted) const;
   [[nodiscard]] bool wants_to_send() const { return mover_->wants_to_send(); }
   /// What was sent gets there until has_ended().

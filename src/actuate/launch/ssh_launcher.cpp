@@ -138,6 +138,16 @@ class SshLauncher final : public Launcher {
     return {};
   }
 
+  void glance(Glance& glance) const override {
+    for (std::size_t i = 0; i < site_.hosts.size(); ++i) {
+      HostGlance host = hosts_.at(site_.hosts[i].id).link.glance();
+      if (pool_ && !pool_->lends(i) && host.condition != HostCondition::up)
+        host.condition = pool_->is_queued(i) ? HostCondition::queued : HostCondition::away;
+      glance.hosts.push_back(std::move(host));
+    }
+    depot_.glance(glance.sites.emplace_back(SiteGlance{.id = site_.id, .name = site_.name}));
+  }
+
   [[nodiscard]] int wait_fd() const override { return ready_.fd(); }
   [[nodiscard]] bool wants_to_send() const override { return false; }  // the set watches for it
 

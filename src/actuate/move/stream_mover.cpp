@@ -66,6 +66,14 @@ class StreamMover final : public Mover {
   /// The descriptor becomes readable when there is room.
   [[nodiscard]] bool wants_to_send() const override { return false; }
 
+  void glance(SiteGlance& site) const override {
+    site.sent = sent_;
+    site.received = received_;
+    if (sending_.empty()) return;
+    const auto [transfer, put] = transfers_.find<Put>(sending_.front());
+    if (transfer != nullptr) site.sending = {put->path, transfer->offset, put->bytes};
+  }
+
   void close() override {
     if (link_.is_up()) {
       if (greeted_) announce_last();
@@ -277,6 +285,7 @@ class StreamMover final : public Mover {
       return false;
     }
     transfer->bytes += m->bytes.size();
+    received_ += m->bytes.size();
     if (auto written = transfer->arriving->write(m->bytes); !written)
       give_up(TransferId(m->id), written.error());
     return true;
@@ -328,6 +337,7 @@ class StreamMover final : public Mover {
     const std::size_t before = stream.to_send();
     if (before == 0) return;
     stream.send();
+    sent_ += before - stream.to_send();
     packer_.link().sent(clock_.now(), before - stream.to_send(), stream.wants_to_send());
   }
 
@@ -450,6 +460,8 @@ class StreamMover final : public Mover {
   std::vector<Inventory> inventories_;
   TransferTable transfers_;
   std::deque<TransferId> sending_;  ///< large files that the site waits for
+  std::uint64_t sent_ = 0;          ///< bytes, over all connections
+  std::uint64_t received_ = 0;      ///< of files
 };
 
 }  // namespace

@@ -58,6 +58,8 @@ class TransferTable {
   /// Null when it is over, or something else.
   template <class What>
   std::pair<Transfer*, const What*> find(TransferId id);
+  template <class What>
+  [[nodiscard]] std::pair<const Transfer*, const What*> find(TransferId id) const;
   Transfer& at(TransferId id) { return transfers_.at(id); }
 
   /// The next one to be announced to the site, if any; it is not announced twice.
@@ -105,11 +107,17 @@ TransferId TransferTable::add(const What& what, TimePoint now) {
 }
 
 template <class What>
-std::pair<Transfer*, const What*> TransferTable::find(TransferId id) {
+std::pair<const Transfer*, const What*> TransferTable::find(TransferId id) const {
   const auto found = transfers_.find(id);
   if (found == transfers_.end()) return {nullptr, nullptr};
   const auto* what = std::get_if<What>(&found->second.what);
   return {what == nullptr ? nullptr : &found->second, what};
+}
+
+template <class What>
+std::pair<Transfer*, const What*> TransferTable::find(TransferId id) {
+  const auto [transfer, what] = std::as_const(*this).find<What>(id);
+  return {const_cast<Transfer*>(transfer), what};
 }
 
 }  // namespace gantry

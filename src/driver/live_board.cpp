@@ -1,0 +1,210 @@
+#include "driver/live_board.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "base/fd.hpp"
+
+namespace gantry::driver {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kInterval = 1s;
+/// Also when nothing has changed, so that a reader knows that somebody is there.
+constexpr Duration kSignOfLife = 5s;
+constexpr Duration kRateWindow = 3s;
+constexpr std::size_t kMostTasksOfAHost = 256;
+constexpr std::size_t kFewestTasksOfAHost = 4;
+
+/// Up to a second more or less is no news.
+TimePoint to_the_second(TimePoint time) {
+  return std::chrono::round<std::chrono::seconds>(time);
+}
+
+/// What the engine knows of the host; nullptr when it is not up.
+const schedule::HostLoad* find(std::span<const schedule::HostLoad> hosts, HostId id) {
+  const auto found = std::ranges::lower_bound(
+      hosts, id, {}, [](const schedule::HostLoad& load) { return load.host->id; });
+  return found != hosts.end() && found->host->id == id ? &*found : nullptr;
+}
+
+/// All but the list of tasks.
+LiveHost host_of(const LiveFacts& facts, const HostGlance& glance, const schedule::HostLoad* load) {
+  LiveHost host{.name = glance.name,
+                .condition = glance.condition,
+                .since = glance.since,
+                .why = glance.why,
+                .told = glance.told != kNever,
+                .free_cores = glance.free_cores,
+                .free_memory = glance.free_memory,
+                .free_disk = glance.free_disk,
+                .pace = facts.engine.seen().pace(glance.id).value_or(0)};
+  if (const auto done = facts.done.find(glance.id); done != facts.done.end())
+    host.done = done->second;
+  if (load == nullptr) return host;
+  host.slots = load->host->cores;
+  std::uint64_t busy = 0;
+  for (const schedule::Ongoing& ongoing : load->ongoing) {
+    if (ongoing.started == kNever) continue;
+    ++host.running;
+    busy += facts.engine.resources(ongoing.task).cores;
+  }
+  host.busy = static_cast<std::uint32_t>(std::min<std::uint64_t>(busy, host.slots));
+  return host;
+}
+
+/// Those that run come first: they were given to it first.
+void list_tasks(const schedule::HostLoad& load, std::size_t most, LiveHost& host) {
+  for (const bool running : {true, false})
+    for (const schedule::Ongoing& ongoing : load.ongoing) {
+      if (host.tasks.size() == most) return;
+      if (ongoing.attempt.value() == 0 || (ongoing.started != kNever) != running) continue;
+      host.tasks.push_back({ongoing.task.value(), ongoing.attempt.value(), ongoing.started});
+    }
+}
+
+/// Tasks that hold a place on a host until their files are there.
+void list_waits(const LiveFacts& facts, const schedule::HostLoad& load, std::uint32_t host,
+                std::span<const schedule::SiteFiles> sites, LiveState& state) {
+  const auto here = std::ranges::find(sites, load.host->site, &schedule::SiteFiles::site);
+  for (const schedule::Ongoing& ongoing : load.ongoing) {
+    if (ongoing.attempt.value() != 0 || state.waits.size() >= kMostLiveTasks) continue;
+    LiveWait& wait = state.waits.emplace_back();
+    wait.task = ongoing.task.value();
+    wait.host = host + 1;
+    if (here == sites.end()) continue;
+    const auto files = facts.engine.files(ongoing.task);
+    for (const auto& moving : here->moving)
+      if (std::ranges::binary_search(files, moving.file))
+        wait.files.push_back(facts.shared.path(moving.file));
+  }
+}
+
+}  // namespace
+
+LiveBoard::~LiveBoard() {
+  if (written_) ::unlink(path_.c_str());
+}
+
+bool LiveBoard::is_due(TimePoint now) const {
+  return looked_at_ == kNever || now >= looked_at_ + kInterval;
+}
+
+void LiveBoard::show(const LiveFacts& facts, TimePoint now) {
+  looked_at_ = now;
+  const std::string text = live_text(state_of(facts, now));
+  const std::size_t rest = text.find('\n');
+  const bool same = text.compare(rest, std::string::npos, shown_) == 0;
+  if (same && now < written_at_ + kSignOfLife) return;
+  shown_ = text.substr(rest);
+  written_at_ = now;
+  write(text);
+}
+
+LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
+  const Progress& progress = facts.progress;
+  const engine::Counts& counts = facts.engine.counts();
+  LiveState state{.pid = ::getpid(),
+                  .at = now,
+                  .run = progress.run.value(),
+                  .scheduler = facts.options.scheduler,
+                  .counts = progress.counts,
+                  .retrying = progress.retrying,
+                  .staging = counts.staging,
+                  .handed_over = counts.handed_over,
+                  .began = now - progress.elapsed,
+                  .tasks_per_second = progress.tasks_per_second,
+                  .draining = progress.draining_why};
+  if (progress.eta > Duration{0}) state.ends = to_the_second(now + progress.eta);
+  Glance glance;
+  facts.launcher.glance(glance);
+  add_sites(facts, glance, now, state);
+
+  if (glance.hosts.size() > kMostLiveHosts)
+    std::ranges::stable_sort(glance.hosts, {}, [](const HostGlance& host) {
+      return host.condition == HostCondition::up;
+    });
+  const auto loads = facts.engine.hosts();
+  const auto files = facts.engine.site_files(now);
+  const std::size_t listed = std::min(glance.hosts.size(), kMostLiveHosts);
+  const std::size_t tasks = std::clamp(kMostLiveTasks / std::max<std::size_t>(listed, 1),
+                                       kFewestTasksOfAHost, kMostTasksOfAHost);
+  for (std::size_t i = 0; i < glance.hosts.size(); ++i) {
+    const HostGlance& seen = glance.hosts[i];
+    const schedule::HostLoad* load = find(loads, seen.id);
+    LiveHost host = host_of(facts, seen, load);
+    const auto site = std::ranges::find(glance.sites, seen.site, &SiteGlance::id);
+    host.site = static_cast<std::uint32_t>(site - glance.sites.begin());
+    if (host.site < state.sites.size()) {
+      LiveSite& sum = state.sites[host.site];
+      ++sum.hosts;
+      sum.hosts_up += seen.condition == HostCondition::up ? 1 : 0;
+      sum.slots += host.slots;
+      sum.busy += host.busy;
+    }
+    if (i >= listed) continue;
+    if (load != nullptr) {
+      list_tasks(*load, tasks, host);
+      list_waits(facts, *load, static_cast<std::uint32_t>(i), files, state);
+    }
+    state.hosts.push_back(std::move(host));
+  }
+  state.more_hosts = static_cast<std::uint32_t>(glance.hosts.size() - listed);
+  for (const auto& [task, until] : facts.engine.retries(kMostLiveTasks - state.waits.size()))
+    state.waits.push_back({.task = task.value(), .until = until});
+  return state;
+}
+
+void LiveBoard::add_sites(const LiveFacts& facts, const Glance& glance, TimePoint now,
+                          LiveState& state) {
+  const auto files = facts.engine.site_files(now);
+  for (const SiteGlance& seen : glance.sites) {
+    if (state.sites.size() == kMostLiveSites) return;
+    LiveSite site{.name = seen.name, .to_send = seen.to_send};
+    site.bytes_per_second = std::round(rate(seen, now));
+    site.sending = seen.sending.path;
+    if (seen.sending.bytes > 0)
+      site.sent_part =
+          static_cast<double>(seen.sending.done) / static_cast<double>(seen.sending.bytes);
+    if (seen.id != kHome) {
+      site.files_of = static_cast<std::uint32_t>(facts.shared.size());
+      site.learnt_bandwidth = std::round(facts.engine.seen().bandwidth(seen.id).value_or(0));
+      const auto stored = std::ranges::find(files, seen.id, &schedule::SiteFiles::site);
+      if (stored != files.end()) site.files = static_cast<std::uint32_t>(stored->there.size());
+      if (facts.options.grid)
+        for (const GridLink& link : facts.options.grid->links)
+          if (link.from == 0 && link.to == seen.id.value() && !link.assumed)
+            site.declared_bandwidth = link.bandwidth;
+    }
+    state.sites.push_back(std::move(site));
+  }
+}
+
+double LiveBoard::rate(const SiteGlance& site, TimePoint now) {
+  Traffic& traffic = traffic_[site.id];
+  traffic.emplace_back(now, site.sent + site.received);
+  while (traffic.size() > 2 && now - traffic.front().first > kRateWindow) traffic.pop_front();
+  const double span = seconds(now - traffic.front().first);
+  return span > 0 ? static_cast<double>(traffic.back().second - traffic.front().second) / span : 0;
+}
+
+/// In one step, so that nobody sees half of it. It need not survive a power loss: then nobody
+/// drives the run.
+void LiveBoard::write(const std::string& text) {
+  std::filesystem::path beside = path_;
+  beside += ".new";
+  const auto fd = open_file(beside, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (!fd) return;
+  if (write_all(fd->get(), text) && ::rename(beside.c_str(), path_.c_str()) == 0)
+    written_ = true;
+  else
+    ::unlink(beside.c_str());
+}
+
+}  // namespace gantry::driver

@@ -1,0 +1,57 @@
+#pragma once
+/// Shows others what goes on in the run that this process drives: writes LiveState to a file of the
+/// state directory, about once a second and when something has changed. That it cannot be written
+/// ends nothing. Owned by the session, used from its thread.
+
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "actuate/launcher.hpp"
+#include "driver/driver.hpp"
+#include "driver/live_state.hpp"
+#include "driver/shared_inputs.hpp"
+#include "engine/engine.hpp"
+
+namespace gantry::driver {
+
+/// What is to be shown.
+struct LiveFacts {
+  engine::Engine& engine;
+  const Launcher& launcher;
+  const SharedInputs& shared;
+  const Options& options;
+  const Progress& progress;
+  const std::map<HostId, std::uint32_t>& done;  ///< attempts that ended, by host
+};
+
+class LiveBoard {
+ public:
+  explicit LiveBoard(const std::filesystem::path& state_dir) : path_(live_path(state_dir)) {}
+  /// Nothing is shown any more.
+  ~LiveBoard();
+  LiveBoard(const LiveBoard&) = delete;
+  LiveBoard& operator=(const LiveBoard&) = delete;
+
+  [[nodiscard]] bool is_due(TimePoint now) const;
+  void show(const LiveFacts& facts, TimePoint now);
+
+ private:
+  using Traffic = std::deque<std::pair<TimePoint, std::uint64_t>>;  ///< when, bytes so far
+
+  [[nodiscard]] LiveState state_of(const LiveFacts& facts, TimePoint now);
+  void add_sites(const LiveFacts& facts, const Glance& glance, TimePoint now, LiveState& state);
+  [[nodiscard]] double rate(const SiteGlance& site, TimePoint now);
+  void write(const std::string& text);
+
+  std::filesystem::path path_;
+  std::map<SiteId, Traffic> traffic_;  ///< over the last seconds
+  std::string shown_;                  ///< without its first line
+  TimePoint looked_at_ = kNever;
+  TimePoint written_at_ = kNever;
+  bool written_ = false;
+};
+
+}  // namespace gantry::driver

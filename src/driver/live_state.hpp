@@ -1,0 +1,104 @@
+#pragma once
+/// What goes on in a run, as the gantry that drives it shows it to others about once a second: in
+/// `<state directory>/live.json` (docs/formats/live.md). Its size is bounded whatever the size of
+/// the grid. Plain values.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "actuate/glance.hpp"
+#include "base/time.hpp"
+#include "store/store.hpp"
+
+namespace gantry::driver {
+
+inline constexpr std::size_t kMostLiveHosts = 1000;
+inline constexpr std::size_t kMostLiveSites = 1000;
+inline constexpr std::size_t kMostLiveTasks = 4000;  ///< on hosts, and as many that wait
+
+struct LiveTask {
+  std::uint32_t task = 0;
+  std::uint32_t attempt = 0;
+  TimePoint started = kNever;  ///< never: it is with the host's agent, and has not begun
+};
+
+struct LiveHost {
+  std::string name{};
+  std::uint32_t site = 0;  ///< its place in LiveState::sites
+  HostCondition condition = HostCondition::up;
+  TimePoint since = kNever;  ///< lost: since when
+  std::string why{};         ///< lost
+  std::uint32_t slots = 0;
+  std::uint32_t busy = 0;
+  std::uint32_t done = 0;         ///< attempts that ended there, in this call of gantry
+  std::uint32_t running = 0;      ///< tasks, also those that are not listed
+  std::vector<LiveTask> tasks{};  ///< the oldest first
+  bool told = false;              ///< the three below are known
+  double free_cores = 0;
+  std::uint64_t free_memory = 0;
+  std::uint64_t free_disk = 0;
+  double pace = 0;  ///< seconds for a task of cost 1, as learnt; 0 = not known yet
+};
+
+struct LiveSite {
+  std::string name{};
+  std::uint32_t hosts = 0;
+  std::uint32_t hosts_up = 0;
+  std::uint32_t slots = 0;
+  std::uint32_t busy = 0;
+  std::uint32_t files = 0;        ///< shared ones that are there
+  std::uint32_t files_of = 0;     ///< of so many that the study has; 0 at home
+  double bytes_per_second = 0;    ///< to it and from it, now
+  std::uint32_t to_send = 0;      ///< files that are on their way to it or wait for that
+  std::string sending{};          ///< the large one whose turn it is; empty: none
+  double sent_part = 0;           ///< of that, from 0 to 1
+  double learnt_bandwidth = 0;    ///< bytes a second; 0 = not known yet
+  double declared_bandwidth = 0;  ///< in the grid file; 0 = none
+};
+
+/// A task that has not been started, and why.
+struct LiveWait {
+  std::uint32_t task = 0;
+  std::uint32_t host = 0;            ///< for files: its place in LiveState::hosts, plus 1; 0 = none
+  TimePoint until = kNever;          ///< for its back-off
+  std::vector<std::string> files{};  ///< that are on their way to the host's site
+};
+
+struct LiveState {
+  int pid = 0;            ///< that drives it
+  TimePoint at = kNever;  ///< when this was written
+  std::uint32_t run = 0;
+  std::string scheduler{};
+  store::Counts counts{};
+  std::uint32_t retrying = 0;
+  std::uint32_t staging = 0;      ///< tasks that wait for files
+  std::uint32_t handed_over = 0;  ///< tasks that wait in queues of hosts
+  TimePoint began = kNever;       ///< this call of gantry
+  TimePoint ends = kNever;        ///< as expected; never: not known
+  double tasks_per_second = 0;
+  std::string draining{};  ///< why nothing more is started; empty: it is
+  std::vector<LiveSite> sites{};
+  std::vector<LiveHost> hosts{};  ///< by number; those that are not up come first if not all fit
+  std::uint32_t more_hosts = 0;   ///< that are not listed
+  std::vector<LiveWait> waits{};
+};
+
+[[nodiscard]] std::filesystem::path live_path(const std::filesystem::path& state_dir);
+
+/// As one JSON document; `at` stands on the first line, all else on the second.
+[[nodiscard]] std::string live_text(const LiveState& state);
+/// Believes nothing: what is missing or makes no sense is left at its default, what is too long is
+/// cut. Nothing when it is no JSON object.
+[[nodiscard]] std::optional<LiveState> read_live_text(std::string_view text);
+
+/// What the gantry that drives a run shows; nothing when none drives one, or it has not shown
+/// anything yet.
+[[nodiscard]] std::optional<LiveState> read_live(const std::filesystem::path& state_dir);
+
+[[nodiscard]] std::string_view to_string(HostCondition condition);
+
+}  // namespace gantry::driver
