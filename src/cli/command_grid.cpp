@@ -1,6 +1,7 @@
 // gantry grid: the machines that a grid file names: what they are, and whether they can be used.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -9,8 +10,10 @@
 #include "cli/error_report.hpp"
 #include "cli/grid_report.hpp"
 #include "cli/json_line.hpp"
+#include "cli/top_screen.hpp"
 #include "driver/grid_check.hpp"
 #include "driver/grid_remove.hpp"
+#include "driver/live_state.hpp"
 #include "model/quantity.hpp"
 #include "model/suggest.hpp"
 #include "spec/grid_file.hpp"
@@ -29,6 +32,21 @@ struct GridCommandOptions {
   bool json = false;
 };
 
+/// What the sites do now, if a run uses some of them.
+void print_live(Context& context, const Grid& grid) {
+  const auto live = driver::read_live(context.state_dir);
+  if (!live) return;
+  const bool ours = std::ranges::any_of(live->sites, [&](const driver::LiveSite& site) {
+    return site.name != kHomeSite &&
+           std::ranges::find(grid.sites, site.name, &GridSite::name) != grid.sites.end();
+  });
+  if (!ours) return;
+  context.out.line("");
+  context.out.line(fmt::format("run {} goes on (gantry top keeps showing it):", live->run));
+  for (const auto& line : top_lines(*live, RealClock{}.now(), context.table_style(false)))
+    context.out.line(line);
+}
+
 Result<int> grid_list(Context& context, const GridCommandOptions& options) {
   if (!options.sites.empty())
     return fail(ErrorCode::usage, "'grid list' shows all sites", "gantry grid list GRID");
@@ -37,6 +55,7 @@ Result<int> grid_list(Context& context, const GridCommandOptions& options) {
     print_grid_json(context, grid);
   else
     print_grid(context, grid);
+  if (!options.json) print_live(context, grid);
   return kExitOk;
 }
 
@@ -112,9 +131,10 @@ void add_grid(CLI::App& app, Action& action) {
   command->footer(
       "check connects to all hosts at once, as runs do, and measures how fast files\n"
       "go and come. What is wrong is marked with '!', and makes the exit code 1; what\n"
-      "could be better with '-'. list connects to nothing. remove takes away what\n"
-      "Gantry has in the scratch folder of a site: its store of files, the agent's\n"
-      "program, what this state directory has there. Never while tasks run there.\n"
+      "could be better with '-'. list connects to nothing; while a run uses the sites,\n"
+      "it also shows what they do. remove takes away what Gantry has in the scratch\n"
+      "folder of a site: its store of files, the agent's program, what this state\n"
+      "directory has there. Never while tasks run there.\n"
       "The file is described in docs/formats/grid.md.\n\n"
       "Examples:\n"
       "  gantry grid list grid.yaml\n"

@@ -34,20 +34,24 @@ std::string resources_text(const Task& task) {
   return text;
 }
 
-void add_definition(std::vector<std::string>& lines, const Task& task) {
+void add_definition(std::vector<std::string>& lines, const TaskStory& story) {
+  const Task& task = *story.definition;
   lines.push_back(labelled("command", shell_quote(task.argv)));
   lines.push_back(labelled("directory", one_line(task.workdir)));
   if (!task.parameters.empty()) lines.push_back(labelled("parameters", words_of(task.parameters)));
   if (!task.environment.empty())
     lines.push_back(labelled("environment", words_of(task.environment)));
   for (const auto& input : task.inputs) lines.push_back(labelled("input", one_line(input)));
+  for (const auto& [path, what] : story.implied)
+    lines.push_back(labelled("input", fmt::format("{} ({})", one_line(path), what)));
   for (const auto& output : task.outputs) lines.push_back(labelled("output", one_line(output)));
   lines.push_back(labelled("resources", resources_text(task)));
 }
 
 std::string attempt_text(const store::HistoryRow& row) {
   const auto& report = row.report;
-  std::string text = fmt::format("attempt {}: ", row.attempt.value());
+  std::string text = fmt::format("attempt {}{}: ", row.attempt.value(),
+                                 row.host.empty() ? "" : " on " + one_line(row.host));
   text += report.cause == FailureCause::none
               ? std::string("succeeded") +
                     (report.detail.empty() ? "" : ", but " + one_line(report.detail))
@@ -168,13 +172,17 @@ std::vector<std::string> explain(const TaskStory& story) {
     lines.push_back("  because: " +
                     one_line(describe(story.row->cause, story.row->code, story.row->detail)));
   if (story.definition)
-    add_definition(lines, *story.definition);
+    add_definition(lines, story);
   else if (story.row != nullptr)
     lines.push_back(labelled("parameters", words_of(story.row->parameters)));
   if (story.row != nullptr && !story.row->results.empty())
     lines.push_back(labelled("results", words_of(story.row->results)));
   add_history(lines, story);
   add_output(lines, story);
+  if (story.place) {
+    lines.emplace_back("now");
+    for (const auto& line : story.place->lines) lines.push_back("  " + line);
+  }
   lines.emplace_back("next");
   lines.push_back("  " + what_comes_next(story));
   return lines;
@@ -192,6 +200,9 @@ void append_explain_json(std::string& out, const TaskStory& story) {
     line.texts("inputs", task.inputs)
         .texts("outputs", task.outputs)
         .number("cores", task.resources.cores);
+    std::vector<std::string> implied;
+    for (const auto& input : story.implied) implied.push_back(input.path);
+    line.texts("implied_inputs", implied);
     line.number("memory", task.resources.memory).real("timeout_seconds", seconds(task.timeout));
   } else if (story.row != nullptr) {
     line.scalars("parameters", story.row->parameters);
@@ -209,13 +220,18 @@ void append_explain_json(std::string& out, const TaskStory& story) {
     event.text("text", history_text(row)).text("changed", changed_parts(before, row.fingerprint));
     if (row.kind == "ended") {
       event.text("cause", to_string(row.report.cause)).number("code", row.report.code);
-      event.text("detail", row.report.detail)
+      event.text("host", row.host)
+          .text("detail", row.report.detail)
           .real("seconds", seconds(row.report.ended - row.report.started));
     }
     event.close(false);
     if (!row.fingerprint.empty()) before = row.fingerprint;
   }
   inner += ']';
+  if (story.place) {
+    line.text("host", story.place->host).text("site", story.place->site);
+    line.texts("now", story.place->lines);
+  }
   line.text("next", what_comes_next(story));
   line.close();
 }

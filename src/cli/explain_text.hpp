@@ -6,11 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "cli/explain_place.hpp"
 #include "cli/task_list.hpp"
 #include "model/task.hpp"
 #include "store/store.hpp"
 
 namespace gantry::cli {
+
+/// A file that counts as an input although `inputs:` does not name it.
+struct ImpliedInput {
+  std::string path;
+  std::string_view what;  ///< "program" or "value"
+};
 
 struct TaskStory {
   const store::RunRecord* run = nullptr;
@@ -22,6 +29,8 @@ struct TaskStory {
   bool driven = false;                     ///< a gantry drives the run now
   const WithAgent* agent = nullptr;        ///< what the agent knows beyond that; may be null
   std::string output_dir;                  ///< where pack files lie
+  std::vector<ImpliedInput> implied{};
+  std::optional<TaskPlace> place{};  ///< when it has not ended, and its run goes on
 };
 
 /// One line each, not wrapped.

@@ -102,6 +102,7 @@ struct HistoryRow {
   std::string kind;  ///< "ended", "reused", "invalidated", "cancel asked"
   AttemptId attempt;
   AttemptReport report;  ///< for "ended": complete, output included
+  std::string host;      ///< for "ended": its name; may be empty
   std::string text;      ///< reason, or where a reused result came from
   Reusable from;         ///< for "reused": the same as `text`
   Fingerprint fingerprint;

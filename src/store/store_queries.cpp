@@ -96,6 +96,7 @@ HistoryRow to_history(EventRow&& row) {
     h.text = std::move(row.report.detail);
   } else if (row.kind == "ended" || kept) {
     h.report = std::move(row.report);
+    h.host = std::move(row.host_name);
   }
   h.kind = kept ? "ended" : std::move(row.kind);
   return h;

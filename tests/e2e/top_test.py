@@ -65,6 +65,31 @@ class HereTest(Watched, gantry_test.TestCase):
         self.assertIn("run 1 has ended", after.stderr)
         self.assertFalse((self.dir / ".gantry/live.json").exists())
 
+    def test_explain_tells_where_tasks_are(self):
+        self.write("sim.sh", f"test $1 != 1 || exit 3\n{self.waiting()}\n")
+        self.write("sweep.yaml", """
+            command: sh sim.sh {x}
+            parameters: {x: 1..6}
+            retries: { count: 2, backoff: 1h, max: 1h }
+        """)
+        run = self.begin("-j2", "sweep.yaml")
+        self.wait_for_top(lambda s: running(s) == 2 and s["retrying"] == 1, "a task that waits for its back-off")
+        self.wait_until(lambda: self.gantry("explain", "1", "--json").json()["history"], "its end in the journal")
+        first, second, last = self.gantry("explain", "1,2,6", "--json").json_lines()
+        self.assertEqual(first["state"], "pending")
+        self.assertIn("tried again in", first["now"][0])
+        self.assertEqual(first["history"][0]["host"], self.top()["hosts"][0]["host"])
+        self.assertEqual((second["state"], second["site"]), ("running", "home"))
+        self.assertIn("Attempt 1 runs on", second["now"][0])
+        self.assertEqual(second["implied_inputs"], [str(self.dir / "sim.sh")])
+        self.assertEqual((last["state"], last["host"]), ("pending", ""))
+        self.assertEqual(last["now"], ["It waits for a slot: all 2 are busy."])
+        self.assertIn(f"{self.dir}/sim.sh (program)", self.gantry("explain", "2").stdout)
+        run.send_signal(signal.SIGINT)
+        self.write("go", "")
+        self.assertEqual(run.wait(60), 1)
+        self.assertNotIn("now", self.gantry("explain", "2", "--json").json())
+
     def test_where_nothing_ever_ran(self):
         result = self.gantry("top")
         self.assertEqual(result.code, 2, result)
@@ -140,6 +165,10 @@ class FarTest(Watched, SshTestCase):
         self.assertEqual([sites["far-site"][key] for key in ("up", "slots", "busy", "files", "files_of")], [1, 2, 2, 1, 1])
         far = next(host for host in state["hosts"] if host["host"] == "far")
         self.assertEqual(far["state"], "up")
+        told = self.gantry("explain", str(far["tasks"][0]["task"]), "--json").json()
+        self.assertEqual((told["state"], told["host"], told["site"]), ("running", "far", "far-site"))
+        self.assertIn("The scheduler workqueue chose the host", " ".join(told["now"]))
+        self.assertIn("far-site: 1/1 host, 2/2 slots", self.gantry("grid", "list", "grid.yaml").stdout)
         self.assertEqual(state["sites"][far["site"]]["site"], "far-site")
         # Agents tell what their hosts have left every few seconds.
         self.wait_for_top(lambda s: any(h["host"] == "far" and h.get("free_memory", 0) > 0 for h in s["hosts"]),
