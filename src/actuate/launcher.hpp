@@ -66,7 +66,8 @@ struct FileLost {
 struct HostAppeared {
   Host host;
 };
-/// The host cannot be reached, or its agent could not be brought back. It may appear again.
+/// The host cannot be reached, its agent could not be brought back, or it was given back (then
+/// `why` is empty: there is nothing to say). It may appear again.
 struct HostVanished {
   HostId host;
   std::string why;
@@ -104,6 +105,9 @@ class Launcher {
 
   /// Hosts may appear of which nobody knows yet: jobs that wait in the queue of a batch system.
   [[nodiscard]] virtual bool expects_hosts() const { return false; }
+  /// Tasks wait that could use so many cores at once, if there were more hosts. Whoever can have
+  /// hosts at a price gets no more of them than that, and lets go of those that nobody uses.
+  virtual void want(std::uint64_t /*cores*/) {}
 
   /// Hands a task over. The agent queues it until the host has room. `key` must not have been used
   /// before, unless it was returned (TaskReturned). `fingerprint` comes back with the report.

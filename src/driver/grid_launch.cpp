@@ -73,7 +73,8 @@ RemoteSite remote_site(const GridSite& site, SiteId id, std::uint32_t& next_host
         .request = {.queue = batch.queue,
                     .account = batch.account,
                     .walltime = batch.walltime,
-                    .directives = batch.directives}};
+                    .directives = batch.directives},
+        .idle = batch.idle};
   }
   return remote;
 }

@@ -67,6 +67,7 @@ Result<Summary> Session::run(Opened opened) {
   while (!run_.engine.finished() && stops_ < 3) {
     if (stuck_since_ == kNever) start_tasks();
     if (run_.engine.finished()) break;
+    launcher_.want(run_.engine.waiting_cores());
     TRY(step());
     on_stop_signals();
     if (host_names_.empty() && !launcher_.expects_hosts()) break;  // none ever came
@@ -224,7 +225,7 @@ Result<> Session::on_event(LauncherEvent event) {
                    return {};
                  },
                  [&](HostVanished& e) -> Result<> {
-                   if (observer_.notice) observer_.notice(e.why);
+                   if (observer_.notice && !e.why.empty()) observer_.notice(e.why);
                    run_.engine.apply(HostDown{e.host});
                    return {};
                  },

@@ -1,5 +1,6 @@
 #include "engine/engine.hpp"
 
+#include <algorithm>
 #include <variant>
 
 #include "engine/engine_impl.hpp"
@@ -85,6 +86,10 @@ bool Engine::awaits(const TaskKey& key) const {
 }
 const Counts& Engine::counts() const {
   return impl_->tasks.all();
+}
+std::uint64_t Engine::waiting_cores() const {
+  if (!impl_->draining.empty()) return 0;
+  return std::uint64_t{impl_->tasks.selected().pending} * std::max(impl_->typical.cores, 1U);
 }
 bool Engine::finished() const {
   return impl_->finished();

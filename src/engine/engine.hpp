@@ -96,6 +96,9 @@ class Engine {
   /// nor if its task is done: such an end must be applied, but is no part of the journal.
   [[nodiscard]] bool awaits(const TaskKey& key) const;
   [[nodiscard]] const Counts& counts() const;
+  /// Cores that the tasks which no host was given yet would use if all of them ran at once: an
+  /// estimate where they differ. None when no more are started.
+  [[nodiscard]] std::uint64_t waiting_cores() const;
   /// Nothing runs, waits or will be started any more; leftovers have ended, too.
   [[nodiscard]] bool finished() const;
   /// Why no more tasks are started, or empty: "interrupted", "10 tasks failed (--max-fails 10)",

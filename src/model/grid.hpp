@@ -54,8 +54,9 @@ struct GridBatch {
   std::string login;    ///< as ssh knows it
   std::string queue{};  ///< or partition; empty: the system's default
   std::string account{};
-  Duration walltime{0};                   ///< 0: the system's default
-  std::vector<std::string> directives{};  ///< further options
+  Duration walltime{0};                     ///< 0: the system's default
+  Duration idle = std::chrono::minutes(1);  ///< a job with nothing to do for so long is given back
+  std::vector<std::string> directives{};    ///< further options
 };
 
 struct GridSite {

@@ -67,7 +67,7 @@ Result<> read_directives(const NodeReader& reader, const YamlNode& node, GridSit
 
 Result<> refuse_batch_keys(const NodeReader& reader, const YamlNode& node, const GridSite& site) {
   for (const char* key :
-       {"login", "partition", "queue", "account", "walltime", "pilots", "directives"})
+       {"login", "partition", "queue", "account", "walltime", "pilots", "idle", "directives"})
     if (const YamlNode* given = NodeReader::find(node, key))
       return reader.error(given->mark(),
                           fmt::format("'{}' says nothing without a batch system", key),
@@ -104,6 +104,12 @@ Result<> read_batch_keys(const NodeReader& reader, const YamlNode& node, GridSit
     if (site.batch.walltime < std::chrono::minutes(1))
       return reader.error(walltime->mark(), "a walltime is a minute at least",
                           "say walltime: 1h: how long each job may take");
+  }
+  if (const YamlNode* idle = NodeReader::find(node, "idle")) {
+    TRY_ASSIGN(site.batch.idle, reader.duration(*idle, "idle"));
+    if (site.batch.idle < std::chrono::seconds(1))
+      return reader.error(idle->mark(), "'idle' is a second at least",
+                          "say idle: 5m: a job with nothing to do for so long is given back");
   }
   if (const YamlNode* directives = NodeReader::find(node, "directives"))
     return read_directives(reader, *directives, site);

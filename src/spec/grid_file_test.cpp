@@ -81,7 +81,7 @@ TEST(GridFile, FindsTracesBesideTheFile) {
 TEST(GridFile, KnowsClustersAndTheJobsThatAreTheirHosts) {
   const auto grid = parse_grid(
       "sites:\n"
-      "  c: {via: slurm, login: head, partition: 'a,b', account: phys, walltime: 1h, pilots: 3,\n"
+      "  c: {via: slurm, login: head, partition: 'a,b', account: phys, walltime: 1h, pilots: 3, idle: 90s,\n"
       "      slots: 4, speed: 2, user: me, directives: [--mem=4G, '-C fast']}\n"
       "  g: {via: sge, login: g1, queue: all.q}\n",
       "g.yaml", "/tmp");
@@ -92,6 +92,7 @@ TEST(GridFile, KnowsClustersAndTheJobsThatAreTheirHosts) {
   EXPECT_EQ(slurm.batch.queue, "a,b");
   EXPECT_EQ(slurm.batch.account, "phys");
   EXPECT_EQ(slurm.batch.walltime, std::chrono::hours(1));
+  EXPECT_EQ(slurm.batch.idle, std::chrono::seconds(90));
   EXPECT_EQ(slurm.batch.directives, (std::vector<std::string>{"--mem=4G", "-C fast"}));
   EXPECT_EQ(slurm.scratch, "~/.gantry-site");
   EXPECT_EQ(slurm.user, "me");
@@ -103,6 +104,7 @@ TEST(GridFile, KnowsClustersAndTheJobsThatAreTheirHosts) {
   const GridSite& sge = grid->sites[2];
   EXPECT_EQ(sge.access, SiteAccess::sge);
   EXPECT_EQ(sge.batch.queue, "all.q");
+  EXPECT_EQ(sge.batch.idle, std::chrono::minutes(1));
   EXPECT_EQ(host_name(sge.hosts.at(0), 0), "g-1");
   EXPECT_EQ(sge.hosts[0].slots, 1U);
   EXPECT_TRUE(sge.hosts[0].slots_declared);
@@ -127,6 +129,7 @@ TEST(GridFile, SaysWhatIsWrongWithACluster) {
            {"{via: slurm, login: h, partition: -x}", "-x", "'-x' cannot be used as 'partition'"},
            {"{via: slurm, login: h, account: a b}", "a b", "'a b' cannot be used as 'account'"},
            {"{via: slurm, login: h, walltime: 1s}", "1s", "a walltime is a minute at least"},
+           {"{via: slurm, login: h, idle: 10ms}", "10ms", "'idle' is a second at least"},
            {"{via: slurm, login: h, hosts: 2}", "2",
             "the hosts of a batch system are its own affair"},
            {"{via: slurm, login: h, pilots: 0}", "0", "'pilots' must be"},

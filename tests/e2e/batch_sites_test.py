@@ -75,6 +75,25 @@ class SlurmTest(BatchTestCase):
             self.assertLessEqual(len(jobs), 2, jobs)
             self.assertTrue(all(job.startswith("gantry-") for job in jobs), jobs)
 
+    def test_jobs_are_submitted_when_there_is_work_and_given_back_when_there_is_none(self):
+        # Two slots a job. What runs last waits for a word, alone in one of the jobs.
+        self.write_study(tasks=5, work='[ $1 != 5 ] || while [ ! -e ~/go ]; do sleep 0.1; done')
+        with testbed.up(self, SLURM_SITE) as grid:
+            grid.grid.write_text(grid.grid.read_text().replace("    pilots: 2\n", "    pilots: 8\n    idle: 1s\n"))
+            run = self.start_gantry("run", "sweep.yaml", "--grid", grid.grid, stdout=subprocess.DEVNULL)
+            self.wait_until(lambda: 5 in self.ran(grid), "the last task", timeout=PATIENCE)
+            self.wait_until(lambda: len(grid.ssh("c1", self.QUEUE).stdout.splitlines()) == 1, "idle jobs to go",
+                            timeout=PATIENCE)
+            (grid.dir / "sites/c1/home/go").touch()
+            _, err = run.communicate(timeout=PATIENCE)
+            self.assertEqual(run.returncode, 0, err)
+            self.assertNotIn(b"ends the job", err)  # nothing to tell
+            self.check_results(tasks=5)
+            self.check_once(grid, tasks=5)
+            # Five tasks are work for three jobs, not for eight.
+            jobs = grid.ssh("c1", "squeue --noheader --states=all --format=%j").stdout.split()
+            self.assertLessEqual(len(jobs), 3, jobs)
+
     def test_an_unknown_partition_is_told_and_the_rest_goes_on(self):
         self.write_study(tasks=4)
         with testbed.up(self, SLURM_SITE) as grid:

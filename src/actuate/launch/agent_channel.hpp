@@ -30,6 +30,8 @@ class AgentChannel {
   [[nodiscard]] HostId host() const { return host_; }
   /// Nothing was handed over or runs there that it has not reported.
   [[nodiscard]] bool is_idle() const { return outstanding_.empty(); }
+  /// How many were and have not been.
+  [[nodiscard]] std::size_t outstanding() const { return outstanding_.size(); }
 
   /// False, and a report that says so, when no agent could be told of this task.
   bool start(const agent::Start& start);

@@ -58,6 +58,11 @@ class AllSites final : public Launcher {
     return false;
   }
 
+  void want(std::uint64_t cores) override {
+    for (std::size_t i = 0; i < sites_.size(); ++i)
+      if (!lost_.contains(i)) sites_[i].launcher->want(cores);
+  }
+
   void start(const TaskKey& key, HostId host, const Task& task, const Fingerprint& fingerprint,
              const std::vector<TaskFile>& files) override {
     of(host).start(key, host, task, fingerprint, files);

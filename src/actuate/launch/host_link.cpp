@@ -148,6 +148,15 @@ HostGlance HostLink::glance() const {
   return glance;
 }
 
+void HostLink::give_back(std::vector<LauncherEvent>& events) {
+  if (state_ == State::down) return;
+  if (state_ == State::up) events.emplace_back(HostVanished{host_.id, {}});
+  channel_.forget();
+  channel_.events().clear();
+  close();
+  connection_.reset();
+}
+
 int HostLink::fd() const {
   if (state_ == State::connecting) return connection_->fd();
   return state_ == State::down ? -1 : channel_.fd();

@@ -44,6 +44,8 @@ class HostLink {
   /// Nothing more can be started there for a while: as if the way to it were lost. What runs goes
   /// on.
   void pause(Clock::time_point now, const std::string& why, std::vector<LauncherEvent>& events);
+  /// Nobody needs it any more, and nothing runs there.
+  void give_back(std::vector<LauncherEvent>& events);
   /// Lets the agent go; what was sent gets there until has_ended().
   void close();
   [[nodiscard]] bool has_ended() { return !connection_ || connection_->has_ended(); }

@@ -17,6 +17,8 @@ constexpr int kRestForWork = 10;
 constexpr auto kFirstRetry = 2s;
 constexpr auto kLongestRetry = 120s;
 constexpr std::uint32_t kMostFailures = 5;
+/// A host that is free for so long while something waits was not forgotten: it is of no use.
+constexpr auto kShunned = 10s;
 /// What was just submitted may not be in the list yet.
 constexpr std::uint32_t kMissedIsGone = 2;
 
@@ -42,6 +44,7 @@ void PilotPool::poll(Clock::time_point now, std::vector<LauncherEvent>& events) 
 
 void PilotPool::ask_next(Clock::time_point now) {
   asked_at_ = now;
+  if (!releasing_) give_back_spare(now);
   if (!surplus_.empty()) {
     asked_ = Asked::cancel;
     return shell_.ask(cancel_command(site_.batch->system, surplus_));
@@ -51,9 +54,62 @@ void PilotPool::ask_next(Clock::time_point now) {
     asked_ = Asked::queue;
     return shell_.ask(queue_command(site_.batch->system, names_));
   }
+  if (!is_another_needed(wanted_, uses(now))) return;
   for (std::size_t i = 0; i < pilots_.size(); ++i) {
     if (pilots_[i].state == State::absent && now >= pilots_[i].submit_at) return ask_to_submit(i);
   }
+}
+
+void PilotPool::on_use(std::size_t index, std::uint32_t free, Clock::time_point now) {
+  Pilot& pilot = pilots_[index];
+  pilot.failures = 0;
+  pilot.up = true;
+  pilot.free = free;
+  if (free < slots_of(index))
+    pilot.free_since.reset();
+  else if (!pilot.free_since)
+    pilot.free_since = now;
+}
+
+std::vector<PilotUse> PilotPool::uses(Clock::time_point now) const {
+  std::vector<PilotUse> uses;
+  for (std::size_t i = 0; i < pilots_.size(); ++i) {
+    const Pilot& pilot = pilots_[i];
+    PilotUse use{.slots = slots_of(i)};
+    const bool comes = pilot.state == State::unknown || pilot.state == State::queued;
+    if (pilot.state == State::running && pilot.up) {
+      use.stage = PilotUse::Stage::up;
+      use.free = pilot.free;
+      use.shunned = wanted_ > 0 && pilot.free_since && now - *pilot.free_since >= kShunned;
+    } else if (comes || pilot.state == State::running) {
+      use.stage = PilotUse::Stage::coming;
+    }
+    uses.push_back(use);
+  }
+  return uses;
+}
+
+void PilotPool::give_back_spare(Clock::time_point now) {
+  auto uses = this->uses(now);
+  for (std::size_t i = 0; i < pilots_.size(); ++i) {
+    Pilot& pilot = pilots_[i];
+    const bool known = pilot.state == State::queued || (pilot.state == State::running && pilot.up);
+    if (!known || !is_superfluous(wanted_, uses, i)) {
+      pilot.spare_since.reset();
+      continue;
+    }
+    if (!pilot.spare_since) pilot.spare_since = now;
+    if (now - *pilot.spare_since < site_.batch->idle) continue;
+    surplus_.push_back(pilot.job);
+    pilot.given_back = pilot.job;
+    pilot.state = State::ending;
+    pilot.spare_since.reset();
+    uses[i].stage = PilotUse::Stage::absent;  // the others may be needed now
+  }
+}
+
+std::uint32_t PilotPool::slots_of(std::size_t index) const {
+  return std::max(1U, site_.hosts[index].slots);
 }
 
 void PilotPool::ask_to_submit(std::size_t index) {
@@ -62,7 +118,7 @@ void PilotPool::ask_to_submit(std::size_t index) {
   asked_ = Asked::submit;
   submitting_ = index;
   BatchRequest request = site_.batch->request;
-  request.slots = std::max(1U, site_.hosts[index].slots);
+  request.slots = slots_of(index);
   shell_.ask(submit_command(site_.batch->system, request, pilots_[index].job_name, script,
                             "end-of-" + names_.front()));
 }
@@ -115,6 +171,12 @@ void PilotPool::on_job(Pilot& pilot, const BatchJob& job, std::vector<LauncherEv
   pilot.job = job.id;
   pilot.missed = 0;
   if (pilot.state == State::given_up) return;
+  if (job.id == pilot.given_back) {
+    // It takes its time, or was not heard to be cancelled.
+    if (job.state != JobState::ending) surplus_.push_back(job.id);
+    return;
+  }
+  pilot.given_back.clear();
   switch (job.state) {
     case JobState::queued:
       pilot.state = State::queued;
@@ -139,6 +201,7 @@ void PilotPool::on_missing(Pilot& pilot, Clock::time_point now,
   if (pilot.state == State::absent || pilot.state == State::given_up) return;
   if (++pilot.missed < kMissedIsGone && pilot.state == State::queued) return;
   pilot.state = State::absent;
+  if (!std::exchange(pilot.given_back, {}).empty()) return;
   if (++pilot.failures >= kMostFailures) {
     pilot.state = State::given_up;
     return tell(fmt::format("its jobs end before they can be used, the last was {}; see {}/job.log",

@@ -1,15 +1,17 @@
 #pragma once
-/// The jobs of a batch site, each of which runs an agent on a node: submits them, looks after all
-/// of them with one command every few seconds, submits again those that ended, and cancels those
-/// that nobody needs. Jobs of an earlier gantry are found by their names. Never waits. Owned by the
-/// site's launcher.
+/// The jobs of a batch site, each of which runs an agent on a node: submits as many as there is
+/// work for, looks after all of them with one command every few seconds, submits again those that
+/// ended while there is work, and cancels those that nobody needs. Jobs of an earlier gantry are
+/// found by their names. Never waits. Owned by the site's launcher.
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "actuate/launch/batch_system.hpp"
+#include "actuate/launch/pilot_need.hpp"
 #include "actuate/launch/remote_shell.hpp"
 #include "actuate/launch/remote_site.hpp"
 #include "actuate/launcher.hpp"
@@ -40,14 +42,26 @@ class PilotPool {
   [[nodiscard]] bool is_queued(std::size_t index) const {
     return pilots_[index].state == State::queued;
   }
-  /// The agent of that host has answered.
-  void on_answered(std::size_t index) { pilots_[index].failures = 0; }
+  /// The agent of that host has answered, and `free` slots of it have nothing to do.
+  void on_use(std::size_t index, std::uint32_t free, Clock::time_point now);
+  /// Tasks with so many cores wait for a host.
+  void want(std::uint64_t cores) { wanted_ = cores; }
+  /// It was given back because nobody needed it.
+  [[nodiscard]] bool gave_back(std::size_t index) const {
+    return !pilots_[index].given_back.empty();
+  }
 
   /// From now on no job is submitted; those for which `idle` is true, and those that have not been
   /// started, are cancelled. Done when is_released().
   void release(const std::vector<bool>& idle);
   [[nodiscard]] bool is_released() const {
     return releasing_ && surplus_.empty() && asked_ == Asked::nothing;
+  }
+
+  /// It is not connected to.
+  void on_down(std::size_t index) {
+    pilots_[index].up = false;
+    pilots_[index].free_since.reset();
   }
 
   void add_wanted(std::vector<ReadySet::Wanted>& wanted) const { shell_.add_wanted(wanted); }
@@ -63,9 +77,17 @@ class PilotPool {
     Clock::time_point submit_at = Clock::time_point::min();
     std::uint32_t failures = 0;  ///< in a row: not submitted, or ended without having answered
     std::uint32_t missed = 0;    ///< looks at the queue that did not show it
+    bool up = false;
+    std::uint32_t free = 0;                          ///< slots, while it is up
+    std::optional<Clock::time_point> free_since{};   ///< all of them
+    std::optional<Clock::time_point> spare_since{};  ///< what waits does not need it
+    std::string given_back{};  ///< the job, while it may still be in the queue
   };
 
   void ask_next(Clock::time_point now);
+  /// Jobs that nobody has needed for a while are to be cancelled.
+  void give_back_spare(Clock::time_point now);
+  [[nodiscard]] std::vector<PilotUse> uses(Clock::time_point now) const;
   void ask_to_submit(std::size_t index);
   void on_answer(const RemoteShell::Answer& answer, Clock::time_point now,
                  std::vector<LauncherEvent>& events);
@@ -77,6 +99,7 @@ class PilotPool {
                     std::vector<LauncherEvent>& events);
   void retry_later(Pilot& pilot, Clock::time_point now);
   void tell(const std::string& text, std::vector<LauncherEvent>& events);
+  [[nodiscard]] std::uint32_t slots_of(std::size_t index) const;
   [[nodiscard]] std::string folder_of(const Pilot& pilot) const;
 
   const RemoteSite& site_;
@@ -92,6 +115,7 @@ class PilotPool {
   std::uint32_t silences_ = 0;  ///< looks in a row that failed
   bool looked_ = false;
   bool releasing_ = false;
+  std::uint64_t wanted_ = 0;
   std::string told_;
 };
 

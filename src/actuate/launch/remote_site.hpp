@@ -28,6 +28,7 @@ struct BatchAccess {
   BatchSystem system{};
   std::string login;
   BatchRequest request{};
+  Duration idle = std::chrono::minutes(1);  ///< until a job that nobody needs is given back
 };
 
 struct RemoteSite {

@@ -53,6 +53,10 @@ class SshLauncher final : public Launcher {
     return false;
   }
 
+  void want(std::uint64_t cores) override {
+    if (pool_) pool_->want(cores);
+  }
+
   void start(const TaskKey& key, HostId host, const Task& task, const Fingerprint& fingerprint,
              const std::vector<TaskFile>& files) override {
     Waiting waiting{host, to_wire(key, task), {}};
@@ -213,12 +217,31 @@ class SshLauncher final : public Launcher {
 
   /// Hosts come and go with the jobs that they are.
   void poll_pool(Clock::time_point now) {
+    // First: what was started since the last time must not be given back.
+    std::set<HostId> awaited;
+    for (const auto& [key, waiting] : waiting_) awaited.insert(waiting.host);
+    for (std::size_t i = 0; i < site_.hosts.size(); ++i) {
+      SiteHost& host = hosts_.at(site_.hosts[i].id);
+      if (host.link.up())
+        pool_->on_use(i, awaited.contains(site_.hosts[i].id) ? 0 : free_slots(host), now);
+      else
+        pool_->on_down(i);
+    }
     pool_->poll(now, events_);
     for (std::size_t i = 0; i < site_.hosts.size(); ++i) {
       HostLink& link = hosts_.at(site_.hosts[i].id).link;
       link.set_lent(pool_->lends(i));
-      if (link.up()) pool_->on_answered(i);
+      if (pool_->gave_back(i)) link.give_back(events_);
     }
+  }
+
+  /// Of a job's slots. None while something of what ran there is on its way.
+  [[nodiscard]] static std::uint32_t free_slots(SiteHost& host) {
+    const RemoteHost& about = host.link.host();
+    if (!host.arrivals.empty() || !host.delivered.empty()) return 0;
+    const std::size_t given = host.link.channel().outstanding();
+    const std::uint32_t slots = std::max(1U, about.slots);
+    return slots - static_cast<std::uint32_t>(std::min<std::size_t>(given, slots));
   }
 
   /// What runs goes on, with its job. The others are given back.
