@@ -83,6 +83,7 @@ Result<> Agent::loop() {
       looked_for_stopped_ = now;
       wake_stopped_slots();
     }
+    heed_end(now);
     dispatch();
     tell_load(now);
     flush();
@@ -110,7 +111,8 @@ bool Agent::may_leave(SteadyClock::time_point now) {
 
 std::chrono::milliseconds Agent::time_to_wait(SteadyClock::time_point now) const {
   const auto due = std::min(flush_at_, load_at_);
-  if (due == kNotNow) return gantry_ && !is_stopping() && queue_.running() == 0 ? -1ms : kLookEvery;
+  const bool waits_for_gantry = gantry_ && !is_stopping() && queue_.running() == 0;
+  if (due == kNotNow) return waits_for_gantry && ends_at_ == kNotNow ? -1ms : kLookEvery;
   const auto wait = std::chrono::ceil<std::chrono::milliseconds>(due - now);
   return std::clamp<std::chrono::milliseconds>(wait, 0ms, kLookEvery);
 }

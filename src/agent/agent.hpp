@@ -24,13 +24,16 @@ struct AgentConfig {
   /// Ends when it gets one of stop_signals(), which whoever calls serve() has blocked and ignored
   /// (so that they do not end the processes of its slots), instead of dying of it.
   bool heeds_signals = false;
-  std::chrono::seconds lingers{0};  ///< with nothing to do and nobody there, before it exits
+  std::chrono::nanoseconds time{0};  ///< for which tasks may use the host, from now on; 0 = no end
+  std::chrono::seconds lingers{0};   ///< with nothing to do and nobody there, before it exits
 };
 
 inline constexpr const char* kSocketName = "socket";
 
 /// By which batch systems say that a job has to end.
 sigset_t stop_signals();
+/// It ended as tasks do that get one of them.
+bool was_told_to_end(const Ended& ended);
 
 /// Serves until there is neither a gantry nor a running task. `ready` gets one byte once the socket
 /// listens, or the text of what went wrong; it is closed in both cases. Becomes a child subreaper.

@@ -67,7 +67,12 @@ class Agent {
   // The end, when a signal asks for it.
   Result<> watch_signals();
   void on_stop_signal();
-  [[nodiscard]] std::string unless_stopped(const Started& started, std::string body);
+  /// What has not begun goes back, what runs ends.
+  void begin_to_stop(const char* why);
+  /// The host is lent until then: tells tasks that want to be told, and stops when it is time.
+  void heed_end(SteadyClock::time_point now);
+  [[nodiscard]] bool has_time_for(const Start& start) const;
+  [[nodiscard]] std::string unless_stopped(const Slot& slot, std::string body);
   [[nodiscard]] bool is_stopping() const { return stop_at_ != kNotNow; }
   [[nodiscard]] bool may_stop(SteadyClock::time_point now);
   // Tasks.
@@ -99,6 +104,8 @@ class Agent {
   SteadyClock::time_point load_at_ = kNotNow;  ///< when gantry is told what the host has left
   SteadyClock::time_point busy_at_ = born_;    ///< when there last was a gantry or a running task
   SteadyClock::time_point stop_at_ = kNotNow;  ///< at the latest, while it ends
+  SteadyClock::time_point ends_at_ =           ///< of the time for which the host is lent
+      config_.time.count() > 0 ? born_ + config_.time : kNotNow;
   LoadReporter load_;
   bool was_served_ = false;
   bool crowded_ = false;  ///< no more slots can be made; until one is free

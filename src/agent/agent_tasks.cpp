@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "agent/agent_impl.hpp"
@@ -19,6 +20,12 @@ namespace {
 
 /// A task for which the way to the agent and back counts.
 constexpr std::int64_t kShort = 20'000'000;
+
+void note_checkpoint(Slot& slot, const Start& start) {
+  slot.checkpoint_signal = start.checkpoint_signal;
+  slot.checkpoint_before = std::chrono::nanoseconds(start.checkpoint_before_ns);
+  slot.told = false;
+}
 
 }  // namespace
 
@@ -48,6 +55,10 @@ Welcome Agent::introduction() const {
   welcome.pid = ::getpid();
   welcome.cores = usable_cores();
   welcome.memory = usable_memory();
+  if (ends_at_ != kNotNow) {
+    const auto left = std::chrono::nanoseconds(ends_at_ - SteadyClock::now());
+    welcome.left_ns = std::max<std::int64_t>(1, left.count());
+  }
   return welcome;
 }
 
@@ -120,7 +131,13 @@ void Agent::dispatch() {
   while (!crowded_) {
     auto start = queue_.take();
     if (!start) break;
-    begin(std::move(*start));
+    if (has_time_for(*start)) {
+      begin(std::move(*start));
+      continue;
+    }
+    queue_.release(claim_of(*start));
+    encode(gantry_.outbox(), Returned{start->key});
+    note_news();
   }
   share_out_successors();
 }
@@ -142,6 +159,7 @@ void Agent::begin(Start start) {
   slot.announced = false;
   slot.current = {start.key, to_ns(RealClock{}.now())};
   slot.claim = claim_of(start);
+  note_checkpoint(slot, start);
   send_start(*index, std::move(start));
   give_successor(*index);
   note_news();
@@ -235,7 +253,7 @@ void Agent::serve_slot(std::size_t index) {
     }
     if (frame->type != MessageType::ended || !slot.busy) continue;
     const bool logged = Decoder(frame->body).u64() != 0;
-    end_task(index, unless_stopped(slot.current, std::string(frame->body)),
+    end_task(index, unless_stopped(slot, std::string(frame->body)),
              logged ? Kept::in_slot_log : Kept::nowhere);
   }
   if (slot.stream.broken()) on_slot_died(index);
@@ -253,7 +271,9 @@ void Agent::end_task(std::size_t index, std::string body, Kept kept) {
     return;
   }
   // The shepherd went on with it by itself; what it left to us is to know.
-  slot.current = {std::exchange(slot.next, std::nullopt)->key, now};
+  const Start next = std::move(*std::exchange(slot.next, std::nullopt));
+  slot.current = {next.key, now};
+  note_checkpoint(slot, next);
   slot.announced = false;
   if (std::exchange(slot.recalled, Slot::Recalled::none) == Slot::Recalled::cancelled) {
     encode(slot.stream.outbox(), Cancel{slot.current.key});

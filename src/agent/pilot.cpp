@@ -284,7 +284,8 @@ Result<UniqueFd> connect_pilot(const fs::path& state_dir) {
 
 }  // namespace
 
-Result<> serve_as_pilot(const fs::path& state_dir, SandboxKeeper keeper) {
+Result<> serve_as_pilot(const fs::path& state_dir, SandboxKeeper keeper,
+                        std::chrono::nanoseconds time) {
   TRY(make_state_folders(state_dir));
   const fs::path agent_dir = state_dir / "agent";
   ::unlink((agent_dir / kAddressName).c_str());  // of an earlier pilot, which is gone
@@ -302,6 +303,7 @@ Result<> serve_as_pilot(const fs::path& state_dir, SandboxKeeper keeper) {
   if (agent == 0) {
     AgentConfig config{agent_dir, state_dir / "output", std::move(keeper)};
     config.heeds_signals = true;
+    config.time = time;
     config.lingers = kLingers;
     run_agent(config, std::move(ready_writer), gate);
   }

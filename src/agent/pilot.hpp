@@ -15,9 +15,11 @@
 
 namespace gantry::agent {
 
-/// Serves until the agent has ended: because there is nothing to do, or because the batch system
-/// says so by a signal (SIGTERM, SIGUSR1 or SIGUSR2), after which running tasks are ended politely.
-Result<> serve_as_pilot(const std::filesystem::path& state_dir, SandboxKeeper keeper);
+/// Serves until the agent has ended: because there is nothing to do, because the batch system says
+/// so by a signal (SIGTERM, SIGUSR1 or SIGUSR2), or because its time for tasks is over (0: no end).
+/// Tasks that still run then are ended politely.
+Result<> serve_as_pilot(const std::filesystem::path& state_dir, SandboxKeeper keeper,
+                        std::chrono::nanoseconds time);
 
 /// From the login host: finds the pilot of `state_dir`, waits a while for it to come up, and passes
 /// bytes between it and `in` and `out` until either side closes.

@@ -116,7 +116,8 @@ void encode(std::string& out, const Start& m) {
   FrameWriter frame(out, MessageType::start);
   Encoder& e = frame.encoder;
   put(e, m.key);
-  e.u32(m.cores).u64(m.memory).i64(m.timeout_ns);
+  e.u32(m.cores).u64(m.memory).i64(m.timeout_ns).i64(m.walltime_ns);
+  e.u32(static_cast<std::uint32_t>(m.checkpoint_signal)).i64(m.checkpoint_before_ns);
   put(e, m.argv);
   put(e, m.environment);
   e.str(m.workdir).u8(m.make_workdir ? 1 : 0);
@@ -131,6 +132,12 @@ void encode(std::string& out, const Start& m) {
 void encode(std::string& out, const Cancel& m) {
   FrameWriter frame(out, MessageType::cancel);
   put(frame.encoder, m.key);
+}
+
+void encode(std::string& out, const Tell& m) {
+  FrameWriter frame(out, MessageType::tell);
+  put(frame.encoder, m.key);
+  frame.encoder.u32(static_cast<std::uint32_t>(m.signal));
 }
 
 void encode(std::string& out, const Recall&) {
@@ -152,7 +159,7 @@ void encode(std::string& out, const Welcome& m) {
     put(e, running.key);
     e.i64(running.started_ns);
   }
-  e.u32(m.reports);
+  e.u32(m.reports).i64(m.left_ns);
 }
 
 void encode(std::string& out, const Started& m) {
@@ -210,6 +217,9 @@ std::optional<Start> decode_start(std::string_view body) {
   m.cores = d.u32();
   m.memory = d.u64();
   m.timeout_ns = d.i64();
+  m.walltime_ns = d.i64();
+  m.checkpoint_signal = static_cast<std::int32_t>(d.u32());
+  m.checkpoint_before_ns = d.i64();
   m.argv = get_list(d);
   m.environment = get_list(d);
   m.workdir = d.str();
@@ -229,6 +239,14 @@ std::optional<AttemptKey> decode_key(std::string_view body) {
   Decoder d(body);
   const AttemptKey key = get_key(d);
   return whole(d, key);
+}
+
+std::optional<Tell> decode_tell(std::string_view body) {
+  Decoder d(body);
+  Tell m;
+  m.key = get_key(d);
+  m.signal = static_cast<std::int32_t>(d.u32());
+  return whole(d, m);
 }
 
 std::optional<Ack> decode_ack(std::string_view body) {
@@ -251,6 +269,7 @@ std::optional<Welcome> decode_welcome(std::string_view body) {
     running.started_ns = d.i64();
   }
   m.reports = d.u32();
+  m.left_ns = d.i64();
   return whole(d, std::move(m));
 }
 

@@ -14,7 +14,7 @@
 
 namespace gantry::agent {
 
-inline constexpr std::uint32_t kProtocolVersion = 4;
+inline constexpr std::uint32_t kProtocolVersion = 5;
 /// Larger than any argv the kernel takes (2 MiB), any captured output and any set of result files.
 inline constexpr std::size_t kMaxFrame = std::size_t{64} << 20;
 
@@ -51,6 +51,10 @@ struct Start {
   std::uint32_t cores = 1;
   std::uint64_t memory = 0;     ///< limit in bytes; 0 = none
   std::int64_t timeout_ns = 0;  ///< 0 = none
+  std::int64_t walltime_ns =
+      0;  ///< it is given back when less of the host's time is left; 0 = never
+  std::int32_t checkpoint_signal = 0;     ///< to be sent before the host's time is over; 0 = none
+  std::int64_t checkpoint_before_ns = 0;  ///< so long before
   std::vector<std::string> argv;
   std::vector<std::string> environment;  ///< "NAME=value", added to the common one
   std::string workdir;
@@ -68,6 +72,11 @@ struct Start {
 
 struct Cancel {
   AttemptKey key;
+};
+/// From an agent to its shepherd: send the task this signal.
+struct Tell {
+  AttemptKey key;
+  std::int32_t signal = 0;
 };
 /// Give back whatever has not been started.
 struct Recall {};
@@ -91,6 +100,7 @@ struct Welcome {
   std::vector<Running> running;
   std::uint32_t reports =
       0;  ///< so many Ended messages follow at once: what is not yet acknowledged
+  std::int64_t left_ns = 0;  ///< of the time for which tasks may use the host; 0 = no end
 };
 
 struct Started {
@@ -145,6 +155,7 @@ enum class MessageType : std::uint8_t {
   cancel = 3,
   recall = 4,
   ack = 5,
+  tell = 6,
   welcome = 16,
   started = 17,
   returned = 18,
@@ -163,6 +174,7 @@ struct Frame {
 void encode(std::string& out, const Hello& message);
 void encode(std::string& out, const Start& message);
 void encode(std::string& out, const Cancel& message);
+void encode(std::string& out, const Tell& message);
 void encode(std::string& out, const Recall& message);
 void encode(std::string& out, const Ack& message);
 void encode(std::string& out, const Welcome& message);
@@ -177,6 +189,7 @@ void encode_ended(std::string& out, std::uint64_t receipt, std::string_view ende
 std::optional<Hello> decode_hello(std::string_view body);
 std::optional<Start> decode_start(std::string_view body);
 std::optional<AttemptKey> decode_key(std::string_view body);  ///< Cancel, Returned
+std::optional<Tell> decode_tell(std::string_view body);
 std::optional<Ack> decode_ack(std::string_view body);
 std::optional<Welcome> decode_welcome(std::string_view body);
 std::optional<Started> decode_started(std::string_view body);

@@ -30,6 +30,9 @@ Start example_start() {
   start.cores = 4;
   start.memory = 1 << 30;
   start.timeout_ns = 5;
+  start.walltime_ns = 6;
+  start.checkpoint_signal = 10;
+  start.checkpoint_before_ns = 7;
   start.argv = {"./sim", "--seed", "", std::string("a\0b", 3), "\xff"};
   start.environment = {"A=1", "B="};
   start.workdir = "/w";
@@ -70,6 +73,9 @@ TEST(Protocol, AStartComesBackWhole) {
   EXPECT_EQ(decoded->key, start.key);
   EXPECT_EQ(decoded->log_serial, 77U);
   EXPECT_EQ(decoded->log_safe, 70U);
+  EXPECT_EQ(decoded->walltime_ns, 6);
+  EXPECT_EQ(decoded->checkpoint_signal, 10);
+  EXPECT_EQ(decoded->checkpoint_before_ns, 7);
   EXPECT_TRUE(decoded->make_workdir);
 }
 
@@ -108,6 +114,8 @@ TEST(Protocol, SmallMessagesComeBack) {
     const auto text = *rc::gen::arbitrary<std::string>();
     RC_ASSERT(decode_key(body_of(frame_of(Cancel{key}))) == key);
     RC_ASSERT(decode_key(body_of(frame_of(Returned{key}))) == key);
+    const auto tell = decode_tell(body_of(frame_of(Tell{key, 15})));
+    RC_ASSERT(tell && tell->key == key && tell->signal == 15);
     RC_ASSERT(decode_ack(body_of(frame_of(Ack{number})))->receipt == number);
     const auto started = decode_started(body_of(frame_of(Started{key, time})));
     RC_ASSERT(started && started->key == key && started->started_ns == time);

@@ -133,6 +133,9 @@ class Shepherd {
         case MessageType::cancel:
           if (const auto key = decode_key(frame->body)) on_cancel(*key);
           break;
+        case MessageType::tell:
+          if (const auto tell = decode_tell(frame->body)) on_tell(*tell);
+          break;
         case MessageType::recall:
           give_back(running_ ? 0 : 1);  // what runs, or is about to, is not waiting
           break;
@@ -160,6 +163,10 @@ class Shepherd {
     for (const auto& start : queue_) {
       if (start.key == key) cancelled_early_ = key;
     }
+  }
+
+  void on_tell(const Tell& tell) const {
+    if (running_ && current_.key == tell.key) signal_descendants(tell.signal);
   }
 
   /// Gives up what waits here, but for the first `keep`.

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,6 +27,9 @@ struct Slot {
   bool has_hello = false;  ///< the shepherd knows the common environment
   bool quick = false;      ///< its last task was a short one
   Started current;
+  std::int32_t checkpoint_signal = 0;  ///< what its task is to be told before the end; 0: nothing
+  std::chrono::nanoseconds checkpoint_before{0};
+  bool told = false;  ///< that the end is near
   Claim claim;
   /// Sent to the shepherd already, to be started the moment the current one ends.
   std::optional<Start> next;

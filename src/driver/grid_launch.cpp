@@ -74,6 +74,8 @@ RemoteSite remote_site(const GridSite& site, SiteId id, std::uint32_t& next_host
                     .account = batch.account,
                     .walltime = batch.walltime,
                     .directives = batch.directives},
+        .jobs = batch.jobs,
+        .rate = batch.rate,
         .idle = batch.idle};
   }
   return remote;

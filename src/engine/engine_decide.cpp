@@ -151,7 +151,8 @@ bool Engine::Impl::start(const schedule::Intent& intent, TimePoint now,
   const bool room = policy.max_fails > 0
                         ? schedule::is_free(there, load, needs.resources)
                         : schedule::admits(there, load, needs.resources, run_times.mean());
-  if (!room || !can_have_files(needs, there.site, true, now, actions)) return false;
+  if (!room || !in_time(there, needs, now)) return false;
+  if (!can_have_files(needs, there.site, true, now, actions)) return false;
   give(*ready.take(intent.task_class), there, needs, now, actions);
   return true;
 }
@@ -166,6 +167,7 @@ bool Engine::Impl::steal(const schedule::Steal& wanted, TimePoint now,
   const TaskNeeds needs = needs_of(wanted.task);
   const Host& there = host->second.host;
   if (!schedule::is_free(there, host->second.load, needs.resources)) return false;
+  if (!in_time(there, needs, now)) return false;
   if (!can_have_files(needs, there.site, true, now, actions)) return false;
   leave_stage(wanted.task);
   give(wanted.task, there, needs, now, actions);
@@ -178,10 +180,15 @@ bool Engine::Impl::twin(const schedule::Twin& wanted, TimePoint now, std::vector
   const TaskNeeds needs = needs_of(wanted.task);
   const Host& there = host->second.host;
   if (!schedule::is_free(there, host->second.load, needs.resources)) return false;
+  if (!in_time(there, needs, now)) return false;
   // No file that a ready task reads makes way for a second attempt.
   if (!can_have_files(needs, there.site, false, now, actions)) return false;
   give(wanted.task, there, needs, now, actions);
   return true;
+}
+
+bool Engine::Impl::in_time(const Host& host, const TaskNeeds& needs, TimePoint now) const {
+  return schedule::is_in_time(host, needs.resources, run_times.expected(needs.cost), now);
 }
 
 bool Engine::Impl::may_have_twin(TaskId task, HostId host) const {
@@ -218,7 +225,9 @@ TimePoint Engine::Impl::next_wakeup() const {
 bool Engine::Impl::fits_somewhere(const TaskNeeds& needs) const {
   return std::ranges::any_of(hosts, [&](const auto& entry) {
     const Host& host = entry.second.host;
-    return schedule::slots(host, needs.resources) > 0 && depot_holds(host.site, needs.files);
+    return schedule::slots(host, needs.resources) > 0 &&
+           schedule::is_lent_long_enough(host, needs.resources) &&
+           depot_holds(host.site, needs.files);
   });
 }
 

@@ -174,6 +174,7 @@ struct Engine::Impl {
   bool start(const schedule::Intent& intent, TimePoint now, std::vector<Action>& actions);
   bool steal(const schedule::Steal& wanted, TimePoint now, std::vector<Action>& actions);
   bool twin(const schedule::Twin& wanted, TimePoint now, std::vector<Action>& actions);
+  [[nodiscard]] bool in_time(const Host& host, const TaskNeeds& needs, TimePoint now) const;
   [[nodiscard]] bool may_have_twin(TaskId task, HostId host) const;
   /// To a host that has room: launches, or stages.
   void give(TaskId task, const Host& host, const TaskNeeds& needs, TimePoint now,

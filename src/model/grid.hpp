@@ -51,12 +51,15 @@ enum class SiteAccess : std::uint8_t {
 
 /// What is asked of a batch system for each job.
 struct GridBatch {
-  std::string login;    ///< as ssh knows it
+  std::string login{};  ///< as ssh knows it; empty: this machine
   std::string queue{};  ///< or partition; empty: the system's default
   std::string account{};
   Duration walltime{0};                     ///< 0: the system's default
   Duration idle = std::chrono::minutes(1);  ///< a job with nothing to do for so long is given back
   std::vector<std::string> directives{};    ///< further options
+  /// Not 0: each task is a job, of which so many may be in the queue.
+  std::uint32_t jobs = 0;
+  double rate = 1;  ///< and so many arrays of them are submitted in a second
 };
 
 struct GridSite {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/time.hpp"
 #include "model/ids.hpp"
 
 namespace gantry {
@@ -15,6 +16,9 @@ struct Host {
   std::uint64_t memory = 0;  ///< bytes that declared memory is packed into
   SiteId site = kHome;
   double speed = 1;  ///< relative: work is divided by it
+  /// Of a host that is lent: for how long tasks may use it, and until when. 0 and never: for good.
+  Duration lent_for{0};
+  TimePoint until = kNever;
 };
 
 }  // namespace gantry

@@ -192,6 +192,7 @@ void Sweep::fill_task(TaskId id, Task& task) const {
   // Checked when the sweep was built: cannot fail any more.
   task.resources = impl.render_resources().value_or(definition.resources);
   task.timeout = impl.render_timeout().value_or(definition.timeout);
+  task.checkpoint = definition.checkpoint;
 }
 
 std::vector<Binding> Sweep::parameters(TaskId id) const {

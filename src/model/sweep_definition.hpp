@@ -82,6 +82,7 @@ struct SweepDefinition {
   Resources resources;
   SourceMark resources_mark{};
   Duration timeout{0};
+  Checkpoint checkpoint{};
   /// Templates that replace what the constants above say, where the amount depends on parameters.
   struct Varying {
     std::optional<SourceText> cores;

@@ -16,7 +16,7 @@ namespace gantry {
 struct Resources {
   std::uint32_t cores = 1;
   std::uint64_t memory = 0;  ///< bytes; 0 = not declared: not packed and not limited
-  Duration walltime{0};      ///< as declared, shown and not enforced; 0 = not declared
+  Duration walltime{0};      ///< where less time is left it is not started; 0 = not declared
   friend bool operator==(const Resources&, const Resources&) = default;
 };
 
@@ -41,6 +41,13 @@ struct RetryPolicy {
   friend bool operator==(const RetryPolicy&, const RetryPolicy&) = default;
 };
 
+/// What a task wants to be told before the time of its host is over.
+struct Checkpoint {
+  std::int32_t signal = 0;  ///< 0 = nothing
+  Duration before = std::chrono::minutes(1);
+  friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
+};
+
 /// A parameter's name and the text that is substituted for it.
 using Binding = std::pair<std::string, std::string>;
 
@@ -58,6 +65,7 @@ struct Task {
   std::vector<std::string> collect;  ///< absolute paths of small files that `results:` reads
   Resources resources;
   Duration timeout{0};  ///< 0 = none
+  Checkpoint checkpoint{};
 };
 
 }  // namespace gantry

@@ -5,8 +5,8 @@
 
 namespace gantry::schedule {
 
-/// Could the host run such a task if nothing else were there? It needs the resources, and a depot
-/// at its site that holds the task's files.
+/// Could the host run such a task if nothing else were there? It needs the resources, enough of
+/// the host's time, and a depot at its site that holds the task's files.
 [[nodiscard]] bool fits(const World& world, const Host& host, const TaskNeeds& needs);
 
 /// Can these files, which ascend, be at the site: are they not barred there, and has the depot room

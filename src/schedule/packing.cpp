@@ -19,6 +19,16 @@ std::uint32_t slots(const Host& host, const Resources& resources) {
       std::min<std::uint64_t>(by_cores, host.memory / resources.memory));
 }
 
+bool is_in_time(const Host& host, const Resources& resources, std::optional<Duration> expected,
+                TimePoint now) {
+  if (host.until == gantry::kNever) return true;
+  const Duration left = host.until - now;
+  if (resources.walltime > Duration{0}) return resources.walltime <= left;
+  // A host that has just been lent has a little less than all of it.
+  const bool ever = expected && *expected <= host.lent_for / 10 * 9;
+  return !ever || *expected <= left;
+}
+
 Load share(const Host& host, const Resources& resources) {
   return kFull / slots(host, resources);
 }

@@ -20,6 +20,16 @@ inline constexpr Load kFull = Load{1} << 32;
 /// How many tasks with these resources run on the host at once; 0 when not even one fits.
 [[nodiscard]] std::uint32_t slots(const Host& host, const Resources& resources);
 
+/// Is the host lent for as long as such a task takes?
+[[nodiscard]] inline bool is_lent_long_enough(const Host& host, const Resources& resources) {
+  return host.lent_for == Duration{0} || resources.walltime <= host.lent_for;
+}
+
+/// Is so much of the host's time left? What the task declares counts, else what it is expected to
+/// take; but not if no host that is lent for so long would ever get it then.
+[[nodiscard]] bool is_in_time(const Host& host, const Resources& resources,
+                              std::optional<Duration> expected, TimePoint now);
+
 /// What one such task adds to the load. REQUIRES: slots(host, resources) > 0.
 [[nodiscard]] Load share(const Host& host, const Resources& resources);
 

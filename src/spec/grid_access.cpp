@@ -14,6 +14,11 @@ namespace {
 constexpr std::size_t kMaxText = 1000;
 constexpr std::size_t kMaxDirectives = 100;
 constexpr std::string_view kDefaultScratch = "~/.gantry-site";
+constexpr std::string_view kThisMachine = "local";
+constexpr std::uint32_t kDefaultJobs = 100;
+constexpr std::uint64_t kMaxJobs = 100'000;
+constexpr double kLeastRate = 0.01;
+constexpr double kMostRate = 100;
 
 /// Text that goes to other programs as it is: of one line, and never taken for an option.
 Result<std::string> plain_text(const NodeReader& reader, const YamlNode& node,
@@ -66,12 +71,48 @@ Result<> read_directives(const NodeReader& reader, const YamlNode& node, GridSit
 }
 
 Result<> refuse_batch_keys(const NodeReader& reader, const YamlNode& node, const GridSite& site) {
-  for (const char* key :
-       {"login", "partition", "queue", "account", "walltime", "pilots", "idle", "directives"})
+  for (const char* key : {"login", "partition", "queue", "account", "walltime", "mode", "pilots",
+                          "nodes", "idle", "jobs", "rate", "directives"})
     if (const YamlNode* given = NodeReader::find(node, key))
       return reader.error(given->mark(),
                           fmt::format("'{}' says nothing without a batch system", key),
                           fmt::format("add via: slurm or via: sge to site '{}'", site.name));
+  return {};
+}
+
+/// Whether tasks become jobs, and how many of them.
+Result<> read_job_mode(const NodeReader& reader, const YamlNode& node, GridSite& site) {
+  bool by_jobs = false;
+  if (const YamlNode* mode = NodeReader::find(node, "mode")) {
+    TRY_ASSIGN(const auto text, reader.text(*mode, "mode"));
+    by_jobs = text.text == "jobs";
+    if (!by_jobs && text.text != "pilots")
+      return reader.wrong_type(*mode, "mode", "'pilots' or 'jobs'");
+  }
+  const auto refuse = [&](const char* key, const char* hint) -> Result<> {
+    const YamlNode* given = NodeReader::find(node, key);
+    if (given == nullptr) return {};
+    return reader.error(
+        given->mark(),
+        fmt::format("'{}' says nothing in mode '{}'", key, by_jobs ? "jobs" : "pilots"), hint);
+  };
+  if (!by_jobs) {
+    for (const char* key : {"jobs", "rate"})
+      TRY(refuse(key, "add mode: jobs if each task shall be a job of its own"));
+    return {};
+  }
+  for (const char* key : {"pilots", "nodes", "idle"})
+    TRY(refuse(key, "say jobs: 100 for how many jobs may be in the queue at once"));
+  site.batch.jobs = kDefaultJobs;
+  if (const YamlNode* jobs = NodeReader::find(node, "jobs")) {
+    TRY_ASSIGN(const auto count, reader.count(*jobs, "jobs", 1, kMaxJobs));
+    site.batch.jobs = static_cast<std::uint32_t>(count);
+  }
+  if (const YamlNode* rate = NodeReader::find(node, "rate")) {
+    TRY_ASSIGN(site.batch.rate, reader.number(*rate, "rate"));
+    if (!(site.batch.rate >= kLeastRate && site.batch.rate <= kMostRate))
+      return reader.wrong_type(*rate, "rate", "submissions in a second, from 0.01 to 100");
+  }
   return {};
 }
 
@@ -80,13 +121,12 @@ Result<> read_batch_keys(const NodeReader& reader, const YamlNode& node, GridSit
   if (const YamlNode* hosts = NodeReader::find(node, "hosts"))
     return reader.error(hosts->mark(), "the hosts of a batch system are its own affair",
                         "say pilots: 2 for how many jobs of one host each there may be");
-  const YamlNode* login = NodeReader::find(node, "login");
-  if (login == nullptr)
-    return reader.error(site.mark, fmt::format("site '{}' has no 'login'", site.name),
-                        "add login: HOST, where you would type sbatch or qsub");
-  TRY_ASSIGN(const auto host, reader.text(*login, "login"));
-  TRY(check_grid_name(reader, host, "host"));
-  site.batch.login = host.text;
+  if (const YamlNode* login = NodeReader::find(node, "login")) {
+    TRY_ASSIGN(const auto host, reader.text(*login, "login"));
+    TRY(check_grid_name(reader, host, "host"));
+    if (host.text != kThisMachine) site.batch.login = host.text;
+  }
+  TRY(read_job_mode(reader, node, site));
   const char* queue = is_slurm ? "partition" : "queue";
   if (const YamlNode* other = NodeReader::find(node, is_slurm ? "queue" : "partition"))
     return reader.error(other->mark(), is_slurm ? "Slurm has partitions" : "Grid Engine has queues",

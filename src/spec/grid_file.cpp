@@ -27,10 +27,11 @@ constexpr double kMostSpeed = 1e6;
 
 constexpr std::array<std::string_view, 2> kGridKeys{"sites", "links"};
 constexpr std::uint64_t kMaxPilots = 1000;
-constexpr std::array<std::string_view, 21> kSiteKeys{
-    "hosts",     "slots", "speed",   "memory",   "availability", "queue_wait", "lent_for",
-    "depot",     "link",  "via",     "user",     "ssh_config",   "scratch",    "login",
-    "partition", "queue", "account", "walltime", "pilots",       "idle",       "directives"};
+constexpr std::array<std::string_view, 25> kSiteKeys{
+    "hosts",     "slots", "speed",   "memory",    "availability", "queue_wait", "lent_for",
+    "depot",     "link",  "via",     "user",      "ssh_config",   "scratch",    "login",
+    "partition", "queue", "account", "walltime",  "pilots",       "idle",       "mode",
+    "nodes",     "jobs",  "rate",    "directives"};
 /// Of links that nobody described: an ordinary network, until files have gone over it.
 constexpr double kAssumedBandwidth = 12.5e6;
 constexpr std::array<std::string_view, 8> kHostKeys{
@@ -114,11 +115,24 @@ class GridFileReader {
     return {};
   }
 
-  /// Jobs of a batch site: as many hosts, for as long as a job may take.
+  /// Jobs of a batch site: as many hosts, for as long as a job may take. Where each task is a job,
+  /// they are one host with room for all of them.
   Result<> read_pilots(const YamlNode& node, GridHosts hosts, GridSite& site) {
+    if (site.batch.jobs > 0) {
+      hosts.name = site.name + "-jobs";
+      hosts.slots_declared = true;
+      hosts.slots = static_cast<std::uint32_t>(
+          std::min<std::uint64_t>(kMaxSlots, std::uint64_t{hosts.slots} * site.batch.jobs));
+      return add_hosts(node, std::move(hosts), site);
+    }
     if (const YamlNode* pilots = NodeReader::find(node, "pilots")) {
       TRY_ASSIGN(const auto count, reader_.count(*pilots, "pilots", 1, kMaxPilots));
       hosts.count = static_cast<std::uint32_t>(count);
+    }
+    if (const YamlNode* nodes = NodeReader::find(node, "nodes")) {
+      // A node is a host, whichever job it belongs to: jobs of one node each are started sooner.
+      TRY_ASSIGN(const auto count, reader_.count(*nodes, "nodes", 1, kMaxPilots / hosts.count));
+      hosts.count *= static_cast<std::uint32_t>(count);
     }
     hosts.slots_declared = true;
     if (hosts.lent_for == Duration(0)) hosts.lent_for = site.batch.walltime;

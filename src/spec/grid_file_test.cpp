@@ -81,7 +81,8 @@ TEST(GridFile, FindsTracesBesideTheFile) {
 TEST(GridFile, KnowsClustersAndTheJobsThatAreTheirHosts) {
   const auto grid = parse_grid(
       "sites:\n"
-      "  c: {via: slurm, login: head, partition: 'a,b', account: phys, walltime: 1h, pilots: 3, idle: 90s,\n"
+      "  c: {via: slurm, login: head, partition: 'a,b', account: phys, walltime: 1h, pilots: 3, "
+      "idle: 90s,\n"
       "      slots: 4, speed: 2, user: me, directives: [--mem=4G, '-C fast']}\n"
       "  g: {via: sge, login: g1, queue: all.q}\n",
       "g.yaml", "/tmp");
@@ -130,6 +131,12 @@ TEST(GridFile, SaysWhatIsWrongWithACluster) {
            {"{via: slurm, login: h, account: a b}", "a b", "'a b' cannot be used as 'account'"},
            {"{via: slurm, login: h, walltime: 1s}", "1s", "a walltime is a minute at least"},
            {"{via: slurm, login: h, idle: 10ms}", "10ms", "'idle' is a second at least"},
+           {"{via: slurm, login: h, mode: array}", "array", "'mode' must be 'pilots' or 'jobs'"},
+           {"{via: slurm, login: h, jobs: 5}", "5", "'jobs' says nothing in mode 'pilots'"},
+           {"{via: slurm, login: h, mode: jobs, pilots: 2}", "2",
+            "'pilots' says nothing in mode 'jobs'"},
+           {"{via: slurm, login: h, mode: jobs, rate: 0}", "0", "'rate' must be"},
+           {"{via: slurm, login: h, pilots: 500, nodes: 3}", "3", "'nodes' must be"},
            {"{via: slurm, login: h, hosts: 2}", "2",
             "the hosts of a batch system are its own affair"},
            {"{via: slurm, login: h, pilots: 0}", "0", "'pilots' must be"},
@@ -147,9 +154,36 @@ TEST(GridFile, SaysWhatIsWrongWithACluster) {
         << grid.error().message << "\nnot " << expected;
     EXPECT_TRUE(wrong.hint.empty() || grid.error().hint == wrong.hint) << grid.error().hint;
   }
-  const auto no_login = parse_grid("sites: {c: {via: slurm}}", "g.yaml", "/tmp");
-  ASSERT_FALSE(no_login);
-  EXPECT_EQ(no_login.error().message, "g.yaml:1:9: site 'c' has no 'login'");
+}
+
+TEST(GridFile, ABatchSystemMayBeOnThisMachine) {
+  for (const std::string text : {"{via: slurm}", "{via: slurm, login: local}"}) {
+    const auto grid = parse_grid("sites: {c: " + text + "}", "g.yaml", "/tmp");
+    ASSERT_TRUE(grid) << grid.error().message;
+    EXPECT_EQ(grid->sites[1].batch.login, "");
+  }
+}
+
+TEST(GridFile, TasksMayBeJobs) {
+  const auto grid = parse_grid(
+      "sites:\n"
+      "  c: {via: slurm, login: h, mode: jobs, slots: 4, jobs: 20, rate: 0.5}\n"
+      "  d: {via: sge, login: h, mode: jobs}\n"
+      "  e: {via: sge, login: h, mode: pilots, pilots: 3, nodes: 2, slots: 8}\n",
+      "g.yaml", "/tmp");
+  ASSERT_TRUE(grid) << grid.error().message;
+  const GridSite& jobs = grid->sites[1];
+  EXPECT_EQ(jobs.batch.jobs, 20U);
+  EXPECT_EQ(jobs.batch.rate, 0.5);
+  ASSERT_EQ(jobs.hosts.size(), 1U);
+  EXPECT_EQ(host_name(jobs.hosts[0], 0), "c-jobs");
+  EXPECT_EQ(jobs.hosts[0].slots, 80U);  // 20 jobs of 4 cores
+  EXPECT_EQ(grid->sites[2].batch.jobs, 100U);
+  EXPECT_EQ(grid->sites[2].batch.rate, 1);
+  // Six jobs of one node each.
+  EXPECT_EQ(grid->sites[3].batch.jobs, 0U);
+  EXPECT_EQ(grid->sites[3].hosts[0].count, 6U);
+  EXPECT_EQ(grid->sites[3].hosts[0].slots, 8U);
 }
 
 class GridErrors : public ::testing::TestWithParam<Mistake> {};

@@ -32,7 +32,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"command: e\nqqqqqq: 1\n", "s.yaml:2:1: unknown key 'qqqqqq' in the sweep",
                 "known keys: name, description, shell, command, parameters, combine, sample, when, "
                 "derived, cost, "
-                "environment, workdir, inputs, outputs, results, resources, retries, timeout"},
+                "environment, workdir, inputs, outputs, results, resources, retries, timeout, "
+                "checkpoint"},
         Mistake{"name: x\n", "s.yaml:1:1: there is no 'command'",
                 "add command: ./program --option {parameter}"},
         Mistake{"command: e\nname: [a]\n", "s.yaml:2:7: 'name' must be text, not a list"},

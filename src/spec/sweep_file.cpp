@@ -1,9 +1,11 @@
 #include "spec/sweep_file.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "model/parameter_space.hpp"
 #include "model/quantity.hpp"
@@ -50,6 +52,7 @@ const std::vector<SweepFileReader::Key>& SweepFileReader::keys() {
       {"resources", &SweepFileReader::resources},
       {"retries", &SweepFileReader::retries},
       {"timeout", &SweepFileReader::timeout},
+      {"checkpoint", &SweepFileReader::checkpoint},
   };
   return all;
 }
@@ -280,6 +283,27 @@ Result<> SweepFileReader::resources(const YamlNode& node) {
 Result<> SweepFileReader::timeout(const YamlNode& node) {
   if (varies(node, definition_.varying.timeout)) return {};
   TRY_ASSIGN(definition_.timeout, reader_.duration(node, "timeout"));
+  return {};
+}
+
+Result<> SweepFileReader::checkpoint(const YamlNode& node) {
+  constexpr std::array<std::string_view, 2> kCheckpointKeys{"signal", "before"};
+  constexpr std::array<std::pair<std::string_view, int>, 5> kSignals{
+      {{"TERM", SIGTERM}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"INT", SIGINT}, {"HUP", SIGHUP}}};
+  if (!node.is_map())
+    return reader_.wrong_type(node, "checkpoint", "a map like {signal: USR1, before: 60s}");
+  TRY(reader_.check_keys(node, kCheckpointKeys, "checkpoint"));
+  const YamlNode* signal = NodeReader::find(node, "signal");
+  if (signal == nullptr) return reader_.error(node.mark(), "checkpoint needs 'signal'");
+  TRY_ASSIGN(const auto text, reader_.text(*signal, "signal"));
+  const auto* const known =
+      std::ranges::find(kSignals, text.text, &decltype(kSignals)::value_type::first);
+  if (known == kSignals.end())
+    return reader_.wrong_type(*signal, "signal", "'TERM', 'USR1', 'USR2', 'INT' or 'HUP'");
+  definition_.checkpoint.signal = known->second;
+  if (const YamlNode* before = NodeReader::find(node, "before")) {
+    TRY_ASSIGN(definition_.checkpoint.before, reader_.duration(*before, "before"));
+  }
   return {};
 }
 

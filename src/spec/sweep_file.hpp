@@ -46,6 +46,7 @@ class SweepFileReader {
   Result<> resources(const YamlNode& node);
   Result<> retries(const YamlNode& node);
   Result<> timeout(const YamlNode& node);
+  Result<> checkpoint(const YamlNode& node);
 
   Result<> split_command(const SourceText& source);
   Result<> zip(const YamlNode& names, std::uint32_t link);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include "spec/spec.hpp"
 
@@ -36,6 +37,7 @@ parameters:
 environment: {OMP_NUM_THREADS: 2, OUT: "o{seed}"}
 outputs: out_{seed}.dat
 resources: {cores: 2, memory: 2 GiB, walltime: 1h30m}
+checkpoint: {signal: USR1, before: 2m}
 retries: {count: 3, backoff: 2s, factor: 3, max: 1m}
 timeout: 00:10:00
 )");
@@ -51,6 +53,7 @@ timeout: 00:10:00
   EXPECT_EQ(task.resources.cores, 2U);
   EXPECT_EQ(task.resources.memory, std::uint64_t{2} << 30U);
   EXPECT_EQ(task.resources.walltime, std::chrono::minutes(90));
+  EXPECT_EQ(task.checkpoint, (Checkpoint{SIGUSR1, std::chrono::minutes(2)}));
   EXPECT_EQ(task.timeout, std::chrono::minutes(10));
   EXPECT_EQ(sweep.retry_policy(),
             (RetryPolicy{3, std::chrono::seconds(2), 3, std::chrono::minutes(1)}));

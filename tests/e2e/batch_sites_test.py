@@ -1,18 +1,32 @@
-"""gantry run --grid with clusters: a few jobs of Slurm or Grid Engine, each an agent, take all tasks of a sweep."""
+"""gantry run --grid with clusters: a few jobs of Slurm or Grid Engine, each an agent, take all tasks of a sweep; or, where
+the operators want it so, each task is a job. The same cases for all, and also for hosts behind ssh and for this machine."""
+import contextlib
+import shutil
 import signal
+import socket
 import subprocess
+import types
 import unittest
 
 import gantry_test
 import testbed
 
 SLURM_SITE = "sites: { c1: { via: slurm, hosts: 2, slots: 2, speed: 0.5, link: { bandwidth: 8 MB/s, latency: 5ms } } }\n"
+SSH_SITE = "sites: { c1: { hosts: 2, slots: 2, speed: 0.5, link: { bandwidth: 8 MB/s, latency: 5ms } } }\n"
 SGE_SITE = "sites: { g1: { via: sge, hosts: 2, slots: 2, speed: 0.5, link: { bandwidth: 8 MB/s, latency: 5ms } } }\n"
 TASKS = 40
 PATIENCE = 120  # for the most loaded machine
 
 
 class BatchTestCase(gantry_test.TestCase):
+    SITE_TEXT = SLURM_SITE
+    SITE = "c1"
+    QUEUE = "squeue --noheader"
+    JOBS = "squeue --noheader --array --states=all --format=%i"  # those that have ended, too
+
+    def up(self):
+        return testbed.up(self, self.SITE_TEXT)
+
     def setUp(self):
         super().setUp()
         self.write("shared.txt", "".join(f"{i}\n" for i in range(100)))
@@ -28,7 +42,8 @@ class BatchTestCase(gantry_test.TestCase):
         """)
         # Whatever starts at a site is marked in its home folder, which all its hosts share.
         self.write("work.sh", f"""
-            case $(hostname) in [cg]1h?) mkdir -p ~/marks; hostname >>~/marks/$1 ;; esac
+            case $(hostname) in [cg]1h?) marks=~/marks ;; *) marks={self.dir}/marks ;; esac
+            mkdir -p "$marks"; hostname >>"$marks/$1"
             {work}
             s=$(awk '{{ t += $1 }} END {{ print t + '$1' }}' "$2")
             echo "sum=$s"
@@ -53,27 +68,120 @@ class BatchTestCase(gantry_test.TestCase):
         self.assertEqual(sorted(self.ran(grid)), list(range(1, tasks + 1)))
         self.assertEqual([x for x, places in self.ran(grid).items() if len(places) != 1], [])
 
-    def wait_for_empty_queue(self, grid, site, command):
-        self.wait_until(lambda: grid.ssh(site, command).stdout.strip() == "", "the queue to be empty", timeout=PATIENCE)
+    def wait_for_empty_queue(self, grid):
+        self.wait_until(lambda: grid.ssh(self.SITE, self.QUEUE).stdout.strip() == "", "the queue to be empty",
+                        timeout=PATIENCE)
 
 
-@testbed.needed(*testbed.SLURM)
-class SlurmTest(BatchTestCase):
-    QUEUE = "squeue --noheader"
+class SiteCases:
+    """What holds wherever tasks run."""
 
-    def test_a_sweep_goes_through_a_few_jobs(self):
+    def check_jobs(self, grid, tasks):
+        """How many there were."""
+
+    def hosts(self):
+        return {f"{self.SITE}h1", f"{self.SITE}h2"}
+
+    def test_a_sweep_goes_through(self):
         self.write_study()
-        with testbed.up(self, SLURM_SITE) as grid:
+        with self.up() as grid:
             result = self.run_it(grid)
             self.assertEqual(result.code, 0, result)
             self.check_results()
             self.check_once(grid)
-            self.assertLessEqual({place for [place] in self.ran(grid).values()}, {"c1h1", "c1h2"})
-            self.wait_for_empty_queue(grid, "c1", self.QUEUE)
-            # Two pilots, and never a job for each task.
-            jobs = grid.ssh("c1", "squeue --noheader --states=all --format=%j").stdout.split()
-            self.assertLessEqual(len(jobs), 2, jobs)
-            self.assertTrue(all(job.startswith("gantry-") for job in jobs), jobs)
+            self.assertLessEqual({place for [place] in self.ran(grid).values()}, self.hosts())
+            self.wait_for_empty_queue(grid)
+            self.check_jobs(grid, TASKS)
+
+    def test_a_killed_gantry_finds_its_jobs_and_their_tasks_again(self):
+        self.write_study(tasks=12, work="sleep 1")
+        with self.up() as grid:
+            run = self.start_gantry("run", "sweep.yaml", "--grid", grid.grid, stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL)
+            self.wait_until(lambda: len(self.ran(grid)) >= 5, "five tasks to run", timeout=PATIENCE)
+            run.send_signal(signal.SIGKILL)
+            run.wait()
+            result = self.run_it(grid)
+            self.assertEqual(result.code, 0, result)
+            self.check_results(tasks=12)
+            self.check_once(grid, tasks=12)
+            self.wait_for_empty_queue(grid)
+            self.check_jobs(grid, 12)
+
+
+class JobMode:
+    """Each task is a job."""
+
+    def up(self):
+        return self.with_jobs(super().up())
+
+    @contextlib.contextmanager
+    def with_jobs(self, testbed):
+        with testbed as grid:
+            text = grid.grid.read_text().replace("    pilots: 2\n", "    mode: jobs\n    jobs: 30\n    rate: 10\n")
+            self.assertIn("mode: jobs", text)
+            grid.grid.write_text(text)
+            yield grid
+
+    def test_a_job_that_is_cancelled_runs_again(self):
+        self.write_study(tasks=6, work='[ $1 != 1 ] || [ -e ~/go ] || { touch ~/go; sleep 600; }')
+        with self.up() as grid:
+            run = self.start_gantry("run", "sweep.yaml", "--grid", grid.grid)
+            self.wait_until(lambda: len(self.ran(grid)) == 6 and len(self.running(grid)) == 1, "the last job",
+                            timeout=PATIENCE)
+            self.cancel(grid, self.running(grid)[0])
+            _, err = run.communicate(timeout=PATIENCE)
+            self.assertEqual(run.returncode, 0, err)
+            self.check_results(tasks=6)
+            self.assertEqual({task: len(places) for task, places in self.ran(grid).items()},
+                             {task: 2 if task == 1 else 1 for task in range(1, 7)})
+
+    def test_what_is_interrupted_leaves_nothing_in_the_queue(self):
+        self.write_study(tasks=12, work="while [ ! -e ~/go ]; do sleep 0.1; done")
+        with self.up() as grid:
+            run = self.start_gantry("run", "sweep.yaml", "--grid", grid.grid)
+            self.wait_until(lambda: len(self.ran(grid)) == 4, "the slots to be full", timeout=PATIENCE)
+            run.send_signal(signal.SIGINT)
+            self.wait_until(lambda: len(grid.ssh(self.SITE, self.LIST).stdout.split()) == 4, "the others to be taken back",
+                            timeout=PATIENCE)
+            (grid.dir / f"sites/{self.SITE}/home/go").touch()
+            _, err = run.communicate(timeout=PATIENCE)
+            self.assertNotEqual(run.returncode, 0, err)
+            self.wait_for_empty_queue(grid)
+            result = self.run_it(grid)
+            self.assertEqual(result.code, 0, result)
+            self.check_results(tasks=12)
+            self.check_once(grid, tasks=12)
+
+
+class HomeTest(SiteCases, BatchTestCase):
+    @contextlib.contextmanager
+    def up(self):
+        grid = types.SimpleNamespace(dir=self.dir, grid=self.write("grid.yaml", "sites: { home: { hosts: 1, slots: 4 } }\n"))
+        yield grid
+
+    def ran(self, grid) -> dict:
+        return {int(path.name): path.read_text().split() for path in grid.dir.glob("marks/*")}
+
+    def hosts(self):
+        return {socket.gethostname()}
+
+    def wait_for_empty_queue(self, grid):
+        """There is none."""
+
+
+@testbed.needed()
+class SshTest(SiteCases, BatchTestCase):
+    SITE_TEXT = SSH_SITE
+    QUEUE = "true"
+
+
+@testbed.needed(*testbed.SLURM)
+class SlurmTest(SiteCases, BatchTestCase):
+    def check_jobs(self, grid, tasks):
+        # Two pilots, and never a job for each task.
+        jobs = grid.ssh("c1", self.JOBS).stdout.split()
+        self.assertLessEqual(len(jobs), 2, jobs)
 
     def test_jobs_are_submitted_when_there_is_work_and_given_back_when_there_is_none(self):
         # Two slots a job. What runs last waits for a word, alone in one of the jobs.
@@ -110,33 +218,67 @@ class SlurmTest(BatchTestCase):
             self.assertIn("Invalid partition", " ".join(result.stderr.split()))
             self.check_results(tasks=4)
 
-    def test_a_killed_gantry_finds_its_jobs_and_their_tasks_again(self):
-        self.write_study(tasks=12, work="sleep 1")
-        with testbed.up(self, SLURM_SITE) as grid:
-            run = self.start_gantry("run", "sweep.yaml", "--grid", grid.grid, stdout=subprocess.DEVNULL,
-                                    stderr=subprocess.DEVNULL)
-            self.wait_until(lambda: len(self.ran(grid)) >= 5, "five tasks to run", timeout=PATIENCE)
-            run.send_signal(signal.SIGKILL)
-            run.wait()
-            result = self.run_it(grid)
+    def test_slurm_may_be_on_this_machine(self):
+        """gantry runs on the login host itself."""
+        with self.up() as grid:
+            study = grid.dir / "sites/c1/home/study"
+            study.mkdir()
+            for program in ("gantry", "gantry-agent"):  # a site sees its own files only
+                shutil.copy(gantry_test.GANTRY.with_name(program), study)
+            (study / "sweep.yaml").write_text("command: hostname\nparameters: {x: 1..4}\nresults: {at: {stdout: '(\\S+)'}}\n")
+            (study / "grid.yaml").write_text("sites: {c1: {via: slurm, partition: debug, slots: 2}}\n")
+            result = grid.ssh("c1", "cd ~/study && ./gantry run sweep.yaml --grid grid.yaml --no-output", timeout=PATIENCE)
             self.assertEqual(result.code, 0, result)
-            self.check_results(tasks=12)
-            self.check_once(grid, tasks=12)
-            self.wait_for_empty_queue(grid, "c1", self.QUEUE)
-            jobs = grid.ssh("c1", "squeue --noheader --states=all --format=%j").stdout.split()
-            self.assertEqual(len(jobs), 2, jobs)
+            rows = grid.ssh("c1", "cd ~/study && ./gantry results --json").json_lines()
+            self.assertEqual(len(rows), 4)
+            self.assertLessEqual({row["results"]["at"] for row in rows}, {"c1h1", "c1h2"})
+            self.wait_for_empty_queue(grid)
+
+
+@testbed.needed(*testbed.SLURM)
+class SlurmJobsTest(JobMode, SiteCases, BatchTestCase):
+    LIST = "squeue --noheader --array --format=%i"
+
+    def check_jobs(self, grid, tasks):
+        self.assertEqual(len(grid.ssh("c1", self.JOBS).stdout.split()), tasks)
+        batches = grid.ssh("c1", "squeue --noheader --array --states=all --format=%F").stdout.split()
+        self.assertLess(len(set(batches)), tasks)  # arrays, not one by one
+
+    def running(self, grid) -> list:
+        return grid.ssh("c1", f"{self.LIST} --states=RUNNING").stdout.split()
+
+    def cancel(self, grid, job):
+        self.assertEqual(grid.ssh("c1", "scancel", job).code, 0)
+
+    def test_an_unknown_partition_is_told(self):
+        self.write_study(tasks=2)
+        with self.up() as grid:
+            grid.grid.write_text(grid.grid.read_text().replace("partition: debug", "partition: nowhere"))
+            result = self.run_it(grid)
+            self.assertNotEqual(result.code, 0, result)
+            self.assertIn("nvalid partition", " ".join(result.stderr.split()))
+
+
+class GridEngineCase(BatchTestCase):
+    SITE_TEXT = SGE_SITE
+    SITE = "g1"
+    QUEUE = "qstat"
 
 
 @testbed.needed(*testbed.SGE)
-class GridEngineTest(BatchTestCase):
-    def test_a_sweep_goes_through_a_few_jobs(self):
-        self.write_study()
-        with testbed.up(self, SGE_SITE) as grid:
-            result = self.run_it(grid)
-            self.assertEqual(result.code, 0, result)
-            self.check_results()
-            self.check_once(grid)
-            self.wait_for_empty_queue(grid, "g1", "qstat")
+class GridEngineTest(SiteCases, GridEngineCase):
+    pass
+
+
+@testbed.needed(*testbed.SGE)
+class GridEngineJobsTest(JobMode, SiteCases, GridEngineCase):
+    LIST = "qstat -g d | awk '$1 ~ /^[0-9]/ { print $1 \".\" $NF }'"
+
+    def running(self, grid) -> list:
+        return grid.ssh("g1", "qstat -g d -s r | awk '$1 ~ /^[0-9]/ { print $1 \".\" $NF }'").stdout.split()
+
+    def cancel(self, grid, job):
+        self.assertEqual(grid.ssh("g1", "qdel", job).code, 0)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -164,6 +165,7 @@ bool AgentChannel::on_welcome(const agent::Frame& frame) {
   welcomed_ = true;
   cores_ = welcome->cores;
   memory_ = welcome->memory;
+  left_ = Duration(std::max<std::int64_t>(0, welcome->left_ns));
   reports_expected_ = welcome->reports;
   for (const auto& running : welcome->running) {
     const TaskKey key = from_wire(running.key);

@@ -52,6 +52,8 @@ class AgentChannel {
   /// What its host has, once it is open.
   [[nodiscard]] std::uint32_t cores() const { return cores_; }
   [[nodiscard]] std::uint64_t memory() const { return memory_; }
+  /// Of the time for which tasks may use the host, when it was opened; 0 = no end.
+  [[nodiscard]] Duration left() const { return left_; }
   /// What the host had left when it was heard of last.
   [[nodiscard]] const std::optional<agent::Load>& load() const { return load_; }
 
@@ -98,6 +100,7 @@ class AgentChannel {
   std::uint32_t reports_expected_ = 0;
   std::uint32_t cores_ = 0;
   std::uint64_t memory_ = 0;
+  Duration left_{0};
   bool welcomed_ = false;
 };
 

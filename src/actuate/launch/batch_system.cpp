@@ -12,24 +12,11 @@ namespace gantry {
 
 namespace {
 
-constexpr std::size_t kMaxReason = 300;
-constexpr std::int64_t kWarnSeconds = 60;  ///< before the walltime is over
+/// Before the walltime is over: batch systems tell then, Slurm up to a minute earlier.
+constexpr Duration kWarning = std::chrono::seconds(60);
 
-bool is_number(std::string_view text) {
-  return !text.empty() && text.size() <= 20 &&
-         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-/// Calls `use` for each line, without its end.
-template <class Use>
-void for_each_line(std::string_view text, const Use& use) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    use(line);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+Duration warning(Duration walltime) {
+  return std::min(kWarning, walltime / 4);
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -48,6 +35,11 @@ std::vector<std::string> split_words(std::string_view text) {
   return words;
 }
 
+void add_directives(std::vector<std::string>& words, const BatchRequest& request) {
+  for (const auto& directive : request.directives)
+    for (auto& word : split_words(directive)) words.push_back(std::move(word));
+}
+
 std::int64_t whole_seconds(Duration time) {
   return std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(time).count());
 }
@@ -62,7 +54,7 @@ std::vector<std::string> sbatch_words(const BatchRequest& request, const std::st
   if (request.walltime > Duration(0)) {
     const std::int64_t s = whole_seconds(request.walltime);
     words.push_back(fmt::format("--time={}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60));
-    words.push_back(fmt::format("--signal=B:TERM@{}", kWarnSeconds));
+    words.push_back(fmt::format("--signal=B:TERM@{}", whole_seconds(warning(request.walltime))));
   }
   return words;
 }
@@ -75,8 +67,8 @@ std::vector<std::string> qsub_words(const BatchRequest& request, const std::stri
   if (request.walltime > Duration(0)) {
     const std::int64_t s = whole_seconds(request.walltime);
     words.insert(words.end(), {"-l", fmt::format("h_rt={}", s)});
-    if (s > 2 * kWarnSeconds)
-      words.insert(words.end(), {"-l", fmt::format("s_rt={}", s - kWarnSeconds)});
+    const std::int64_t before = whole_seconds(warning(request.walltime));
+    words.insert(words.end(), {"-l", fmt::format("s_rt={}", s - before)});
   }
   const bool has_environment = std::ranges::any_of(
       request.directives, [](const auto& directive) { return directive.starts_with("-pe "); });
@@ -85,71 +77,25 @@ std::vector<std::string> qsub_words(const BatchRequest& request, const std::stri
   return words;
 }
 
-JobState slurm_state(std::string_view word) {
-  if (word == "RUNNING") return JobState::running;
-  constexpr std::array<std::string_view, 5> kWaiting{"PENDING", "CONFIGURING", "REQUEUED",
-                                                     "REQUEUE_HOLD", "RESV_DEL_HOLD"};
-  return std::ranges::find(kWaiting, word) != kWaiting.end() ? JobState::queued : JobState::ending;
-}
-
-/// Letters like qw, t, r, dr, Eqw.
-JobState sge_state(std::string_view letters) {
-  const auto has = [&](char c) { return letters.find(c) != std::string_view::npos; };
-  if (has('d')) return JobState::ending;
-  if (has('E')) return JobState::stuck;
-  if (has('s') || has('S') || has('T')) return JobState::ending;
-  if (has('r')) return JobState::running;
-  return JobState::queued;
-}
-
-/// The text of the first <tag> in `xml`.
-std::string_view element(std::string_view xml, std::string_view tag) {
-  const std::string open = fmt::format("<{}>", tag);
-  const std::size_t begin = xml.find(open);
-  if (begin == std::string_view::npos) return {};
-  xml.remove_prefix(begin + open.size());
-  return xml.substr(0, std::min(xml.find('<'), xml.size()));
-}
-
-std::vector<BatchJob> parse_squeue(std::string_view output) {
-  std::vector<BatchJob> jobs;
-  for_each_line(output, [&](std::string_view line) {
-    const std::size_t first = line.find('|');
-    const std::size_t second = first == line.npos ? line.npos : line.find('|', first + 1);
-    if (second == line.npos) return;
-    const std::string_view state = line.substr(first + 1, second - first - 1);
-    jobs.push_back({std::string(line.substr(0, first)), std::string(line.substr(second + 1)),
-                    slurm_state(state)});
-  });
-  return jobs;
-}
-
-std::vector<BatchJob> parse_qstat(std::string_view output) {
-  constexpr std::string_view kJob = "<job_list";
-  std::vector<BatchJob> jobs;
-  for (std::size_t at = output.find(kJob); at != output.npos;) {
-    const std::size_t next = output.find(kJob, at + kJob.size());
-    const std::string_view job = output.substr(at, next == output.npos ? next : next - at);
-    jobs.push_back({std::string(element(job, "JB_job_number")),
-                    std::string(element(job, "JB_name")), sge_state(element(job, "state"))});
-    at = next;
-  }
-  return jobs;
-}
-
 }  // namespace
+
+Duration time_for_tasks(Duration walltime) {
+  return walltime - 2 * warning(walltime);
+}
 
 std::string pilot_script(const PilotPlace& place) {
   const std::string folder = shell_quoted(place.folder);
   const std::string log = shell_quoted(place.folder + "/agent/job.log");
+  const std::string time =
+      place.time > Duration(0) ? fmt::format(" {}", whole_seconds(place.time)) : "";
   return fmt::format(
       "#!/bin/sh\n"
       "umask 077\n"
       "cd {} || exit 1\n"
       "mkdir -p {} || exit 1\n"
-      "exec {} pilot {} . >{} 2>&1 </dev/null\n",
+      "exec {} pilot {} .{} >{} 2>&1 </dev/null\n",
       shell_quoted(place.scratch), shell_quoted(place.folder + "/agent"),
-      shell_quoted(place.program), folder, log);
+      shell_quoted(place.program), folder, time, log);
 }
 
 std::string submit_command(BatchSystem system, const BatchRequest& request,
@@ -157,53 +103,58 @@ std::string submit_command(BatchSystem system, const BatchRequest& request,
                            std::string_view end) {
   std::vector<std::string> words = system == BatchSystem::slurm ? sbatch_words(request, job_name)
                                                                 : qsub_words(request, job_name);
-  for (const auto& directive : request.directives)
-    for (auto& word : split_words(directive)) words.push_back(std::move(word));
+  add_directives(words, request);
   return fmt::format("{} <<'{}'\n{}{}", joined(words), end, script, end);
 }
 
-std::optional<std::string> parse_job_id(BatchSystem, std::string_view output) {
-  // Site's own scripts may print before and after it. Slurm appends ";cluster".
-  std::optional<std::string> id;
-  for_each_line(output, [&](std::string_view line) {
-    const std::string_view number = line.substr(0, line.find(';'));
-    if (is_number(number)) id = std::string(number);
-  });
-  return id;
-}
-
 std::string queue_command(BatchSystem system, const std::vector<std::string>& names) {
-  if (system == BatchSystem::sge) return "qstat -xml -u \"$(id -un)\"";
+  if (system == BatchSystem::sge) return "qstat -g d -xml -u \"$(id -un)\"";
   std::string list;
   for (const auto& name : names) list += (list.empty() ? "" : ",") + name;
-  return joined({"squeue", "--noheader", "--format=%i|%T|%j", "--name=" + list}) +
-         " --user=\"$(id -un)\"";
+  std::vector<std::string> words{"squeue", "--noheader", "--array", "--format=%F|%K|%T|%j"};
+  if (!list.empty()) words.push_back("--name=" + list);
+  return joined(words) + " --user=\"$(id -un)\"";
 }
 
 std::vector<BatchJob> parse_queue(BatchSystem system, std::string_view output,
                                   const std::vector<std::string>& names) {
-  auto jobs = system == BatchSystem::slurm ? parse_squeue(output) : parse_qstat(output);
-  std::erase_if(jobs, [&](const BatchJob& job) {
-    return !is_number(job.id) || std::ranges::find(names, job.name) == names.end();
-  });
+  auto jobs = parse_jobs(system, output);
+  std::erase_if(
+      jobs, [&](const BatchJob& job) { return std::ranges::find(names, job.name) == names.end(); });
   return jobs;
+}
+
+std::vector<std::string> desk_words(const DeskRequest& desk) {
+  const bool is_slurm = desk.system == BatchSystem::slurm;
+  BatchRequest request = desk.job;
+  request.slots = 1;  // as many as each array's tasks want
+  const std::string name = desk.name + "-@BATCH@";
+  auto words = is_slurm ? sbatch_words(request, name) : qsub_words(request, name);
+  std::erase(words, "--cpus-per-task=1");
+  add_directives(words, request);
+  const bool has_environment = std::ranges::find(words, "-pe") != words.end();
+  std::string submit = joined(words);
+  const bool has_memory = std::ranges::any_of(
+      request.directives, [](const auto& directive) { return directive.starts_with("--mem"); });
+  if (is_slurm && !has_memory) submit += " @MEMORY@";
+  submit += is_slurm ? " --cpus-per-task=@CORES@ --array=1-@COUNT@ @TRIAL@"
+                     : fmt::format("{} -t 1-@COUNT@", has_environment ? "" : " @PE@");
+  const std::string folder = shell_quoted(desk.folder);
+  submit += fmt::format(
+      " <<'{0}'\n"
+      "#!/bin/sh\n"
+      "umask 077\n"
+      "cd @SCRATCH@ || exit 1\n"
+      "exec {1} job {2} @BATCH@ . >>{2}/job.log 2>&1 </dev/null\n"
+      "{0}",
+      desk.end, shell_quoted(desk.program), folder);
+  return {is_slurm ? "slurm" : "sge",   desk.name, std::to_string(desk.most),
+          fmt::format("{}", desk.rate), submit,    queue_command(desk.system, {}),
+          is_slurm ? "scancel" : "qdel"};
 }
 
 std::string cancel_command(BatchSystem system, const std::vector<std::string>& ids) {
   return (system == BatchSystem::slurm ? "scancel " : "qdel ") + joined(ids);
-}
-
-std::string reason_in(std::string_view output) {
-  std::string_view reason;
-  for_each_line(output, [&](std::string_view line) {
-    const bool says = std::ranges::any_of(
-        line, [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; });
-    // The line before it says more.
-    if (says && !line.starts_with("Exiting.") && !line.starts_with("See ")) reason = line;
-  });
-  std::string text(reason.substr(0, kMaxReason));
-  std::erase_if(text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; });
-  return text;
 }
 
 bool is_hopeless(std::string_view output) {

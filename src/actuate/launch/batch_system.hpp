@@ -9,11 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/batch_queue.hpp"
 #include "base/time.hpp"
 
 namespace gantry {
-
-enum class BatchSystem : std::uint8_t { slurm, sge };
 
 /// What every job of a site asks for.
 struct BatchRequest {
@@ -28,20 +27,12 @@ struct PilotPlace {
   std::string scratch;  ///< absolute, at the site
   std::string program;  ///< the agent's, below it
   std::string folder;   ///< of the agent's records, below it
+  Duration time{0};     ///< that tasks have in it; 0: as long as the batch system says
 };
 
-enum class JobState : std::uint8_t {
-  queued,
-  running,
-  ending,  ///< or suspended: nothing can be expected of it
-  stuck,   ///< the batch system will never start it
-};
-
-struct BatchJob {
-  std::string id;
-  std::string name;
-  JobState state{};
-};
+/// How long tasks may use a job of that walltime: before its end they are told to end, by the batch
+/// system and by its agent, and what they leave has to get home. 0: nobody knows.
+Duration time_for_tasks(Duration walltime);
 
 /// The script of a job that becomes an agent.
 std::string pilot_script(const PilotPlace& place);
@@ -50,7 +41,6 @@ std::string pilot_script(const PilotPlace& place);
 std::string submit_command(BatchSystem system, const BatchRequest& request,
                            const std::string& job_name, const std::string& script,
                            std::string_view end);
-std::optional<std::string> parse_job_id(BatchSystem system, std::string_view output);
 
 /// Tells of all jobs with these names at once: parse_queue() reads what it prints.
 std::string queue_command(BatchSystem system, const std::vector<std::string>& names);
@@ -58,10 +48,23 @@ std::string queue_command(BatchSystem system, const std::vector<std::string>& na
 std::vector<BatchJob> parse_queue(BatchSystem system, std::string_view output,
                                   const std::vector<std::string>& names);
 
+/// What follows "jobs FOLDER SCRATCH" in the words that make the agent's program a desk
+/// (agent/job_desk.hpp) whose jobs have this name: `most` of them in the queue at once, `rate`
+/// arrays a second. No line of a script may be `end`.
+struct DeskRequest {
+  BatchSystem system{};
+  BatchRequest job{};
+  std::string name;
+  std::string program{};  ///< the agent's, below the scratch folder
+  std::string folder{};   ///< of the desk's records, below it
+  std::uint32_t most = 0;
+  double rate = 1;
+  std::string end;
+};
+std::vector<std::string> desk_words(const DeskRequest& desk);
+
 std::string cancel_command(BatchSystem system, const std::vector<std::string>& ids);
 
-/// What a person should read of a failed command's output: its last line that says something.
-std::string reason_in(std::string_view output);
 /// Trying the same again cannot help: the partition does not exist, the account may not.
 bool is_hopeless(std::string_view output);
 

@@ -20,6 +20,18 @@ TEST(BatchSystem, AScriptBecomesTheAgent) {
             "mkdir -p 'work/ab/hosts/c1-1/agent' || exit 1\n"
             "exec 'bin/gantry-agent-1' pilot 'work/ab/hosts/c1-1' . "
             ">'work/ab/hosts/c1-1/agent/job.log' 2>&1 </dev/null\n");
+  EXPECT_THAT(pilot_script({"/s", "bin/a", "h", 58min}), HasSubstr("pilot 'h' . 3480 >"));
+}
+
+TEST(BatchSystem, TasksEndBeforeTheirJobDoes) {
+  EXPECT_EQ(time_for_tasks(1h), 58min);
+  EXPECT_EQ(time_for_tasks(1min), 30s);
+  EXPECT_EQ(time_for_tasks(0s), 0s);
+  const BatchRequest request{"", "", 1min, 1, {}};
+  EXPECT_THAT(submit_command(BatchSystem::slurm, request, "n", "", "END"),
+              HasSubstr("'--time=0:01:00' '--signal=B:TERM@15'"));
+  EXPECT_THAT(submit_command(BatchSystem::sge, request, "n", "", "END"),
+              HasSubstr("'-l' 'h_rt=60' '-l' 's_rt=45'"));
 }
 
 TEST(BatchSystem, SlurmIsAskedForWhatTheSiteSays) {
@@ -57,31 +69,36 @@ TEST(BatchSystem, AJobHasANumber) {
   for (const auto& [output, id] : std::vector<std::pair<std::string, std::string>>{
            {"12\n", "12"},
            {"12;cluster\n", "12"},
+           {"12.1-20:1\n", "12"},
            {"Welcome!\nsbatch: lua: using 4 cores\n4711\nthank you\n", "4711"},
            {"\r\n7\r\n", "7"}})
-    EXPECT_EQ(parse_job_id(BatchSystem::slurm, output), id) << output;
+    EXPECT_EQ(parse_job_id(output), id) << output;
   for (const std::string output :
        {"", "\n", "-1\n", "12 13\n", "12;\n1x", "99999999999999999999999", "job 12 submitted\n",
         "$(reboot)\n"}) {
-    const auto id = parse_job_id(BatchSystem::slurm, output);
+    const auto id = parse_job_id(output);
     EXPECT_TRUE(!id || *id == "12") << output;
   }
-  EXPECT_FALSE(parse_job_id(BatchSystem::sge, "Your job 3 (\"x\") has been submitted\n"));
+  EXPECT_FALSE(parse_job_id("Your job 3 (\"x\") has been submitted\n"));
 }
 
 TEST(BatchSystem, SlurmTellsOfAllJobsAtOnce) {
   EXPECT_EQ(queue_command(BatchSystem::slurm, kNames),
-            "'squeue' '--noheader' '--format=%i|%T|%j' '--name=gantry-ab-c1-1,gantry-ab-c1-2' "
+            "'squeue' '--noheader' '--array' '--format=%F|%K|%T|%j' "
+            "'--name=gantry-ab-c1-1,gantry-ab-c1-2' "
             "--user=\"$(id -un)\"");
-  const auto jobs = parse_queue(BatchSystem::slurm,
-                                "motd\n11|RUNNING|gantry-ab-c1-1\n12|PENDING|gantry-ab-c1-2\r\n"
-                                "13|COMPLETING|gantry-ab-c1-2\n14|RUNNING|gantry-cd-c1-1\n",
-                                kNames);
+  const auto jobs =
+      parse_queue(BatchSystem::slurm,
+                  "motd\n11|N/A|RUNNING|gantry-ab-c1-1\n12|7|PENDING|gantry-ab-c1-2\r\n"
+                  "13|N/A|COMPLETING|gantry-ab-c1-2\n14|N/A|RUNNING|gantry-cd-c1-1\n",
+                  kNames);
   ASSERT_EQ(jobs.size(), 3);
   EXPECT_EQ(jobs[0].id, "11");
   EXPECT_EQ(jobs[0].state, JobState::running);
   EXPECT_EQ(jobs[1].name, "gantry-ab-c1-2");
   EXPECT_EQ(jobs[1].state, JobState::queued);
+  EXPECT_EQ(jobs[1].element, 7U);
+  EXPECT_EQ(jobs[0].element, 0U);
   EXPECT_EQ(jobs[2].state, JobState::ending);
 }
 
@@ -105,14 +122,44 @@ TEST(BatchSystem, GridEngineTellsOfAllJobsAtOnce) {
 
 TEST(BatchSystem, HostileQueuesHoldNoJobs) {
   for (const std::string& text :
-       {std::string("|||\n"), std::string("|RUNNING|gantry-ab-c1-1\n"),
-        std::string("1;reboot|RUNNING|gantry-ab-c1-1\n"), std::string("1|RUNNING\n"),
-        std::string("1|RUNNING|gantry-ab-c1-1x\n"), std::string(100'000, '|'),
+       {std::string("|||\n"), std::string("||RUNNING|gantry-ab-c1-1\n"),
+        std::string("1;reboot|1|RUNNING|gantry-ab-c1-1\n"), std::string("1|1|RUNNING\n"),
+        std::string("1|1|RUNNING|gantry-ab-c1-1x\n"), std::string(100'000, '|'),
         std::string(
             "<job_list><JB_job_number>$(x)</JB_job_number><JB_name>gantry-ab-c1-1</JB_name>"),
         std::string("<job_list<job_list<job_list")})
     for (const auto system : {BatchSystem::slurm, BatchSystem::sge})
       EXPECT_TRUE(parse_queue(system, text, kNames).empty()) << text.substr(0, 80);
+}
+
+TEST(BatchSystem, ADeskKnowsHowToMakeJobsOfTasks) {
+  const BatchRequest request{"debug", "", 10min, 1, {"--mem=4G"}};
+  const auto slurm = desk_words({.system = BatchSystem::slurm,
+                                 .job = request,
+                                 .name = "gantry-ab-c1-jobs",
+                                 .program = "bin/agent",
+                                 .folder = "work/ab/hosts/c1-jobs",
+                                 .most = 50,
+                                 .rate = 0.5,
+                                 .end = "END"});
+  ASSERT_EQ(slurm.size(), 7U);
+  EXPECT_EQ(slurm[0], "slurm");
+  EXPECT_EQ(slurm[2], "50");
+  EXPECT_EQ(slurm[3], "0.5");
+  EXPECT_THAT(slurm[4], HasSubstr("'--job-name=gantry-ab-c1-jobs-@BATCH@'"));
+  EXPECT_THAT(slurm[4], HasSubstr("'--mem=4G' --cpus-per-task=@CORES@ --array=1-@COUNT@ @TRIAL@ "
+                                  "<<'END'\n#!/bin/sh\n"));
+  EXPECT_THAT(slurm[4], HasSubstr("\ncd @SCRATCH@ || exit 1\nexec 'bin/agent' job "
+                                  "'work/ab/hosts/c1-jobs' @BATCH@ . >>"));
+  EXPECT_THAT(slurm[5], Not(HasSubstr("--name")));
+  BatchRequest plain;
+  const auto sge =
+      desk_words({.system = BatchSystem::sge, .job = plain, .name = "n", .end = "END"});
+  EXPECT_THAT(sge[4], HasSubstr(" @PE@ -t 1-@COUNT@ <<'END'"));
+  plain.directives = {"-pe mine 2"};
+  const auto own =
+      desk_words({.system = BatchSystem::sge, .job = plain, .name = "n", .end = "END"});
+  EXPECT_THAT(own[4], Not(HasSubstr("@PE@")));
 }
 
 TEST(BatchSystem, JobsAreCancelledTogether) {

@@ -19,6 +19,8 @@ constexpr auto kConnectPatience = 20s;
 constexpr auto kSignsOfLife = 3s;
 constexpr auto kSilence = 15s;
 constexpr auto kLongestWait = 30s;
+/// What a host says of its time takes a while to get here.
+constexpr auto kAnswerTime = 1s;
 /// Until it is worth another try when something is wrong with the site itself.
 constexpr auto kPauseLength = 60s;
 
@@ -58,13 +60,29 @@ void HostLink::poll(Clock::time_point now, std::vector<LauncherEvent>& events) {
 
 void HostLink::connect(Clock::time_point now, std::vector<LauncherEvent>& events) {
   heard_at_ = now;
-  const std::string folder = host_folder(site_, host_.name);
-  using Words = std::vector<std::string>;
-  const Words words = site_.batch ? Words{"reach", folder} : Words{"relay", folder, "."};
+  const auto words = agent_words();
   auto begun = SshConnection::begin(site_.target(host_), binary_, words);
   if (!begun) return lose(now, begun.error().message, events);
   connection_ = std::move(*begun);
   state_ = State::connecting;
+}
+
+std::vector<std::string> HostLink::agent_words() const {
+  const std::string folder = host_folder(site_, host_.name);
+  if (!site_.batch) return {"relay", folder, "."};
+  if (site_.batch->jobs == 0) return {"reach", folder};
+  const std::string name = fmt::format("gantry-{}-{}", site_.holder, host_.name);
+  const auto more = desk_words({.system = site_.batch->system,
+                                .job = site_.batch->request,
+                                .name = name,
+                                .program = "bin/" + binary_.image.name,
+                                .folder = folder,
+                                .most = site_.batch->jobs,
+                                .rate = site_.batch->rate,
+                                .end = "end-of-" + name});
+  std::vector<std::string> words{"jobs", folder, "."};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
 }
 
 void HostLink::talk(Clock::time_point now, std::vector<LauncherEvent>& events) {
@@ -94,7 +112,16 @@ void HostLink::appear(std::vector<LauncherEvent>& events) {
   lost_since_ = kNever;
   const std::uint32_t slots = host_.slots != 0 ? host_.slots : std::max(1U, channel_.cores());
   const std::uint64_t memory = host_.memory != 0 ? host_.memory : channel_.memory();
-  events.emplace_back(HostAppeared{{host_.id, host_.name, slots, memory, site_.id, host_.speed}});
+  Host host{host_.id, host_.name, slots, memory, site_.id, host_.speed};
+  if (const Duration left = channel_.left(); left > Duration(0)) {
+    const Duration declared = site_.batch ? time_for_tasks(site_.batch->request.walltime) : left;
+    host.lent_for = std::max(declared, left);
+    host.until = RealClock{}.now() + left - kAnswerTime;
+  }
+  // Where each task is a job, each has all of the time.
+  if (site_.batch && site_.batch->jobs > 0)
+    host.lent_for = time_for_tasks(site_.batch->request.walltime);
+  events.emplace_back(HostAppeared{std::move(host)});
 }
 
 void HostLink::lose(Clock::time_point now, const std::string& why,

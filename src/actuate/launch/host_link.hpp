@@ -54,6 +54,7 @@ class HostLink {
   enum class State { down, connecting, greeting, up };
 
   void connect(Clock::time_point now, std::vector<LauncherEvent>& events);
+  [[nodiscard]] std::vector<std::string> agent_words() const;
   void talk(Clock::time_point now, std::vector<LauncherEvent>& events);
   void lose(Clock::time_point now, const std::string& why, std::vector<LauncherEvent>& events);
   void appear(std::vector<LauncherEvent>& events);

@@ -19,6 +19,7 @@ constexpr auto kLongestRetry = 120s;
 constexpr std::uint32_t kMostFailures = 5;
 /// A host that is free for so long while something waits was not forgotten: it is of no use.
 constexpr auto kShunned = 10s;
+constexpr auto kAfterVain = 60s;
 /// What was just submitted may not be in the list yet.
 constexpr std::uint32_t kMissedIsGone = 2;
 
@@ -54,7 +55,7 @@ void PilotPool::ask_next(Clock::time_point now) {
     asked_ = Asked::queue;
     return shell_.ask(queue_command(site_.batch->system, names_));
   }
-  if (!is_another_needed(wanted_, uses(now))) return;
+  if (now < submit_after_ || !is_another_needed(wanted_, uses(now))) return;
   for (std::size_t i = 0; i < pilots_.size(); ++i) {
     if (pilots_[i].state == State::absent && now >= pilots_[i].submit_at) return ask_to_submit(i);
   }
@@ -65,10 +66,13 @@ void PilotPool::on_use(std::size_t index, std::uint32_t free, Clock::time_point 
   pilot.failures = 0;
   pilot.up = true;
   pilot.free = free;
-  if (free < slots_of(index))
-    pilot.free_since.reset();
-  else if (!pilot.free_since)
-    pilot.free_since = now;
+  if (free == slots_of(index)) {
+    if (!pilot.free_since) pilot.free_since = now;
+    return;
+  }
+  pilot.free_since.reset();
+  pilot.used = true;
+  in_vain_ = 0;
 }
 
 std::vector<PilotUse> PilotPool::uses(Clock::time_point now) const {
@@ -101,6 +105,9 @@ void PilotPool::give_back_spare(Clock::time_point now) {
     if (!pilot.spare_since) pilot.spare_since = now;
     if (now - *pilot.spare_since < site_.batch->idle) continue;
     surplus_.push_back(pilot.job);
+    // What waits can perhaps not run here at all: others in the queue shall not suffer for it.
+    const bool in_vain = wanted_ > 0 && pilot.state == State::running && !pilot.used;
+    if (in_vain) submit_after_ = now + kAfterVain * (1 << std::min(in_vain_++, 5U));
     pilot.given_back = pilot.job;
     pilot.state = State::ending;
     pilot.spare_since.reset();
@@ -113,8 +120,9 @@ std::uint32_t PilotPool::slots_of(std::size_t index) const {
 }
 
 void PilotPool::ask_to_submit(std::size_t index) {
-  const std::string script = pilot_script(
-      {shell_.scratch(), "bin/" + binary_.image.name, host_folder(site_, site_.hosts[index].name)});
+  const std::string script = pilot_script({shell_.scratch(), "bin/" + binary_.image.name,
+                                           host_folder(site_, site_.hosts[index].name),
+                                           time_for_tasks(site_.batch->request.walltime)});
   asked_ = Asked::submit;
   submitting_ = index;
   BatchRequest request = site_.batch->request;
@@ -220,10 +228,10 @@ void PilotPool::on_submitted(const RemoteShell::Answer& answer, Clock::time_poin
     look_at_ = now + wait_after(silences_++);
     return tell(reason_in(answer.output), events);
   }
-  const auto id =
-      answer.code == 0 ? parse_job_id(site_.batch->system, answer.output) : std::nullopt;
+  const auto id = answer.code == 0 ? parse_job_id(answer.output) : std::nullopt;
   if (id) {
     pilot.job = *id;
+    pilot.used = false;
     pilot.state = State::queued;
     pilot.missed = 0;
     look_at_ = std::min(look_at_, now + 500ms);
@@ -247,12 +255,12 @@ void PilotPool::tell(const std::string& text, std::vector<LauncherEvent>& events
   if (told_ == text) return;
   told_ = text;
   events.emplace_back(
-      LauncherNotice{fmt::format("{} ({}): {}", site_.name, site_.batch->login, text)});
+      LauncherNotice{fmt::format("{} ({}): {}", site_.name, login_name(*site_.batch), text)});
 }
 
 std::string PilotPool::folder_of(const Pilot& pilot) const {
   const auto index = static_cast<std::size_t>(&pilot - pilots_.data());
-  return fmt::format("{}:{}/{}/agent", site_.batch->login, shell_.scratch(),
+  return fmt::format("{}:{}/{}/agent", login_name(*site_.batch), shell_.scratch(),
                      host_folder(site_, site_.hosts[index].name));
 }
 

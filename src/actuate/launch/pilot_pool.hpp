@@ -78,6 +78,7 @@ class PilotPool {
     std::uint32_t failures = 0;  ///< in a row: not submitted, or ended without having answered
     std::uint32_t missed = 0;    ///< looks at the queue that did not show it
     bool up = false;
+    bool used = false;                               ///< something was given to it
     std::uint32_t free = 0;                          ///< slots, while it is up
     std::optional<Clock::time_point> free_since{};   ///< all of them
     std::optional<Clock::time_point> spare_since{};  ///< what waits does not need it
@@ -116,6 +117,9 @@ class PilotPool {
   bool looked_ = false;
   bool releasing_ = false;
   std::uint64_t wanted_ = 0;
+  std::uint32_t in_vain_ =
+      0;  ///< jobs in a row that were given back unused, though something waited
+  Clock::time_point submit_after_ = Clock::time_point::min();
   std::string told_;
 };
 

@@ -23,13 +23,22 @@ struct RemoteHost {
 };
 
 /// A site whose hosts are jobs. Their names are not known to ssh: everything goes over its login
-/// host, which sees the same scratch folder as they do.
+/// host, which sees the same scratch folder as they do. Where a task is a job there is one host:
+/// the login host, which has as many slots as there may be jobs.
 struct BatchAccess {
   BatchSystem system{};
-  std::string login;
+  std::string login;  ///< empty: this machine
   BatchRequest request{};
+  /// Not 0: each task is a job of its own, and there may be so many of them in the queue.
+  std::uint32_t jobs = 0;
+  double rate = 1;                          ///< then: arrays of them that are submitted in a second
   Duration idle = std::chrono::minutes(1);  ///< until a job that nobody needs is given back
 };
+
+/// For people.
+inline std::string login_name(const BatchAccess& batch) {
+  return batch.login.empty() ? "this machine" : batch.login;
+}
 
 struct RemoteSite {
   SiteId id;

@@ -10,7 +10,7 @@
 namespace gantry {
 
 struct SshTarget {
-  std::string host;      ///< as ssh knows it
+  std::string host;      ///< as ssh knows it; empty: this machine, without ssh
   std::string user{};    ///< empty: as ssh knows it
   std::string config{};  ///< another file than ~/.ssh/config; empty: that one
   std::string scratch;   ///< folder of the site's files there; may begin with ~/
@@ -26,7 +26,7 @@ struct AgentImage {
 /// 'it''s' as a POSIX shell takes it for one word.
 std::string shell_quoted(std::string_view text);
 
-/// ssh and its arguments.
+/// ssh and its arguments; of this machine just a shell.
 std::vector<std::string> ssh_words(const SshTarget& target, const std::string& command);
 
 /// For the login shell there, whichever it is: makes the scratch folder, asks for the agent's

@@ -51,7 +51,7 @@ Result<pid_t> spawn_ssh(const std::vector<std::string>& words, int in_and_out, i
   ::posix_spawn_file_actions_destroy(&files);
   ::posix_spawnattr_destroy(&attributes);
   if (error == 0) return pid;
-  return fail(ErrorCode::io, std::string("cannot start ssh: ") + std::strerror(error),
+  return fail(ErrorCode::io, fmt::format("cannot start {}: {}", words[0], std::strerror(error)),
               error == ENOENT ? "install it (Debian: openssh-client)" : "");
 }
 

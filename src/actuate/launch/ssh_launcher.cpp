@@ -35,7 +35,7 @@ class SshLauncher final : public Launcher {
     for (const RemoteHost& host : site_.hosts)
       hosts_.emplace(std::piecewise_construct, std::forward_as_tuple(host.id),
                      std::forward_as_tuple(site_, host, binary));
-    if (site_.batch) pool_.emplace(site_, binary);
+    if (site_.batch && site_.batch->jobs == 0) pool_.emplace(site_, binary);
   }
 
   /// Others connect at the same time: whoever opens several sites waits until all are settled().

@@ -75,6 +75,9 @@ agent::Start to_wire(const TaskKey& key, const Task& task) {
   start.cores = task.resources.cores;
   start.memory = task.resources.memory;
   start.timeout_ns = task.timeout.count();
+  start.walltime_ns = task.resources.walltime.count();
+  start.checkpoint_signal = task.checkpoint.signal;
+  start.checkpoint_before_ns = task.checkpoint.before.count();
   start.argv = task.argv;
   start.environment.reserve(task.environment.size() + task.parameters.size() + 3);
   for (const auto& [name, value] : task.environment)

@@ -1,0 +1,134 @@
+#include "agent/batch_queue.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+
+namespace gantry {
+
+namespace {
+
+constexpr std::size_t kMaxReason = 300;
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.size() <= 20 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// 0 when it is none: "N/A", "undefined", "5-9:1".
+std::uint32_t element_number(std::string_view text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
+/// Calls `use` for each line, without its end.
+template <class Use>
+void for_each_line(std::string_view text, const Use& use) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    use(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+JobState slurm_state(std::string_view word) {
+  if (word == "RUNNING") return JobState::running;
+  constexpr std::array<std::string_view, 5> kWaiting{"PENDING", "CONFIGURING", "REQUEUED",
+                                                     "REQUEUE_HOLD", "RESV_DEL_HOLD"};
+  const bool waits = std::find(kWaiting.begin(), kWaiting.end(), word) != kWaiting.end();
+  return waits ? JobState::queued : JobState::ending;
+}
+
+/// Letters like qw, t, r, dr, Eqw.
+JobState sge_state(std::string_view letters) {
+  const auto has = [&](char c) { return letters.find(c) != std::string_view::npos; };
+  if (has('d')) return JobState::ending;
+  if (has('E')) return JobState::stuck;
+  if (has('s') || has('S') || has('T')) return JobState::ending;
+  if (has('r')) return JobState::running;
+  return JobState::queued;
+}
+
+/// The text of the first <tag> in `xml`.
+std::string_view element(std::string_view xml, std::string_view tag) {
+  const std::string open = "<" + std::string(tag) + ">";
+  const std::size_t begin = xml.find(open);
+  if (begin == std::string_view::npos) return {};
+  xml.remove_prefix(begin + open.size());
+  return xml.substr(0, std::min(xml.find('<'), xml.size()));
+}
+
+/// Up to the next '|', which is taken away.
+std::string_view take_field(std::string_view& line) {
+  const std::size_t end = std::min(line.find('|'), line.size());
+  const std::string_view field = line.substr(0, end);
+  line.remove_prefix(std::min(end + 1, line.size()));
+  return field;
+}
+
+std::vector<BatchJob> parse_squeue(std::string_view output) {
+  std::vector<BatchJob> jobs;
+  for_each_line(output, [&](std::string_view line) {
+    const std::string_view id = take_field(line);
+    const std::string_view number = take_field(line);
+    const std::string_view state = take_field(line);
+    if (line.empty()) return;
+    jobs.push_back(
+        {std::string(id), std::string(line), slurm_state(state), element_number(number)});
+  });
+  return jobs;
+}
+
+std::vector<BatchJob> parse_qstat(std::string_view output) {
+  constexpr std::string_view kJob = "<job_list";
+  std::vector<BatchJob> jobs;
+  for (std::size_t at = output.find(kJob); at != output.npos;) {
+    const std::size_t next = output.find(kJob, at + kJob.size());
+    const std::string_view job = output.substr(at, next == output.npos ? next : next - at);
+    jobs.push_back({std::string(gantry::element(job, "JB_job_number")),
+                    std::string(gantry::element(job, "JB_name")),
+                    sge_state(gantry::element(job, "state")),
+                    element_number(gantry::element(job, "tasks"))});
+    at = next;
+  }
+  return jobs;
+}
+
+}  // namespace
+
+std::vector<BatchJob> parse_jobs(BatchSystem system, std::string_view output) {
+  auto jobs = system == BatchSystem::slurm ? parse_squeue(output) : parse_qstat(output);
+  std::erase_if(jobs, [](const BatchJob& job) { return !is_number(job.id); });
+  return jobs;
+}
+
+std::optional<std::string> parse_job_id(std::string_view output) {
+  // Site's own scripts may print before and after it. Slurm appends ";cluster", Grid Engine the
+  // elements of an array: "7.1-20:1".
+  std::optional<std::string> id;
+  for_each_line(output, [&](std::string_view line) {
+    const std::string_view number = line.substr(0, line.find_first_of(";."));
+    if (is_number(number)) id = std::string(number);
+  });
+  return id;
+}
+
+std::string reason_in(std::string_view output) {
+  std::string_view reason;
+  for_each_line(output, [&](std::string_view line) {
+    const bool says = std::any_of(line.begin(), line.end(), [](char c) {
+      return std::isalpha(static_cast<unsigned char>(c)) != 0;
+    });
+    // The line before it says more.
+    if (says && !line.starts_with("Exiting.") && !line.starts_with("See ")) reason = line;
+  });
+  std::string text(reason.substr(0, kMaxReason));
+  std::erase_if(text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; });
+  return text;
+}
+
+}  // namespace gantry

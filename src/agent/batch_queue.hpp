@@ -1,0 +1,39 @@
+#pragma once
+/// What batch systems say of their jobs, as gantry and the desk of a site read it. Pure text, and
+/// untrusted.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gantry {
+
+enum class BatchSystem : std::uint8_t { slurm, sge };
+
+enum class JobState : std::uint8_t {
+  queued,
+  running,
+  ending,  ///< or suspended: nothing can be expected of it
+  stuck,   ///< the batch system will never start it
+};
+
+struct BatchJob {
+  std::string id;
+  std::string name;
+  JobState state{};
+  std::uint32_t element = 0;  ///< of an array; 0 = it is none
+};
+
+/// What squeue or qstat printed, as queue_command() of actuate/launch/batch_system.hpp asks them.
+/// What is no job is left out.
+std::vector<BatchJob> parse_jobs(BatchSystem system, std::string_view output);
+
+/// The number that sbatch or qsub printed.
+std::optional<std::string> parse_job_id(std::string_view output);
+
+/// What a person should read of a failed command's output: its last line that says something.
+std::string reason_in(std::string_view output);
+
+}  // namespace gantry

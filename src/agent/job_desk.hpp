@@ -1,0 +1,34 @@
+#pragma once
+/// The agent of a site that wants a job for each task: a process on the login host that gantry
+/// talks to as to any agent, but that has no slots. Tasks that it is given become elements of array
+/// jobs, a few commands for thousands of them; their states are asked for all at once. All that it
+/// knows is in folders (job_folder.hpp), so that it may come and go with gantry's connection.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "agent/batch_queue.hpp"
+#include "base/result.hpp"
+
+namespace gantry::agent {
+
+struct DeskConfig {
+  std::filesystem::path state_dir;  ///< absolute
+  BatchSystem system{};
+  std::string name;          ///< jobs have this name and, behind a '-', the number of their batch
+  std::uint32_t most = 100;  ///< jobs in the queue at once
+  double rate = 1;           ///< arrays that are submitted in a second, at the most
+  /// For the login shell. In `submit`, @BATCH@, @COUNT@ and @CORES@ stand for what they say,
+  /// @MEMORY@ for Slurm's request of memory where tasks declare it, @PE@
+  /// for Grid Engine's request of cores, @SCRATCH@ for the folder that we are in, @TRIAL@ for
+  /// nothing, or for asking whether it would do.
+  std::string submit;
+  std::string queue;
+  std::string cancel;  ///< behind it come jobs
+};
+
+/// Serves gantry at `in` and `out` until either is closed.
+Result<> serve_desk(const DeskConfig& config, int in, int out);
+
+}  // namespace gantry::agent

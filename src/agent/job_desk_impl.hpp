@@ -1,0 +1,116 @@
+#pragma once
+/// The desk's one object, for job_desk*.cpp only.
+
+#include <chrono>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/causes.hpp"
+#include "agent/frame_stream.hpp"
+#include "agent/job_desk.hpp"
+#include "agent/job_folder.hpp"
+#include "agent/load_report.hpp"
+#include "agent/shell_command.hpp"
+
+namespace gantry::agent {
+
+class JobDesk {
+ public:
+  JobDesk(DeskConfig config, UniqueFd gantry, UniqueFd lock)
+      : config_(std::move(config)), lock_(std::move(lock)), gantry_(std::move(gantry)) {}
+
+  /// Batches of an earlier desk.
+  Result<> recover();
+  /// Whether a job could be submitted at all, as far as the batch system tells.
+  Result<> try_out();
+  Result<> serve();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  enum class Asked { nothing, submit, queue, cancel };
+  struct Element {
+    Start start;
+    bool begun = false;
+    bool ended = false;
+    bool told = false;         ///< gantry was told that it runs
+    bool cancelled = false;    ///< as gantry wanted
+    std::uint32_t missed = 0;  ///< looks at the queue that did not show it
+  };
+  struct Batch {
+    JobFolder folder;
+    std::vector<Element> elements;  ///< number i at i - 1
+    std::string job{};              ///< empty while nobody knows
+    std::size_t unacknowledged = 0;
+  };
+  using Batches = std::map<std::uint32_t, Batch>;
+  struct Report {
+    std::uint64_t receipt = 0;
+    std::uint32_t batch = 0;  ///< 0: it was in none
+    std::string body;         ///< of an Ended frame
+  };
+
+  // job_desk.cpp: gantry.
+  void on_frames();
+  void on_message(const Frame& frame);
+  void on_hello(Hello hello);
+  void on_cancel(const AttemptKey& key);
+  void on_recall();
+  void on_ack(std::uint64_t receipt);
+  void report(std::uint32_t batch, std::string body);
+  void give_back(const AttemptKey& key);
+  void tell(const std::string& text);
+  void tell_load(Clock::time_point now);
+
+  // job_desk_queue.cpp: the batch system.
+  [[nodiscard]] std::filesystem::path batch_path(std::uint32_t number) const;
+  [[nodiscard]] std::size_t open_elements() const;
+  /// Nobody will start it any more: true unless it has been started.
+  bool withdraw(Batch& batch, std::uint32_t index);
+  void end(std::uint32_t number, std::uint32_t index, std::string body);
+  void end_unrun(std::uint32_t number, std::uint32_t index, Cause cause, const std::string& why);
+  /// Reports and claims that have appeared.
+  void look_at_files(std::uint32_t number, Batch& batch);
+  void drop_if_done(std::uint32_t number);
+  void ask_next(Clock::time_point now);
+  bool ask_to_submit(Clock::time_point now);
+  [[nodiscard]] std::string submit_text(std::uint32_t batch, const std::vector<Start>& tasks,
+                                        bool trial) const;
+  void on_answer(const ShellCommand::Answer& answer, Clock::time_point now);
+  void on_submitted(const ShellCommand::Answer& answer, Clock::time_point now);
+  void on_queue(const ShellCommand::Answer& answer, Clock::time_point now);
+  void on_unseen(std::uint32_t number, std::uint32_t index);
+  void cancel_job(const Batch& batch, std::uint32_t index);
+
+  DeskConfig config_;
+  UniqueFd lock_;
+  FrameStream gantry_;
+  std::optional<Hello> hello_;
+  LoadReporter load_;
+  Clock::time_point load_at_ = Clock::time_point::max();
+  Clock::time_point files_at_{};
+
+  std::deque<Start> waiting_;
+  Clock::time_point waiting_since_{};
+  Batches batches_;
+  std::uint32_t next_batch_ = 1;
+  std::deque<Report> reports_;  ///< not acknowledged
+  std::uint64_t receipts_ = 0;
+
+  ShellCommand command_;
+  Asked asked_ = Asked::nothing;
+  Clock::time_point asked_at_{};
+  std::uint32_t submitting_ = 0;
+  Clock::time_point submit_at_{};
+  Clock::time_point look_at_{};
+  std::uint32_t failures_ = 0;  ///< commands in a row
+  std::vector<std::string> cancels_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>>
+      unnamed_;  ///< to cancel once their job is known
+  std::string told_;
+};
+
+}  // namespace gantry::agent

@@ -1,0 +1,108 @@
+#include "agent/job_folder.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <system_error>
+#include <utility>
+
+#include "base/fd.hpp"
+
+namespace gantry::agent {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kClaim = "claim";
+constexpr const char* kReport = "report";
+constexpr std::size_t kMaxTasks = std::size_t{1} << 30;  ///< bytes
+
+/// Of "claim.17": 17, and 0 of everything else.
+std::uint32_t number_behind(const std::string& name, std::string_view what) {
+  if (!name.starts_with(what) || name.size() < what.size() + 2 || name[what.size()] != '.')
+    return 0;
+  std::uint32_t number = 0;
+  const char* end = name.data() + name.size();
+  const auto [at, error] = std::from_chars(name.data() + what.size() + 1, end, number);
+  return error == std::errc() && at == end ? number : 0;
+}
+
+}  // namespace
+
+fs::path JobFolder::file(const char* what, std::uint32_t index) const {
+  return path_ / (std::string(what) + "." + std::to_string(index));
+}
+
+Result<> JobFolder::write(const Content& content) const {
+  std::error_code error;
+  fs::create_directories(path_, error);
+  if (error) return fail(ErrorCode::io, path_.string() + ": " + error.message());
+  std::string text;
+  encode(text, content.hello);
+  for (const Start& task : content.tasks) encode(text, task);
+  return write_file_atomic(path_ / "tasks", text);
+}
+
+Result<JobFolder::Content> JobFolder::read() const {
+  TRY_ASSIGN(const std::string text, read_file(path_ / "tasks", kMaxTasks));
+  const auto damaged = [&] { return fail(ErrorCode::corrupt, path_.string() + " is damaged"); };
+  FrameReader reader;
+  reader.append(text);
+  Content content;
+  auto frame = reader.next();
+  auto hello =
+      frame && frame->type == MessageType::hello ? decode_hello(frame->body) : std::nullopt;
+  if (!hello) return damaged();
+  if (hello->version != kProtocolVersion)
+    return fail(ErrorCode::version, path_.string() + " is of another version of Gantry");
+  content.hello = std::move(*hello);
+  while ((frame = reader.next())) {
+    auto start = frame->type == MessageType::start ? decode_start(frame->body) : std::nullopt;
+    if (!start) return damaged();
+    content.tasks.push_back(std::move(*start));
+  }
+  if (reader.broken()) return damaged();
+  return content;
+}
+
+bool JobFolder::claim(std::uint32_t index, std::int64_t at) const {
+  const auto made = open_file(file(kClaim, index), O_WRONLY | O_CREAT | O_EXCL, 0600);
+  // What it says is for people and forecasts; that it is there counts.
+  return made && (write_all(made->get(), std::to_string(at)) || true);
+}
+
+std::int64_t JobFolder::claimed_at(std::uint32_t index) const {
+  const auto text = read_file(file(kClaim, index), 100);
+  std::int64_t at = 1;  // somebody made it, and is about to write to it
+  if (text) std::from_chars(text->data(), text->data() + text->size(), at);
+  return at;
+}
+
+Result<> JobFolder::write_report(std::uint32_t index, std::string_view body) const {
+  return write_file_atomic(file(kReport, index), body);
+}
+
+Result<std::string> JobFolder::read_report(std::uint32_t index) const {
+  return read_file(file(kReport, index), kMaxFrame);
+}
+
+JobFolder::Progress JobFolder::look() const {
+  Progress progress;
+  std::error_code error;
+  for (fs::directory_iterator at(path_, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (const auto index = number_behind(name, kClaim); index != 0) progress.claimed.insert(index);
+    if (const auto index = number_behind(name, kReport); index != 0)
+      progress.reported.insert(index);
+  }
+  return progress;
+}
+
+void JobFolder::remove() const {
+  std::error_code ignored;  // a later look finds it again
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace gantry::agent
