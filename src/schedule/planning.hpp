@@ -64,9 +64,6 @@ class Estimates {
   [[nodiscard]] virtual Seconds moved(std::uint32_t site, Seconds from, double bytes,
                                       bool outbound) const = 0;
 
-  /// Does more work never end earlier? If so, a planner may conclude from some tasks to others.
-  [[nodiscard]] virtual bool ascend() const { return true; }
-
   /// The same as computed() for each of `works`, which ascend. Override it where one walk is
   /// cheaper.
   virtual void computed_each(std::uint32_t host, Seconds from, std::span<const double> works,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -22,10 +24,12 @@ class Sched {
   [[nodiscard]] bool all_covered();
   [[nodiscard]] Slice* next();
   void assign(Slice& slice);
+  [[nodiscard]] BestHosts* shared_best_hosts(const TaskClass& like);
 
   SchedOptions options_;
   Drawing drawing_;
-  std::vector<std::uint32_t> waiting_;  ///< of each class
+  std::vector<std::uint32_t> waiting_;                   ///< of each class
+  std::map<double, std::unique_ptr<BestHosts>> shared_;  ///< by bytes of output
   std::vector<Slice> slices_;
   std::uint32_t uncovered_ = 0;     ///< a host that is not covered, as far as is known
   std::uint32_t uncovered_by_ = 0;  ///< a class that it can complete
@@ -49,8 +53,25 @@ Sched::Sched(const Situation& situation, const Estimates& estimates, const Sched
                free_hosts(situation, options)) {
   for (const TaskClass& task : situation.classes) waiting_.push_back(task.waiting);
   if (situation.sites.empty()) return;
-  for (auto& classes : class_slices(situation.classes, drawing_.ranks.of_class))
-    slices_.emplace_back(drawing_, std::move(classes));
+  for (auto& classes : class_slices(situation.classes, drawing_.ranks.of_class)) {
+    BestHosts* shared = shared_best_hosts(situation.classes[classes.front()]);
+    slices_.emplace_back(drawing_, std::move(classes), shared);
+  }
+}
+
+/// For all classes with the same output.
+BestHosts* Sched::shared_best_hosts(const TaskClass& like) {
+  if (options_.heuristic < Heuristic::sufferage) return nullptr;
+  const auto [known, is_new] = shared_.try_emplace(like.output_bytes);
+  if (is_new) {
+    std::vector<double> works;
+    for (const TaskClass& task : drawing_.situation.classes)
+      if (task.waiting > 0 && task.output_bytes == like.output_bytes) works.push_back(task.work);
+    std::ranges::sort(works);
+    works.erase(std::unique(works.begin(), works.end()), works.end());
+    known->second = std::make_unique<BestHosts>(drawing_, std::move(works), like);
+  }
+  return known->second.get();
 }
 
 GanttPlan Sched::run() && {

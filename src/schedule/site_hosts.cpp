@@ -5,25 +5,49 @@
 
 namespace gantry::schedule {
 
-void BestEnds::offer(std::span<const Seconds> ends, std::uint32_t rank) {
-  const auto end_of = [&](std::size_t i) { return ends[i]; };
-  if (second_.ends.empty()) {
-    any_block(end_of, [&](std::size_t i) {
-      if (first_.admits(i, ends[i], rank)) first_.set(i, ends[i], rank);
-      return false;
-    });
-    return;
-  }
-  any_block(end_of, [&](std::size_t i) {
-    if (!second_.admits(i, ends[i], rank)) return false;
-    if (first_.admits(i, ends[i], rank)) {
-      second_.set(i, first_.ends[i], first_.ranks[i]);
-      first_.set(i, ends[i], rank);
-    } else if (rank != first_.ranks[i]) {
-      second_.set(i, ends[i], rank);
-    }
-    return false;
+void BestEnds::reset(std::span<const double> works, double fastest, bool two) {
+  // Whatever is rounded below, latest_start() is not too early.
+  constexpr double kBelow = 1 - 1e-12;
+  per_work_ = kBelow / fastest;
+  latest_start_ = kNever;
+  first_.reset(works.size());
+  second_.reset(two ? works.size() : 0);
+}
+
+void BestEnds::find_latest_start(std::span<const double> works) {
+  constexpr double kAbove = 1 + 1e-12;
+  const double* limits = last().ends.data();
+  Lanes latest{};
+  for_lanes(works.size(), [&]<class Number>(std::size_t i, Number) {
+    const Number start = load<Number>(&limits[i]) * kAbove - load<Number>(&works[i]) * per_work_;
+    latest = latest < start ? Lanes{} + start : latest;
   });
+  latest_start_ = latest[0];
+  for (std::size_t lane = 1; lane < kLanes; ++lane)
+    latest_start_ = std::max(latest_start_, latest[lane]);
+}
+
+void BestEnds::offer(std::span<const double> works, std::span<const Seconds> ends,
+                     std::uint32_t rank) {
+  const bool two = !second_.ends.empty();
+  for_lanes(ends.size(), [&]<class Number>(std::size_t i, Number zero) {
+    const Number mine = zero + rank;
+    const auto end = load<Number>(&ends[i]);
+    const auto first = load<Number>(&first_.ends[i]);
+    const auto first_rank = load<Number>(&first_.ranks[i]);
+    const auto is_first = (end < first) | ((end == first) & (mine < first_rank));
+    store<Number>(&first_.ends[i], is_first ? end : first);
+    store<Number>(&first_.ranks[i], is_first ? mine : first_rank);
+    if (!two) return;
+    const auto second = load<Number>(&second_.ends[i]);
+    const auto second_rank = load<Number>(&second_.ranks[i]);
+    const auto is_second = (end < second) | ((end == second) & (mine < second_rank));
+    const Number or_mine = is_second ? end : second;
+    const Number or_my_rank = is_second ? mine : second_rank;
+    store<Number>(&second_.ends[i], is_first ? first : or_mine);
+    store<Number>(&second_.ranks[i], is_first ? first_rank : or_my_rank);
+  });
+  find_latest_start(works);
 }
 
 SiteHosts::SiteHosts(std::vector<Host> hosts) : hosts_(std::move(hosts)) {

@@ -21,17 +21,15 @@ struct Site {
   BestEnds best{};
 
   void find(Seconds from) {
-    best.reset(works.size(), two);
+    best.reset(works, hosts.fastest(), two);
     std::vector<Seconds> ends(works.size());
-    hosts.find_best(
-        from, works,
-        [&](std::size_t host, Seconds start) -> std::span<const Seconds> {
-          asked.insert(host);
-          for (std::size_t i = 0; i < works.size(); ++i)
-            ends[i] = start + works[i] / hosts.hosts()[host].fastest;
-          return ends;
-        },
-        best);
+    hosts.find_best(from, works, best, [&](std::size_t place, Seconds start) {
+      const SiteHosts::Host& host = hosts.hosts()[place];
+      if (!best.admits(works, start, host.fastest, host.rank)) return;
+      asked.insert(place);
+      for (std::size_t i = 0; i < works.size(); ++i) ends[i] = start + works[i] / host.fastest;
+      best.offer(works, ends, host.rank);
+    });
   }
   [[nodiscard]] std::pair<Seconds, std::uint32_t> first(std::size_t i) const {
     return {best.first_ends()[i], best.first_rank(i)};
@@ -54,6 +52,18 @@ TEST(SiteHosts, FindsWhereEachWorkEndsFirst) {
   EXPECT_EQ(site.second(0), (std::pair{12.0, 0U}));
   site.find(kNever);
   EXPECT_EQ(site.best.first_ends()[0], kNever);
+}
+
+TEST(SiteHosts, KnowsWhichStartsAreTooLate) {
+  // Second best are 4.5 for the work of 2 and 8 for that of 8. With a speed of 4 these take 0.5 and
+  // 2, so what starts after 6 cannot be among the best.
+  Site site{SiteHosts({{0, 1, 0}, {1, 4, 4}, {2, 4, 50}}), {2, 8}, true};
+  site.find(0);
+  EXPECT_GE(site.best.latest_start(), 6);
+  EXPECT_LT(site.best.latest_start(), 6.001);
+  EXPECT_EQ(site.hosts.first_free(), 0);
+  site.hosts.set_free(2, kNever);  // rank 0, the slowest
+  EXPECT_EQ(site.hosts.first_free(), 4);
 }
 
 TEST(SiteHosts, AHostThatLeftIsNotFound) {

@@ -9,31 +9,12 @@
 #include <span>
 #include <vector>
 
-#include "schedule/gantt_chart.hpp"
+#include "schedule/best_hosts.hpp"
+#include "schedule/drawing.hpp"
 #include "schedule/heuristic.hpp"
-#include "schedule/hosts_by_site.hpp"
 #include "schedule/planning.hpp"
 
 namespace gantry::schedule {
-
-/// The chart that is being filled, and what it is filled from.
-struct Drawing {
-  Drawing(const Situation& its_situation, const Estimates& its_estimates, Heuristic its_heuristic,
-          const ChartOptions& options, std::uint64_t seed, std::span<const Seconds> free_hosts)
-      : situation(its_situation),
-        estimates(its_estimates),
-        heuristic(its_heuristic),
-        ranks(situation, seed),
-        chart(situation, estimates, options),
-        hosts(situation, estimates, ranks.of_host, free_hosts) {}
-
-  const Situation& situation;
-  const Estimates& estimates;
-  Heuristic heuristic;
-  TieRanks ranks;
-  GanttChart chart;
-  HostsBySite hosts;
-};
 
 class Slice {
  public:
@@ -46,8 +27,9 @@ class Slice {
     Priority priority{};
   };
 
-  /// `classes` as class_slices() gives them.
-  Slice(const Drawing& drawing, std::vector<std::uint32_t> classes);
+  /// `classes` as class_slices() gives them. `shared`: best hosts for these works and others, for
+  /// the time when files do not matter any more; none for heuristics that do not compare sites.
+  Slice(const Drawing& drawing, std::vector<std::uint32_t> classes, BestHosts* shared);
 
   /// What the heuristic would choose of this slice; nullptr if nothing can be complete anywhere.
   /// Until the slice is settled the truth may be worse, but not better.
@@ -56,63 +38,55 @@ class Slice {
   void settle(const Drawing& drawing);
   [[nodiscard]] bool reads_any_of(std::span<const std::uint32_t> files) const;
 
-  /// No task of the class waits any more. REQUIRES: it was the choice.
+  /// No task of the class waits any more. REQUIRES: it was the choice; update() comes next.
   void remove(const Drawing& drawing, std::uint32_t task_class);
   /// Something was assigned at the site; `sent`: it had a file of this slice sent there.
   void update(const Drawing& drawing, std::uint32_t site, bool sent);
 
  private:
-  /// One of the classes among which the heuristic chooses: all, but for min-min only the one with
-  /// least work and for max-min the one with most.
-  struct Slot {
-    std::uint32_t task_class = 0;
-    bool empty = false;     ///< no task of it waits any more
-    bool possible = false;  ///< a task could be complete somewhere
-    std::uint32_t first_site = 0;
-    std::uint32_t second_site = 0;
-    Completion elsewhere{0, 0, 0};  ///< at no other site is it complete before that
-    Priority priority{};
+  /// Where what is known of the slots at a site comes from.
+  struct AtSite {
+    std::uint32_t version = 0;       ///< of the site, when it was found out
+    bool is_shared = false;          ///< in the shared best hosts
+    Seconds no_transfer_before = 0;  ///< see GanttChart::inputs_there()
   };
 
-  [[nodiscard]] Completion& best(std::size_t slot, std::uint32_t site) {
-    return best_[slot * sites_ + site];
-  }
   [[nodiscard]] bool compares_sites() const { return heuristic_ >= Heuristic::sufferage; }
-  void add_slot(const Drawing& drawing, std::uint32_t task_class);
+  void find_in_shared();
   void drop_empty_slots();
   void give_slot_to_next(const Drawing& drawing);
   void reconsider_passed_over(const Drawing& drawing);
-  void refresh(const Drawing& drawing, std::uint32_t site, bool runner_ups);
-  void remember_best(const Drawing& drawing, std::uint32_t site);
-  void offer_last_best(const Drawing& drawing, std::uint32_t site, Seconds from);
-  std::span<const Seconds> ends(const Drawing& drawing, std::uint32_t site, std::size_t place,
-                                Seconds start);
-  void select(const Drawing& drawing, std::size_t index, bool anew);
-  [[nodiscard]] bool stale(const Drawing& drawing, std::size_t slot, std::uint32_t site);
-  [[nodiscard]] bool still_best(const Drawing& drawing, std::size_t index);
-  void find_best_sites(Slot& slot, std::size_t index);
-  [[nodiscard]] Seconds other_choice(std::size_t index);
+  void forget_sites();
+  void refresh(const Drawing& drawing, std::uint32_t site);
+  void select(const Drawing& drawing);
+  void compare_sites();
+  [[nodiscard]] bool refresh_what_matters(const Drawing& drawing);
+  /// If it gets later there, can what is chosen change?
+  [[nodiscard]] bool matters(std::uint32_t site) const;
+  [[nodiscard]] Completion completion(std::size_t slot, std::uint32_t site) const;
+  [[nodiscard]] std::uint32_t first_site(std::size_t slot) const;
   void choose(const Drawing& drawing);
+  [[nodiscard]] Choice choice_of(const Drawing& drawing, std::size_t slot) const;
 
   Heuristic heuristic_;
-  std::uint32_t sites_;
-  const TaskClass* like_;           ///< files, private inputs and output of all
+  const TaskClass* like_;  ///< files, private inputs and output of all
+  BestHosts* shared_;
   std::deque<std::uint32_t> rest_;  ///< classes that get the slot when the one that has it is empty
   std::vector<std::uint32_t> passed_over_;  ///< that would have the slot, but are impossible
-  std::vector<Slot> slots_;
-  std::size_t empty_ = 0;                ///< of the slots
-  std::vector<double> works_;            ///< of the slots, ascending
-  std::vector<std::uint32_t> versions_;  ///< of the sites, when the following was found out
-  std::vector<Completion> best_;         ///< for each slot and site
-  std::vector<Seconds> runner_up_;       ///< the same on the site's second-best host
-  std::vector<std::uint32_t> runner_up_versions_;  ///< of the sites, when that was found out
-  std::vector<Seconds> no_transfer_before_;  ///< for each site: see GanttChart::inputs_there()
-  std::vector<Seconds> row_starts_;          ///< for each host: the start that its row is for
-  std::vector<Seconds> rows_;                ///< for each host and slot: the end there
-  BestEnds best_ends_;                       ///< to work with
-  /// For each site: places of hosts that were among the best for some slots.
-  std::vector<std::vector<std::uint32_t>> last_best_;
-  std::vector<Seconds> returned_;  ///< to work with, for each slot
+
+  /// Slots: the classes among which the heuristic chooses. All, but for min-min only the one with
+  /// least work and for max-min the one with most.
+  std::vector<std::uint32_t> slots_;
+  std::vector<double> empty_;  ///< by slot: 1 if no task of it waits any more
+  std::size_t empty_count_ = 0;
+  std::vector<std::uint32_t> in_shared_;  ///< by slot: its work there
+  BestHosts own_;
+  std::vector<AtSite> sites_;
+  std::vector<Seconds> returned_;   ///< by site and slot: completions on the best hosts
+  std::vector<Seconds> runner_up_;  ///< and on the second-best ones, for sufferage
+  std::vector<Seconds> first_;      ///< by slot: the best completion
+  std::vector<Seconds> other_;      ///< by slot: without the best host (sufferage) or site
+  std::vector<double> suffers_;     ///< by slot: less is more; infinite if it cannot be chosen
   bool possible_ = false;
   bool settled_ = true;
   Choice choice_;

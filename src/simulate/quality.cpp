@@ -100,7 +100,6 @@ class VariedEstimates final : public Estimates {
     const double factor = errors_.sites[site].factor_of(bytes);
     exact_->moved_each(site, starts, bytes * factor, outbound, arrivals);
   }
-  [[nodiscard]] bool ascend() const override { return false; }
   [[nodiscard]] double fastest(std::uint32_t host) const override {
     return exact_->fastest(host) / least_ * kAboveRounding;
   }
