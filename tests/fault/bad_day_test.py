@@ -70,7 +70,7 @@ class BadDayTest(GridCase):
                 pass
 
     def kill_slurmctld(self, grid):
-        self.assertEqual(grid.ssh("c1", "kill -9 $(pidof slurmctld)").code, 0)
+        grid.kill_slurmctld()
         self.wait_for_more(50)
         started = grid.ssh("c1", "slurmctld")
         self.assertEqual(started.code, 0, started)

@@ -11,6 +11,7 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import textwrap
 import unittest
 import uuid
@@ -79,6 +80,11 @@ class Testbed:
         """Runs a command on a host. `patience`: seconds to connect."""
         return self.case.run_command(
             ["ssh", "-F", self.ssh_config, "-o", f"ConnectTimeout={patience}", host, *words], **options)
+
+    def kill_slurmctld(self):
+        """By its own number: hosts see the processes of other testbeds, too."""
+        [file] = self.dir.rglob("slurmctld.pid")
+        os.kill(int(file.read_text()), signal.SIGKILL)
 
     def remains(self) -> list:
         """What of it is still on this machine."""
