@@ -12,6 +12,7 @@ _gantry_options() {
     tasks) echo "--run $states --json --wide $common" ;;
     log) echo "--run $states --stdout --stderr --attempt $common" ;;
     results) echo "--run --format --csv --jsonl --json --all --wide --plot --by --log-x --log-y $common" ;;
+    fetch) echo "--run --all --grid --json $common" ;;
     explain) echo "--run --json $common" ;;
     cancel) echo "--run $common" ;;
     retry) echo "--run --failed $session $common" ;;
@@ -19,7 +20,7 @@ _gantry_options() {
     clean) echo "--keep --yes $common" ;;
     plan) echo "--grid --scheduler --interval --svg --html --json $common" ;;
     simulate) echo "--cases --seed --schedulers --jobs --out --json --bandwidth-scale --optimize $common" ;;
-    grid) echo "--timeout --all --json $common" ;;
+    grid) echo "--timeout --all --unfetched --json $common" ;;
     testbed) echo "--dir --for --json $common" ;;
     completion | help) echo "$common" ;;
     *) echo "--version $common" ;;
@@ -56,7 +57,7 @@ _gantry_columns() {
 }
 
 _gantry() {
-  local commands="run status top tasks log results explain cancel retry runs clean plan simulate grid testbed completion help"
+  local commands="run status top tasks log results fetch explain cancel retry runs clean plan simulate grid testbed completion help"
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command="" i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do

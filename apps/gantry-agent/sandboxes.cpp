@@ -17,12 +17,14 @@
 #include "base/hash.hpp"
 #include "depot/depot.hpp"
 #include "depot/folder_tools.hpp"
+#include "depot/kept_files.hpp"
 
 namespace gantry {
 
 namespace {
 
 namespace fs = std::filesystem;
+using agent::Keeping;
 using agent::Staging;
 using agent::Start;
 
@@ -76,6 +78,21 @@ class Sandboxes {
       found.problem = "somebody wrote to its input " + input.path + " while it ran";
     }
     return found;
+  }
+
+  static Keeping keep(const Start& start) {
+    Keeping keeping;
+    std::vector<std::string> names;
+    for (const auto& path : start.keep)
+      names.push_back(fs::path(path).lexically_relative(start.sandbox).string());
+    const auto kept = depot::keep_files(start.sandbox, names, start.kept_folder);
+    if (!kept) {
+      keeping.problem = kept.error().message;
+      return keeping;
+    }
+    for (std::size_t i = 0; i < kept->size(); ++i)
+      keeping.kept.push_back({start.keep[i], (*kept)[i].bytes, (*kept)[i].content.hex()});
+    return keeping;
   }
 
   bool sweep(const Start& start) {
@@ -136,6 +153,7 @@ agent::SandboxKeeper make_sandbox_keeper(const fs::path& scratch) {
   const auto sandboxes = std::make_shared<Sandboxes>(scratch);
   return {.stage = [=](const Start& start) { return sandboxes->stage(start); },
           .check = [=](const Start& start) { return sandboxes->check(start); },
+          .keep = [](const Start& start) { return Sandboxes::keep(start); },
           .sweep = [=](const Start& start) { return sandboxes->sweep(start); },
           .leave = [=] { sandboxes->leave(); }};
 }

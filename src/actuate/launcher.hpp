@@ -131,6 +131,10 @@ class Launcher {
   /// This report and all that arrived before it are safe in the journal.
   virtual void acknowledge(std::uint64_t receipt) = 0;
 
+  /// This report is not its task's result: what the attempt has left at its site can go. To be said
+  /// before it is acknowledged.
+  virtual void refuse(std::uint64_t) {}
+
   /// Sends what waits to be sent and appends what has arrived to `events`, without waiting.
   virtual Result<> poll(std::vector<LauncherEvent>& events) = 0;
   /// A descriptor that becomes readable (or, while wants_to_send(), writable) when poll() has

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -24,17 +25,9 @@ struct Put {
   Digest content;  ///< the file must not change until it has arrived
   std::uint64_t bytes = 0;
   bool executable = false;
-};
-
-/// A file below the site's "work" folder, or a part of it, that home shall have.
-struct Get {
-  static constexpr std::uint64_t kToTheEnd = std::numeric_limits<std::uint64_t>::max();
-
-  std::string remote;  ///< relative to SCRATCH: "work/..."
-  /// Replaced in one step when all has arrived; folders are made.
-  std::string local;
-  std::uint64_t offset = 0;
-  std::uint64_t length = kToTheEnd;
+  /// A file at the site, by its absolute name, that may have the same content: then it is copied
+  /// there, and nothing is sent.
+  std::string staged{};
 };
 
 /// What the depot has. Comes after each (re)connection.
@@ -47,6 +40,22 @@ struct Inventory {
   std::uint64_t free_bytes = 0;  ///< of the site's file system
   std::uint64_t total_bytes = 0;
 };
+
+/// A file below the site's "work" folder, or a part of it, that home shall have.
+struct Get {
+  static constexpr std::uint64_t kToTheEnd = std::numeric_limits<std::uint64_t>::max();
+
+  std::string remote;  ///< relative to SCRATCH: "work/..."
+  /// Replaced in one step when all has arrived; folders are made.
+  std::string local;
+  std::uint64_t offset = 0;
+  std::uint64_t length = kToTheEnd;
+  /// What it has to be; anything else is not put there.
+  std::optional<Inventory::File> expected{};
+  /// Goes on with what an earlier gantry has fetched of it, and leaves it when this one ends.
+  bool resume = false;
+};
+
 struct TransferDone {
   TransferId id;
   std::uint64_t bytes = 0;  ///< of the file that went over the network, perhaps packed
@@ -56,9 +65,16 @@ struct TransferFailed {
   TransferId id;
   std::string why;
   bool lost_connection = false;  ///< the site could not be reached: nothing is wrong with the file
+  bool gone = false;             ///< it is not there, or not what it has to be
 };
 
-using MoverEvent = std::variant<Inventory, TransferDone, TransferFailed>;
+/// A put goes on from here, since it could not be had as was suggested.
+struct SentAfterAll {
+  TransferId id;
+  std::string why;
+};
+
+using MoverEvent = std::variant<Inventory, TransferDone, TransferFailed, SentAfterAll>;
 
 class Mover {
  public:

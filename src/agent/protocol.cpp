@@ -50,9 +50,11 @@ void put(Encoder& e, const Ended& m) {
   e.u32(static_cast<std::uint32_t>(m.collected.size()));
   for (const auto& [path, content] : m.collected) e.str(path).str(content);
   e.str(m.tag);
-  if (m.unstaged.empty() && !m.swept) return;
+  if (m.unstaged.empty() && !m.swept && m.kept.empty()) return;
   put(e, m.unstaged);
   e.u8(m.swept ? 1 : 0);
+  e.u32(static_cast<std::uint32_t>(m.kept.size()));
+  for (const auto& kept : m.kept) e.str(kept.path).u64(kept.bytes).str(kept.content);
 }
 
 Ended get_ended(Decoder& d) {
@@ -77,6 +79,12 @@ Ended get_ended(Decoder& d) {
   if (d.at_end()) return m;  // mostly, where tasks have no sandboxes
   m.unstaged = get_list(d);
   m.swept = d.u8() != 0;
+  m.kept.resize(d.count(2 * sizeof(std::uint32_t) + sizeof(std::uint64_t)));
+  for (auto& kept : m.kept) {
+    kept.path = d.str();
+    kept.bytes = d.u64();
+    kept.content = d.str();
+  }
   return m;
 }
 
@@ -125,7 +133,8 @@ void encode(std::string& out, const Start& m) {
   put(e, m.collect);
   e.str(m.sandbox);
   put(e, m.inputs);
-  e.str(m.tag);
+  put(e, m.keep);
+  e.str(m.kept_folder).str(m.tag);
   e.u64(m.log_serial).u64(m.log_safe);
 }
 
@@ -228,6 +237,8 @@ std::optional<Start> decode_start(std::string_view body) {
   m.collect = get_list(d);
   m.sandbox = d.str();
   m.inputs = get_inputs(d);
+  m.keep = get_list(d);
+  m.kept_folder = d.str();
   m.tag = d.str();
   m.log_serial = d.u64();
   m.log_safe = d.u64();

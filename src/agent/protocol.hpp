@@ -14,7 +14,7 @@
 
 namespace gantry::agent {
 
-inline constexpr std::uint32_t kProtocolVersion = 5;
+inline constexpr std::uint32_t kProtocolVersion = 6;
 /// Larger than any argv the kernel takes (2 MiB), any captured output and any set of result files.
 inline constexpr std::size_t kMaxFrame = std::size_t{64} << 20;
 
@@ -63,6 +63,8 @@ struct Start {
   std::vector<std::string> collect;
   std::string sandbox;              ///< absolute: a folder of the attempt's own; empty = none
   std::vector<StagedInput> inputs;  ///< to be put into it before the start
+  std::vector<std::string> keep;    ///< of the outputs: moved into kept_folder afterwards
+  std::string kept_folder;          ///< absolute: of the attempt's own
   std::string tag;                  ///< comes back in the report, unread
   /// For the shepherd's log: this will be the slot's report number `log_serial`, and those up to
   /// `log_safe` are acknowledged.
@@ -130,6 +132,13 @@ struct Captured {
   bool truncated = false;
 };
 
+/// An output that was moved to where it stays.
+struct KeptOutput {
+  std::string path;  ///< as in Start::keep
+  std::uint64_t bytes = 0;
+  std::string content;  ///< its hash, as hexadecimal digits
+};
+
 /// `cause` uses the numbers of model/outcome.hpp's FailureCause; see agent/causes.hpp.
 struct Ended {
   AttemptKey key;
@@ -147,6 +156,7 @@ struct Ended {
   std::string tag;
   std::vector<std::string> unstaged;  ///< contents that the depot lacked: it was not started
   bool swept = false;                 ///< its sandbox is gone
+  std::vector<KeptOutput> kept;       ///< all that it was to keep, or none
 };
 
 enum class MessageType : std::uint8_t {

@@ -217,6 +217,28 @@ TEST(Protocol, ATasksSandboxAndWhatItsDepotLackedTravel) {
   EXPECT_TRUE(swept->second.unstaged.empty());
 }
 
+TEST(Protocol, WhatIsKeptTravels) {
+  Start start = example_start();
+  start.keep = {"/scratch/work/1.2.3/a", "/scratch/work/1.2.3/b"};
+  start.kept_folder = "/scratch/kept/1.2.3";
+  const auto read = decode_start(body_of(frame_of(start)));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->keep, start.keep);
+  EXPECT_EQ(read->kept_folder, start.kept_folder);
+
+  Ended ended = example_ended();
+  ended.kept = {{start.keep[0], 7, std::string(32, 'a')}, {start.keep[1], 0, std::string(32, 'b')}};
+  std::string frame;
+  encode(frame, 7, ended);
+  const auto told = decode_ended(body_of(frame));
+  ASSERT_TRUE(told);
+  ASSERT_EQ(told->second.kept.size(), 2U);
+  EXPECT_EQ(told->second.kept[0].path, start.keep[0]);
+  EXPECT_EQ(told->second.kept[0].bytes, 7U);
+  EXPECT_EQ(told->second.kept[1].content, std::string(32, 'b'));
+  EXPECT_FALSE(told->second.swept);
+}
+
 TEST(Protocol, AHostsLoadTravels) {
   const auto load = decode_load(body_of(frame_of(Load{1500, 1 << 30, 5, -1})));
   ASSERT_TRUE(load);

@@ -361,13 +361,23 @@ class Shepherd {
       return;
     }
     current_.collected = collect_files(start);
+    if (!start.keep.empty()) keep_outputs(start);
+  }
+
+  void keep_outputs(const Start& start) {
+    Keeping keeping =
+        config_.keeper.keep ? config_.keeper.keep(start) : Keeping{"this agent has no depot", {}};
+    current_.kept = std::move(keeping.kept);
+    if (keeping.problem.empty()) return;
+    current_.cause = static_cast<std::uint8_t>(Cause::missing_output);
+    current_.detail = std::move(keeping.problem);
   }
 
   /// Sandboxes from which nothing is to be fetched would only lie about until somebody has the
   /// time.
   void sweep(const Start& start) {
-    const bool wanted =
-        current_.cause == static_cast<std::uint8_t>(Cause::none) && !start.outputs.empty();
+    const bool wanted = current_.cause == static_cast<std::uint8_t>(Cause::none) &&
+                        start.outputs.size() > start.keep.size();
     if (start.sandbox.empty() || wanted || !config_.keeper.sweep) return;
     current_.swept = config_.keeper.sweep(start);
   }

@@ -17,11 +17,18 @@ struct Staging {
       unstaged{};  ///< contents that the depot does not have, or not as it should
 };
 
+struct Keeping {
+  std::string problem{};  ///< empty: all are where they stay
+  std::vector<KeptOutput> kept{};
+};
+
 /// All run in a slot's process. Empty: no task has a sandbox here.
 struct SandboxKeeper {
   std::function<Staging(const Start&)> stage = {};  ///< before the task
   /// After it: what it read may have been something else. Names the contents.
   std::function<Staging(const Start&)> check = {};
+  /// After a task that succeeded: moves what it is to keep out of its sandbox.
+  std::function<Keeping(const Start&)> keep = {};
   /// Takes the sandbox away, and all that is in it; false when something is left.
   std::function<bool(const Start&)> sweep = {};
   std::function<void()> leave = {};  ///< before the slot's process ends

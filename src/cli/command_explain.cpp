@@ -69,6 +69,13 @@ void add_place(TaskStory& story, const driver::LiveState& live, double cost) {
   story.place = std::move(place);
 }
 
+std::vector<RemoteFile> remote_outputs_of(const store::Store& store, const Task& task) {
+  std::vector<RemoteFile> remote;
+  for (const auto& path : task.outputs)
+    if (auto file = store.remote_output(path); file && *file) remote.push_back(std::move(**file));
+  return remote;
+}
+
 Result<int> explain_tasks(Context& context, const ExplainOptions& options) {
   TRY_ASSIGN(const StoredRun run, open_run(context, options.tasks.run));
   TRY_ASSIGN(const TaskFilter filter, filter_of(options.tasks, run.record));
@@ -100,6 +107,7 @@ Result<int> explain_tasks(Context& context, const ExplainOptions& options) {
         if (study) {
           story.definition = study->sweep.task(task);
           story.implied = implied_by(*story.definition);
+          story.remote = remote_outputs_of(run.store, *story.definition);
         }
         if (live && live->run == run.record.id.value())
           add_place(story, *live, study ? study->sweep.cost(task) : 1);

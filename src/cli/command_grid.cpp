@@ -29,6 +29,7 @@ struct GridCommandOptions {
   std::vector<std::string> sites;
   std::string patience;
   bool all = false;
+  bool unfetched = false;
   bool json = false;
 };
 
@@ -82,6 +83,7 @@ Result<int> grid_remove(Context& context, const GridCommandOptions& options) {
   driver::GridRemoveOptions how;
   how.state_dir = context.state_dir;
   how.all = options.all;
+  how.unfetched = options.unfetched;
   TRY_ASSIGN(const depot::SiteRemoval removal,
              driver::remove_from_site(grid, options.sites.front(), how));
   if (options.json) {
@@ -104,6 +106,8 @@ Result<int> run_grid(Context& context, const GridCommandOptions& options) {
     return fail(ErrorCode::usage, "--timeout is for 'grid check'");
   if (options.all && options.action != "remove")
     return fail(ErrorCode::usage, "--all is for 'grid remove'");
+  if (options.unfetched && options.action != "remove")
+    return fail(ErrorCode::usage, "--unfetched is for 'grid remove'");
   if (options.action == "remove") return grid_remove(context, options);
   if (options.action == "list") return grid_list(context, options);
   if (options.action == "check") return grid_check(context, options);
@@ -127,6 +131,8 @@ void add_grid(CLI::App& app, Action& action) {
   command->add_option("--timeout", options->patience, "check: wait so long for a host (15s)")
       ->type_name("TIME");
   command->add_flag("--all", options->all, "remove: also what other state directories have there");
+  command->add_flag("--unfetched", options->unfetched,
+                    "remove: also outputs that are kept there and nowhere else");
   command->add_flag("--json", options->json, "For a program");
   command->footer(
       "check connects to all hosts at once, as runs do, and measures how fast files\n"

@@ -111,6 +111,7 @@ CommandLine::CommandLine()
   add_tasks(app, action_);
   add_log(app, action_);
   add_results(app, action_);
+  add_fetch(app, action_);
   add_explain(app, action_);
   add_cancel(app, action_);
   add_retry(app, action_);

@@ -70,6 +70,10 @@ Result<int> show_results(Context& context, const ResultsOptions& options) {
   writer->finish();
   if (rows == 0)
     context.note(fmt::format("no task of run {} has succeeded yet", run.record.id.value()));
+  if (format == ResultFormat::table) {
+    TRY_ASSIGN(const std::string kept, kept_text(run.store));
+    if (!kept.empty()) context.note(kept);
+  }
   if (rows > 0 && run.record.result_names.empty() && format == ResultFormat::table)
     context.note(
         "This study takes no values from its tasks: 'results:' in a sweep file does. 'gantry log' "

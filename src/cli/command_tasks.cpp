@@ -1,6 +1,7 @@
 // gantry tasks: the tasks of a run, their states and parameters.
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -62,8 +63,22 @@ std::string waiting_text(const AttemptReport& report) {
   return fmt::format("ended ({}), waits for gantry run", describe(report.cause, report.code, ""));
 }
 
-std::string cause_text(TaskState state, const store::TaskRow& row) {
+using KeptAt = std::map<TaskId, std::string>;  ///< the site that has outputs of a task
+
+Result<KeptAt> kept_at(const StoredRun& run) {
+  KeptAt kept;
+  TRY_ASSIGN(const auto outputs, run.store.remote_outputs());
+  for (const auto& output : outputs)
+    if (output.made_by.run == run.record.id && !output.replaced)
+      kept[output.made_by.task] = output.file.site;
+  return kept;
+}
+
+std::string cause_text(TaskState state, const store::TaskRow& row, const KeptAt& kept) {
   if (row.reused) return "from an earlier run";
+  const auto site = kept.find(row.task);
+  if (state == TaskState::done && row.detail.empty() && site != kept.end())
+    return "outputs at " + site->second;
   if (state == TaskState::done) return row.detail;  // such as an input that changed meanwhile
   if (row.invalidated) return "to run again";
   return describe(row.cause, row.code, row.detail);
@@ -76,7 +91,7 @@ std::string value_of(const Bindings& bindings, const std::string& name) {
 }
 
 void append_task_json(std::string& out, TaskId task, TaskState state, const store::TaskRow* row,
-                      const WithAgent* agent, const Bindings& parameters) {
+                      const WithAgent* agent, const Bindings& parameters, const KeptAt& kept) {
   JsonLine line(out);
   line.number("task", task.value()).text("state", to_string(state));
   if (agent != nullptr && !agent->runs)
@@ -93,6 +108,8 @@ void append_task_json(std::string& out, TaskId task, TaskState state, const stor
       line.number("stdout_size", row->stdout_size).number("stderr_size", row->stderr_size);
     }
     line.scalars("results", row->results);
+    if (const auto site = kept.find(task); site != kept.end())
+      line.text("outputs_at", site->second);
   }
   line.scalars("parameters", parameters);
   line.close();
@@ -100,7 +117,7 @@ void append_task_json(std::string& out, TaskId task, TaskState state, const stor
 
 std::vector<Cell> task_cells(TaskId task, TaskState state, const store::TaskRow* row,
                              const WithAgent* agent, const Bindings& parameters,
-                             const std::vector<std::string>& names) {
+                             const std::vector<std::string>& names, const KeptAt& kept) {
   std::vector<Cell> cells{{std::to_string(task.value())},
                           {std::string(to_string(state)), color_of(state)}};
   if (agent != nullptr) {
@@ -112,7 +129,7 @@ std::vector<Cell> task_cells(TaskId task, TaskState state, const store::TaskRow*
     const bool tried = row->cause != FailureCause::cancelled || row->started < row->ended;
     cells.emplace_back(tried ? std::to_string(row->attempt.value()) : "");
     cells.emplace_back(row->reused ? "-" : tried ? format_duration(row->ended - row->started) : "");
-    cells.emplace_back(cause_text(state, *row));
+    cells.emplace_back(cause_text(state, *row, kept));
   } else {
     cells.insert(cells.end(), 3, Cell{""});
   }
@@ -147,6 +164,7 @@ Result<int> list_tasks(Context& context, const TasksOptions& options) {
   for (const auto& name : names) columns.push_back({name});
   Table table(std::move(columns), context.table_style(options.wide),
               [&](std::string_view line) { context.out.line(line); });
+  TRY_ASSIGN(const KeptAt kept, kept_at(run));
   const AgentView agent(context);
   const bool driven = driver_of(run.record, store::RunLock::holder(context.state_dir)).has_value();
   TRY(for_each_task(
@@ -156,8 +174,9 @@ Result<int> list_tasks(Context& context, const TasksOptions& options) {
         const WithAgent* known = agent.find(run.record.id, task, row);
         if (driven && known != nullptr && !known->runs) known = nullptr;  // is being taken in
         const Bindings parameters = row != nullptr ? row->parameters : pending.of(task);
-        if (!options.json) return table.add(task_cells(task, state, row, known, parameters, names));
-        append_task_json(context.out.buffer(), task, state, row, known, parameters);
+        if (!options.json)
+          return table.add(task_cells(task, state, row, known, parameters, names, kept));
+        append_task_json(context.out.buffer(), task, state, row, known, parameters, kept);
         context.out.settle();
       },
       agent));

@@ -19,6 +19,7 @@ void add_top(CLI::App& app, Action& action);
 void add_tasks(CLI::App& app, Action& action);
 void add_log(CLI::App& app, Action& action);
 void add_results(CLI::App& app, Action& action);
+void add_fetch(CLI::App& app, Action& action);
 void add_explain(CLI::App& app, Action& action);
 void add_cancel(CLI::App& app, Action& action);
 void add_retry(CLI::App& app, Action& action);

@@ -34,6 +34,15 @@ std::string resources_text(const Task& task) {
   return text;
 }
 
+/// With where it is, when it is not here.
+std::string output_text(const std::string& path, const std::vector<RemoteFile>& remote) {
+  for (const auto& file : remote)
+    if (file.path == path)
+      return fmt::format("{} (at site {}, {}; gantry fetch brings it)", one_line(path),
+                         one_line(file.site), format_bytes(file.bytes));
+  return one_line(path);
+}
+
 void add_definition(std::vector<std::string>& lines, const TaskStory& story) {
   const Task& task = *story.definition;
   lines.push_back(labelled("command", shell_quote(task.argv)));
@@ -44,7 +53,8 @@ void add_definition(std::vector<std::string>& lines, const TaskStory& story) {
   for (const auto& input : task.inputs) lines.push_back(labelled("input", one_line(input)));
   for (const auto& [path, what] : story.implied)
     lines.push_back(labelled("input", fmt::format("{} ({})", one_line(path), what)));
-  for (const auto& output : task.outputs) lines.push_back(labelled("output", one_line(output)));
+  for (const auto& output : task.outputs)
+    lines.push_back(labelled("output", output_text(output, story.remote)));
   lines.push_back(labelled("resources", resources_text(task)));
 }
 
@@ -188,6 +198,17 @@ std::vector<std::string> explain(const TaskStory& story) {
   return lines;
 }
 
+void append_remote_json(std::string& out, const std::vector<RemoteFile>& remote) {
+  out += '[';
+  for (const auto& file : remote) {
+    if (&file != &remote.front()) out += ',';
+    JsonLine entry(out);
+    entry.text("path", file.path).text("site", file.site).number("bytes", file.bytes);
+    entry.text("content", file.content.hex()).close(false);
+  }
+  out += ']';
+}
+
 void append_explain_json(std::string& out, const TaskStory& story) {
   JsonLine line(out);
   line.number("run", story.run->id.value()).number("task", story.task.value());
@@ -208,6 +229,7 @@ void append_explain_json(std::string& out, const TaskStory& story) {
     line.scalars("parameters", story.row->parameters);
   }
   if (story.row != nullptr) line.scalars("results", story.row->results);
+  if (!story.remote.empty()) append_remote_json(line.raw("remote_outputs"), story.remote);
   std::string& inner = line.raw("history");
   inner += '[';
   Fingerprint before;

@@ -31,6 +31,7 @@ struct TaskStory {
   std::string output_dir;                  ///< where pack files lie
   std::vector<ImpliedInput> implied{};
   std::optional<TaskPlace> place{};  ///< when it has not ended, and its run goes on
+  std::vector<RemoteFile> remote{};  ///< outputs that are at sites
 };
 
 /// One line each, not wrapped.

@@ -13,6 +13,7 @@
 #include "cli/json_line.hpp"
 #include "cli/progress_text.hpp"
 #include "cli/result_rows.hpp"
+#include "cli/stored_run.hpp"
 #include "cli/study.hpp"
 #include "cli/task_list.hpp"
 #include "driver/outdated.hpp"
@@ -123,6 +124,12 @@ void print_where(Context& context, bool has_results) {
   context.note(fmt::format("state: {}", one_line(context.state_dir.string())));
 }
 
+Result<> print_kept(Context& context, const store::Store& store) {
+  TRY_ASSIGN(const std::string kept, kept_text(store));
+  if (!kept.empty()) context.note(kept);
+  return {};
+}
+
 void json_summary(Context& context, const driver::Summary& summary) {
   const auto& counts = summary.counts;
   JsonLine line(context.out.buffer());
@@ -171,6 +178,7 @@ Result<> report_end(Context& context, const driver::Summary& summary, RunReporte
   if (options.quiet) return {};
   TRY(print_results(context, ended));
   print_summary(context, summary, reporter);
+  TRY(print_kept(context, ended.store));
   if (!one_liner) print_where(context, !ended.record.result_names.empty());
   return {};
 }

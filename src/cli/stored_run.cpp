@@ -1,11 +1,15 @@
 #include "cli/stored_run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
 
 #include "cli/display_text.hpp"
 #include "cli/format.hpp"
 #include "cli/json_line.hpp"
 #include "cli/selector.hpp"
+#include "model/quantity.hpp"
 
 namespace gantry::cli {
 namespace {
@@ -50,6 +54,22 @@ std::optional<int> driver_of(const store::RunRecord& record, std::optional<int> 
 std::string_view run_state(const store::RunRecord& record, std::optional<int> holder) {
   if (driver_of(record, holder)) return "running";
   return record.state == store::RunState::finished ? "finished" : "interrupted";
+}
+
+Result<std::string> kept_text(const store::Store& store) {
+  TRY_ASSIGN(auto outputs, store.remote_outputs());
+  std::erase_if(outputs, [](const auto& output) { return output.replaced; });
+  if (outputs.empty()) return std::string();
+  std::uint64_t bytes = 0;
+  std::set<std::string> sites;
+  for (const auto& output : outputs) {
+    bytes += output.file.bytes;
+    sites.insert(one_line(output.file.site));
+  }
+  return fmt::format("{} output{} ({}) {} kept at {}; gantry fetch brings {} home", outputs.size(),
+                     outputs.size() == 1 ? "" : "s", format_bytes(bytes),
+                     outputs.size() == 1 ? "is" : "are", fmt::join(sites, ", "),
+                     outputs.size() == 1 ? "it" : "them");
 }
 
 std::uint32_t pending_of(const store::Counts& counts) {

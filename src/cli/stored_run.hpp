@@ -30,6 +30,9 @@ std::optional<int> driver_of(const store::RunRecord& record, std::optional<int> 
 /// "running", "interrupted" (run again to go on) or "finished".
 std::string_view run_state(const store::RunRecord& record, std::optional<int> holder);
 
+/// "3 outputs (1 MiB) are kept at lab: gantry fetch --all brings them"; empty when none is.
+Result<std::string> kept_text(const store::Store& store);
+
 /// What is neither ended nor running.
 std::uint32_t pending_of(const store::Counts& counts);
 

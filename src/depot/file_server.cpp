@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -36,6 +37,11 @@ Result<> set_nonblocking(int fd) {
   const int flags = ::fcntl(fd, F_GETFL);
   if (flags < 0 || ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) return fail_errno("fcntl");
   return {};
+}
+
+FilesProblem problem_of(ErrorCode code) {
+  if (code == ErrorCode::corrupt) return FilesProblem::other_content;
+  return code == ErrorCode::gone ? FilesProblem::gone : FilesProblem::other;
 }
 
 class FileServer {
@@ -72,7 +78,8 @@ class FileServer {
     return waiting() < kMostWaiting && outgoing_.size() < kMostFetches;
   }
   [[nodiscard]] bool has_files_to_step() const {
-    return !to_read_.empty() || (!outgoing_.empty() && waiting() < kMostWaiting);
+    return !to_read_.empty() || !copying_.empty() ||
+           (!outgoing_.empty() && waiting() < kMostWaiting);
   }
 
   Result<> wait() {
@@ -137,6 +144,8 @@ class FileServer {
         return on(decode_store(frame.body));
       case FilesMessage::offer:
         return on(decode_offer(frame.body));
+      case FilesMessage::adopt:
+        return on(decode_adopt(frame.body));
       case FilesMessage::data:
         return on(decode_data(frame.body));
       case FilesMessage::store_packed:
@@ -200,28 +209,62 @@ class FileServer {
   }
 
   Result<> on(const std::optional<Offer>& m) {
-    if (!m || incoming_.contains(m->id) || incoming_.size() >= kMostOffers ||
-        arriving_.contains(m->content)) {
-      return not_understood();
-    }
-    if (depot_->has(m->content)) {
+    if (!m || !can_begin(*m)) return not_understood();
+    if (auto* file = begin(*m)) encode(outbox_, SendFrom{m->id, file->offset()});
+    return {};
+  }
+
+  /// Anything that puts a file into the depot piece by piece.
+  template <class Announced>
+  [[nodiscard]] bool can_begin(const Announced& m) const {
+    return !incoming_.contains(m.id) && incoming_.size() < kMostOffers &&
+           !arriving_.contains(m.content);
+  }
+  /// Null when it is answered already.
+  template <class Announced>
+  IncomingFile* begin(const Announced& m) {
+    if (depot_->has(m.content)) {
       // So that it is executable, and counts as used.
-      answer(m->id, depot_->keep(m->content, m->executable));
-      return {};
+      answer(m.id, depot_->keep(m.content, m.executable));
+      return nullptr;
     }
-    IncomingFile file(*depot_, {m->content, m->bytes}, m->executable, sender_);
+    IncomingFile file(*depot_, {m.content, m.bytes}, m.executable, sender_);
     struct statvfs disk {};
     if (::fstatvfs(depot_->fd(), &disk) == 0 &&
-        disk.f_bavail * disk.f_frsize < m->bytes - file.offset()) {
+        disk.f_bavail * disk.f_frsize < m.bytes - file.offset()) {
       errno = ENOSPC;
-      answer(m->id, fail_errno(scratch_.string()));
+      answer(m.id, fail_errno(scratch_.string()));
+      return nullptr;
+    }
+    if (!file.is_read() || file.is_whole()) to_read_.push_back(m.id);
+    arriving_.insert(m.content);
+    return &incoming_.emplace(m.id, std::move(file)).first->second;
+  }
+
+  /// Never a hard link: what is in the depot gets another time and other permissions.
+  Result<> on(const std::optional<Adopt>& m) {
+    if (!m || !can_begin(*m)) return not_understood();
+    auto source = open_staged(*m);
+    if (!source) {
+      answer(m->id, tl::unexpected(source.error()));
       return {};
     }
-    encode(outbox_, SendFrom{m->id, file.offset()});
-    if (!file.is_read() || file.is_whole()) to_read_.push_back(m->id);
-    incoming_.emplace(m->id, std::move(file));
-    arriving_.insert(m->content);
+    IncomingFile* file = begin(*m);
+    if (file == nullptr) return {};
+    if (file->clone(source->get()))
+      to_read_.push_back(m->id);
+    else
+      copying_.emplace_back(m->id, std::move(*source));
     return {};
+  }
+
+  static Result<UniqueFd> open_staged(const Adopt& m) {
+    TRY_ASSIGN(UniqueFd file, open_file(m.path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+    struct stat info {};
+    if (::fstat(file.get(), &info) != 0) return fail_errno(m.path);
+    if (!S_ISREG(info.st_mode)) return fail(ErrorCode::io, m.path + ": is not a plain file");
+    if (static_cast<std::uint64_t>(info.st_size) == m.bytes) return file;
+    return fail(ErrorCode::corrupt, m.path + ": has another size");
   }
 
   Result<> on(const std::optional<Data>& m) {
@@ -277,6 +320,7 @@ class FileServer {
   /// What can be done without waiting for home, a piece at a time.
   void step_files() {
     if (!to_read_.empty()) step_reading();
+    if (!copying_.empty()) step_copying();
     while (!outgoing_.empty() && waiting() < kMostWaiting) {
       // In turn, so that small files do not wait for a large one.
       turn_ = (turn_ + 1) % std::min(outgoing_.size(), kFetchesAtOnce);
@@ -300,6 +344,33 @@ class FileServer {
     }
   }
 
+  void step_copying() {
+    const auto& [id, source] = copying_.front();
+    const auto found = incoming_.find(id);
+    if (found == incoming_.end()) return copying_.pop_front();
+    IncomingFile& file = found->second;
+    piece_.resize(kPieceBytes);
+    const ssize_t n =
+        ::pread(source.get(), piece_.data(), piece_.size(), static_cast<off_t>(file.offset()));
+    if (n < 0 && errno == EINTR) return;
+    Result<> copied;
+    if (n < 0)
+      copied = fail_errno("reading the file that is there");
+    else if (n == 0 && !file.is_whole())
+      copied = fail(ErrorCode::corrupt, "the file that is there became shorter");
+    else
+      copied = file.write(std::string_view(piece_).substr(0, static_cast<std::size_t>(n)));
+    if (!copied) {
+      answer(id, copied);
+      close(found);
+    } else if (!file.is_whole()) {
+      return;
+    } else {
+      finish_if_whole(found);  // else what was there before is still to be read
+    }
+    copying_.pop_front();
+  }
+
   void finish_if_whole(Incoming::iterator file) {
     if (!file->second.is_whole() || !file->second.is_read()) return;
     answer(file->first, file->second.finish());
@@ -314,10 +385,7 @@ class FileServer {
   void answer(RequestId id, const Result<>& result) {
     if (result) return encode(outbox_, FilesMessage::done, Numbered{id});
     const auto& error = result.error();
-    encode(outbox_, Failed{id,
-                           error.code == ErrorCode::corrupt ? FilesProblem::other_content
-                                                            : FilesProblem::other,
-                           error.message});
+    encode(outbox_, Failed{id, problem_of(error.code), error.message});
   }
 
   int in_;
@@ -336,6 +404,8 @@ class FileServer {
   Incoming incoming_;
   std::set<Digest> arriving_;      ///< the same: two must not write to one partial file
   std::deque<RequestId> to_read_;  ///< incoming files of which a part was there before
+  std::deque<std::pair<RequestId, UniqueFd>> copying_;  ///< incoming files, and where from
+  std::string piece_;
   std::deque<OutgoingFile> outgoing_;
   std::size_t turn_ = 0;  ///< of the first few of these
 };

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -135,6 +136,23 @@ TEST_F(FileServerTest, LeavesItsFolderForNobody) {
   send(Remove{1, "work/../secret"});
   EXPECT_EQ(await_refusal(), kNotOurs);
   EXPECT_TRUE(std::filesystem::exists(dir_ / "secret"));
+}
+
+TEST_F(FileServerTest, TakesOnlyWholePathsForFilesThatAreThere) {
+  for (const char* path : {"relative", "/etc/../etc/passwd", "/etc//passwd", "/", ""}) {
+    std::string out;
+    encode(out, Adopt{1, hash_bytes("x"), 1, false, path});
+    EXPECT_FALSE(decode_adopt(std::string_view(out).substr(5))) << path;
+  }
+  greet();
+  ASSERT_EQ(::mkfifo((dir_ / "pipe").c_str(), 0600), 0);
+  send(Adopt{1, hash_bytes("x"), 0, false, dir_ / "pipe"});
+  EXPECT_NE(await_failure().find("not a plain file"), std::string::npos);
+  std::ofstream(dir_ / "file") << "y";
+  send(Adopt{2, hash_bytes("x"), 1, false, dir_ / "file"});
+  EXPECT_NE(await_failure(), "no message");
+  send(Adopt{3, hash_bytes("y"), 1, false, dir_ / "file"});
+  EXPECT_TRUE(await_done());
 }
 
 TEST_F(FileServerTest, RemovesNothingThroughALink) {

@@ -45,6 +45,19 @@ std::string get_path(Decoder& d) {
   return d.ok() ? std::string(path) : std::string();
 }
 
+std::string get_absolute_path(Decoder& d) {
+  const std::string_view path = d.str();
+  if (!path.starts_with('/') || !is_below(path.substr(1))) d.set_bad();
+  return d.ok() ? std::string(path) : std::string();
+}
+
+std::uint64_t get_size(Decoder& d) {
+  constexpr std::uint64_t kLargest = std::uint64_t{1} << 62U;  // fits into an off_t
+  const std::uint64_t bytes = d.u64();
+  if (bytes > kLargest) d.set_bad();
+  return bytes;
+}
+
 /// A message counts only when every field was there and nothing is left over.
 template <class T>
 std::optional<T> complete(const Decoder& d, T message) {
@@ -111,6 +124,13 @@ void encode(std::string& out, const Offer& m) {
   frame.encoder.u64(m.id);
   put_digest(frame.encoder, m.content);
   frame.encoder.u64(m.bytes).u8(m.executable ? 1 : 0);
+}
+
+void encode(std::string& out, const Adopt& m) {
+  FrameWriter frame(out, FilesMessage::adopt);
+  frame.encoder.u64(m.id);
+  put_digest(frame.encoder, m.content);
+  frame.encoder.u64(m.bytes).u8(m.executable ? 1 : 0).str(m.path);
 }
 
 void encode(std::string& out, const Data& m) {
@@ -224,15 +244,24 @@ std::optional<Store> decode_store(std::string_view body) {
 }
 
 std::optional<Offer> decode_offer(std::string_view body) {
-  constexpr std::uint64_t kLargest = std::uint64_t{1} << 62U;  // fits into an off_t
   Decoder d(body);
   Offer m;
   m.id = d.u64();
   m.content = get_digest(d);
-  m.bytes = d.u64();
+  m.bytes = get_size(d);
   m.executable = get_flag(d);
-  if (m.bytes > kLargest) d.set_bad();
   return complete(d, m);
+}
+
+std::optional<Adopt> decode_adopt(std::string_view body) {
+  Decoder d(body);
+  Adopt m;
+  m.id = d.u64();
+  m.content = get_digest(d);
+  m.bytes = get_size(d);
+  m.executable = get_flag(d);
+  m.path = get_absolute_path(d);
+  return complete(d, std::move(m));
 }
 
 std::optional<Data> decode_data(std::string_view body) {
@@ -329,7 +358,7 @@ std::optional<Failed> decode_failed(std::string_view body) {
   Failed m;
   m.id = d.u64();
   const std::uint8_t problem = d.u8();
-  if (problem > static_cast<std::uint8_t>(FilesProblem::other_content)) d.set_bad();
+  if (problem > static_cast<std::uint8_t>(FilesProblem::gone)) d.set_bad();
   m.problem = static_cast<FilesProblem>(problem);
   m.why = get_text(d);
   return complete(d, std::move(m));

@@ -8,6 +8,7 @@
 ///   home: store (a whole small file)     site: done or failed
 ///   home: offer (a large one)            site: send_from (what it has already), or done
 ///         data...                              done or failed
+///   home: adopt (a file that is there)   site: done or failed
 ///   home: fetch                          site: file, data..., end, or failed at any point
 ///   home: drop, remove, verify           site: done or failed
 ///   home: forget (a request)             site says no more of it, but for what is on its way
@@ -25,7 +26,7 @@
 
 namespace gantry::depot {
 
-inline constexpr std::uint32_t kFilesVersion = 2;
+inline constexpr std::uint32_t kFilesVersion = 3;
 /// Files up to this size are sent whole; larger ones are offered, and sent in such pieces.
 inline constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
 inline constexpr std::size_t kMaxFilesFrame = std::size_t{1} << 20;
@@ -43,6 +44,7 @@ enum class FilesMessage : std::uint8_t {
   forget = 9,
   store_packed = 10,  ///< a store, a data whose bytes are packed (depot/compression.hpp)
   data_packed = 11,   ///< both ways
+  adopt = 12,
   welcome = 32,
   inventory = 33,
   send_from = 34,
@@ -75,6 +77,14 @@ struct Offer {
   Digest content;
   std::uint64_t bytes = 0;
   bool executable = false;
+};
+/// A file that the person says is there already.
+struct Adopt {
+  RequestId id = 0;
+  Digest content;
+  std::uint64_t bytes = 0;
+  bool executable = false;
+  std::string path;  ///< absolute
 };
 struct Data {
   RequestId id = 0;
@@ -122,6 +132,7 @@ struct SendFrom {
 enum class FilesProblem : std::uint8_t {
   other = 0,
   other_content = 1,  ///< what arrived is not what was announced
+  gone = 2,           ///< there is no such file
 };
 struct Failed {
   RequestId id = 0;
@@ -144,6 +155,7 @@ struct Refused {
 void encode(std::string& out, const FilesHello& m);
 void encode(std::string& out, const Store& m);
 void encode(std::string& out, const Offer& m);
+void encode(std::string& out, const Adopt& m);
 void encode(std::string& out, const Data& m);
 void encode(std::string& out, const Fetch& m);
 void encode(std::string& out, FilesMessage type, const Named& m);  ///< drop, verify
@@ -169,6 +181,7 @@ void pack_frame(std::string& out, std::size_t at, Packer& packer, Packing& file)
 std::optional<FilesHello> decode_files_hello(std::string_view body);
 std::optional<Store> decode_store(std::string_view body);
 std::optional<Offer> decode_offer(std::string_view body);
+std::optional<Adopt> decode_adopt(std::string_view body);
 std::optional<Data> decode_data(std::string_view body);
 /// The same; their bytes are valid until the unpacker is used again.
 std::optional<Store> decode_store_packed(std::string_view body, Unpacker& unpacker);

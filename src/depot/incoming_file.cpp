@@ -1,6 +1,8 @@
 #include "depot/incoming_file.hpp"
 
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -91,6 +93,12 @@ Result<> IncomingFile::write(std::string_view bytes) {
     flushed_ = offset_;
   }
   return {};
+}
+
+bool IncomingFile::clone(int from) {
+  if (offset_ != 0 || !open() || ::ioctl(fd_.get(), FICLONE, from) != 0) return false;
+  offset_ = file_.bytes;
+  return true;
 }
 
 Result<> IncomingFile::read_some(std::size_t most) {

@@ -23,6 +23,9 @@ class IncomingFile {
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
   [[nodiscard]] bool is_whole() const { return offset_ == file_.bytes; }
   Result<> write(std::string_view bytes);
+  /// All of it from another file of the same file system, without copying; false when that cannot
+  /// be done. REQUIRES: the file has the size that was announced.
+  bool clone(int from);
 
   /// What was there before has to be read to be verified: so much of it now.
   Result<> read_some(std::size_t most);

@@ -51,7 +51,8 @@ Result<std::string> find_strange(int scratch) {
     if (!is_plain_name(name)) return "work/" + name;
     TRY_ASSIGN(const auto parts, names_in(scratch, ("work/" + name).c_str()));
     for (const auto& part : parts)
-      if (part != "hosts" && part != "run" && part != "spare") return "work/" + name + "/" + part;
+      if (part != "hosts" && part != "run" && part != "spare" && part != "kept")
+        return "work/" + name + "/" + part;
   }
   return std::string();
 }
@@ -61,6 +62,16 @@ bool is_locked(int scratch, const std::string& path) {
   const UniqueFd lock(
       ::openat(scratch, path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   return lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+Result<std::vector<std::string>> find_keeping(int scratch) {
+  std::vector<std::string> keeping;
+  TRY_ASSIGN(const auto holders, names_in(scratch, "work"));
+  for (const auto& holder : holders) {
+    TRY_ASSIGN(const auto kept, names_in(scratch, ("work/" + holder + "/kept").c_str()));
+    if (!kept.empty()) keeping.push_back(holder);
+  }
+  return keeping;
 }
 
 Result<std::vector<std::string>> find_alive(int scratch) {
@@ -116,6 +127,7 @@ Result<SiteLook> look_at_site(const fs::path& scratch) {
   SiteLook look;
   TRY_ASSIGN(look.strange, find_strange(folder.get()));
   if (!look.strange.empty()) return look;
+  TRY_ASSIGN(look.keeping, find_keeping(folder.get()));
   for (int i = 0; i < kLooks; ++i) {
     if (i > 0) std::this_thread::sleep_for(kBetweenLooks);
     TRY_ASSIGN(look.alive, find_alive(folder.get()));
@@ -153,6 +165,7 @@ Result<> serve_removal(int in, int out, const fs::path& scratch, std::string_vie
   TRY_ASSIGN(const SiteLook look, look_at_site(scratch));
   std::string said;
   for (const auto& agent : look.alive) said += "alive " + agent + "\n";
+  for (const auto& name : look.keeping) said += "keeping " + name + "\n";
   if (!look.strange.empty()) said += "strange " + look.strange + "\n";
   TRY(write_all(out, said + "looked\n"));
   if (!look.strange.empty()) take_program_back(folder.get());

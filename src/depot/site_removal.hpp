@@ -16,6 +16,7 @@ struct SiteLook {
   /// "HOLDER HOST" of agents that live, as seen from this host: a gantry is connected, or tasks
   /// run.
   std::vector<std::string> alive;
+  std::vector<std::string> keeping;  ///< holders of whom outputs are kept there
   /// Something in the folder that Gantry has not put there; empty when there is nothing.
   std::string strange;
 };
@@ -31,8 +32,9 @@ struct SiteRemoval {
 Result<SiteRemoval> remove_site(const std::filesystem::path& scratch, std::string_view holder,
                                 bool all);
 
-/// `gantry-agent clean`: tells what it sees on `out` ("alive HOLDER HOST", "strange NAME",
-/// "looked"), and removes it when `in` says so ("removed BYTES FILES KEPT", or "failed WHY").
+/// `gantry-agent clean`: tells what it sees on `out` ("alive HOLDER HOST", "keeping HOLDER",
+/// "strange NAME", "looked"), and removes it when `in` says so ("removed BYTES FILES KEPT", or
+/// "failed WHY").
 Result<> serve_removal(int in, int out, const std::filesystem::path& scratch,
                        std::string_view holder, bool all);
 

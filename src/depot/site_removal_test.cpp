@@ -63,6 +63,16 @@ TEST(SiteRemoval, SeesWhatIsNotOfGantry) {
   }
 }
 
+TEST(SiteRemoval, SeesWhoKeepsOutputs) {
+  const UsedSite site;
+  fs::create_directories(site.scratch / "work/mine/kept");
+  EXPECT_TRUE(look_at_site(site.scratch)->keeping.empty());
+  site.write("work/theirs/kept/1.1.1/out", "precious");
+  const auto look = look_at_site(site.scratch);
+  EXPECT_EQ(look->strange, "");
+  EXPECT_EQ(look->keeping, std::vector<std::string>{"theirs"});
+}
+
 TEST(SiteRemoval, FollowsNoLink) {
   const UsedSite site;
   fs::create_directories(site.parent / "precious");

@@ -100,6 +100,7 @@ class FakeLauncher final : public Launcher {
     for (const auto& key : started) events_.emplace_back(TaskReturned{key, host});
   }
   void acknowledge(std::uint64_t receipt) override { acknowledged = receipt; }
+  void refuse(std::uint64_t receipt) override { refused.push_back(receipt); }
   Result<> poll(std::vector<LauncherEvent>& events) override {
     std::move(events_.begin(), events_.end(), std::back_inserter(events));
     events_.clear();
@@ -119,6 +120,7 @@ class FakeLauncher final : public Launcher {
   bool hold = false;  ///< tasks are taken and never end
   std::vector<TaskKey> started;
   std::vector<TaskKey> cancelled;
+  std::vector<std::uint64_t> refused;
   std::uint64_t acknowledged = 0;
 
  private:

@@ -65,6 +65,7 @@ RemoteSite remote_site(const GridSite& site, SiteId id, std::uint32_t& next_host
   remote.ssh_config = site.ssh_config;
   remote.scratch = site.scratch;
   remote.quota = site.depot;
+  remote.staged = site.staged;
   if (lends_by_jobs(site.access)) {
     const GridBatch& batch = site.batch;
     remote.batch = BatchAccess{
@@ -102,6 +103,7 @@ Result<GridLaunch> launch_grid(const Options& options, const std::filesystem::pa
     remote.incoming = state_dir / "incoming";
     remote.output_dir = state_dir / "output";
     remote.holder = holder;
+    remote.grid_file = std::filesystem::absolute(grid.file).string();
     OtherSite other{remote.id, remote.name, {}, nullptr};
     for (const RemoteHost& host : remote.hosts) other.hosts.push_back(host.id);
     other.launcher = make_ssh_launcher(std::move(remote), *result.binary);

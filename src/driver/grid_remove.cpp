@@ -13,6 +13,7 @@
 #include "driver/grid_launch.hpp"
 #include "model/suggest.hpp"
 #include "store/run_lock.hpp"
+#include "store/store.hpp"
 
 namespace gantry::driver {
 
@@ -57,6 +58,33 @@ Result<> check_look(const Result<depot::SiteLook>& look, const GridSite& site,
   return {};
 }
 
+/// Outputs that exist nowhere else.
+Result<> check_kept(const depot::SiteLook& look, const GridSite& site, const std::string& holder,
+                    const GridRemoveOptions& options) {
+  if (options.unfetched) return {};
+  const bool ours = std::ranges::find(look.keeping, holder) != look.keeping.end();
+  if (ours && std::filesystem::exists(options.state_dir / "gantry.db")) {
+    TRY_ASSIGN(const auto store, store::Store::open(options.state_dir, store::Access::read_only));
+    TRY_ASSIGN(const auto outputs, store.remote_outputs());
+    const auto kept = std::ranges::count_if(outputs, [&](const auto& output) {
+      return output.file.site == site.name && !output.replaced;
+    });
+    if (kept > 0)
+      return fail(ErrorCode::busy,
+                  fmt::format("site '{}' keeps {} output{} that {} not here", site.name, kept,
+                              kept == 1 ? "" : "s", kept == 1 ? "is" : "are"),
+                  "bring them home: gantry fetch --all; or remove them, too: --unfetched");
+  }
+  const auto others =
+      std::ranges::count_if(look.keeping, [&](const std::string& name) { return name != holder; });
+  if (others > 0 && options.all)
+    return fail(ErrorCode::busy,
+                fmt::format("site '{}' keeps outputs of {} other state director{}", site.name,
+                            others, others == 1 ? "y" : "ies"),
+                "--unfetched removes them, too");
+  return {};
+}
+
 }  // namespace
 
 Result<depot::SiteRemoval> remove_from_site(const Grid& grid, const std::string& site_name,
@@ -79,7 +107,10 @@ Result<depot::SiteRemoval> remove_from_site(const Grid& grid, const std::string&
     looks[i] = cleaners[i]->look(options.patience);
     return true;
   });
-  for (const auto& look : looks) TRY(check_look(look, described, site.holder));
+  for (const auto& look : looks) {
+    TRY(check_look(look, described, site.holder));
+    TRY(check_kept(*look, described, site.holder, options));
+  }
   // The first removes all, unless they share nothing, as they should.
   depot::SiteRemoval sum;
   for (const auto& cleaner : cleaners) {

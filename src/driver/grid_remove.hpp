@@ -11,7 +11,8 @@ namespace gantry::driver {
 
 struct GridRemoveOptions {
   std::filesystem::path state_dir;
-  bool all = false;  ///< also the work of other state directories
+  bool all = false;        ///< also the work of other state directories
+  bool unfetched = false;  ///< also outputs that are kept there
   Duration patience = std::chrono::seconds(20);
 };
 

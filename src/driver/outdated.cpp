@@ -92,10 +92,13 @@ Result<Making> latest_making(const store::Store& store, RunId run, TaskId task) 
   return making;
 }
 
-std::string first_missing(const std::vector<std::string>& outputs) {
+std::string first_missing(const store::Store& store, const std::vector<std::string>& outputs) {
   std::error_code error;
-  for (const auto& output : outputs)
-    if (!std::filesystem::exists(output, error)) return output;
+  for (const auto& output : outputs) {
+    if (std::filesystem::exists(output, error)) continue;
+    const auto elsewhere = store.remote_output(output);
+    if (!elsewhere || !*elsewhere) return output;
+  }
   return {};
 }
 

@@ -40,7 +40,8 @@ std::string what_changed(const Making& before, const Fingerprint& now, const Tas
 /// What is noted with a success one of whose inputs changed while it ran.
 std::string changed_meanwhile(std::string_view path);
 
-/// Of files that a task has written, the first that is not there; empty when all are.
-std::string first_missing(const std::vector<std::string>& outputs);
+/// Of files that a task has written, the first that is neither here nor kept at a site; empty when
+/// all are.
+std::string first_missing(const store::Store& store, const std::vector<std::string>& outputs);
 
 }  // namespace gantry::driver

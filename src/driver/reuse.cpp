@@ -52,7 +52,7 @@ class Reuse {
   }
 
   void take(const Task& task, const Fingerprint& print, const store::Reusable& source) {
-    if (const auto output = first_missing(task.outputs); !output.empty()) {
+    if (const auto output = first_missing(store_, task.outputs); !output.empty()) {
       return again(source, "its output is not there: " + output);
     }
     auto results = old_results_.of(task, source);

@@ -149,7 +149,7 @@ class Setup {
       const auto print = contents_.fingerprint(task);
       if (!print) {
         TRY(invalidate(TaskId(i), "an input is missing: " + print.error().message));
-      } else if (const auto output = first_missing(task.outputs); !output.empty()) {
+      } else if (const auto output = first_missing(store_, task.outputs); !output.empty()) {
         TRY(invalidate(TaskId(i), "its output is not there: " + output));
       } else if (combine(*print) != recorded_[i].print) {
         TRY_ASSIGN(const auto made, latest_making(store_, run_.id, TaskId(i)));

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "driver/attempt_outputs.hpp"
 #include "driver/attempt_results.hpp"
 #include "model/fingerprint.hpp"
 
@@ -288,8 +289,9 @@ Result<> Session::on_report(ReportReceived received) {
     known.host = received.host;
     run_.engine.apply(known);
     inputs_.erase(key);
-    std::error_code ignored;  // it is only rubbish
-    for (const auto& output : received.outputs) std::filesystem::remove(output.here, ignored);
+    discard_outputs(received);
+    if (!waits_for_commit(key) && is_unknown(store_, known.report))
+      launcher_.refuse(received.receipt);
     return {};
   }
   place_outputs(received);
@@ -304,6 +306,7 @@ Result<> Session::on_report(ReportReceived received) {
   ended.parameters = sweep_.parameters(key.task);
   ended.fingerprint = received.fingerprint;
   read_results(options_.state_dir, sweep_, ended);
+  if (settle_remote_files(store_, sweep_.task(key.task), ended)) launcher_.refuse(received.receipt);
   // One that was cancelled in the agent's queue has not been tried.
   const bool tried = ended.report.cause != FailureCause::cancelled || was_started(ended.report);
   if (tried) ++executed_;
@@ -321,21 +324,16 @@ Result<> Session::on_report(ReportReceived received) {
   return {};
 }
 
+bool Session::waits_for_commit(const TaskKey& key) const {
+  return std::ranges::any_of(group_, [&](const auto& entry) {
+    const auto* ended = std::get_if<AttemptEnded>(&entry.first);
+    return ended != nullptr && ended->report.key == key;
+  });
+}
+
 std::string Session::site_name(SiteId site) const {
   const bool known = options_.grid && site.value() < options_.grid->sites.size();
   return known ? options_.grid->sites[site.value()].name : std::to_string(site.value());
-}
-
-void Session::place_outputs(ReportReceived& received) {
-  for (const auto& [here, path] : received.outputs) {
-    std::error_code error;
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-    std::filesystem::rename(here, path, error);
-    if (!error) continue;
-    received.report.cause = FailureCause::missing_output;
-    received.report.detail = path + ": " + error.message();
-    return;
-  }
 }
 
 /// Run numbers begin anew when somebody moves the database away, and the agent may still hold

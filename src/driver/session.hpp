@@ -55,8 +55,8 @@ class Session {
   Result<> on_event(LauncherEvent event);
   Result<> on_report(ReportReceived received);
   [[nodiscard]] std::string site_name(SiteId site) const;
-  /// Puts what has come from another site where it belongs.
-  static void place_outputs(ReportReceived& received);
+  /// Its end was taken in and is not in the journal yet.
+  [[nodiscard]] bool waits_for_commit(const TaskKey& key) const;
   [[nodiscard]] bool is_of_another_study(const ReportReceived& received) const;
   [[nodiscard]] std::string why_stale(const AttemptEnded& ended);
   Result<> take_requests();

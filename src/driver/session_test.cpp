@@ -127,6 +127,46 @@ TEST_F(SessionTest, OfTwoAttemptsOneIsJournalled) {
   EXPECT_EQ(open_store().history(RunId(1), TaskId(1))->size(), 1U);
 }
 
+RemoteFile kept_by(std::uint32_t attempt) {
+  const std::string remote = "work/me/kept/1.1." + std::to_string(attempt) + "/out";
+  return {"/somewhere/out", "lab", remote, 3, hash_bytes("abc"), "/grid.yaml"};
+}
+
+TEST_F(SessionTest, OnlyTheOutputsOfTheAttemptThatCountsAreKept) {
+  const auto study = sweep({"echo", "{}", ":::", "a"});
+  FakeLauncher launcher;
+  launcher.outcome = [](const Task&, AttemptReport& report) {
+    report.remote_files = {kept_by(report.key.attempt.value())};
+  };
+  const auto summary = drive_with(launcher, study);
+  EXPECT_EQ(summary.counts.done, 1U);
+  EXPECT_THAT(launcher.refused, ElementsAre());
+  EXPECT_EQ(open_store().remote_output("/somewhere/out").value(), kept_by(1));
+
+  // The same report once more, since nobody heard that it was taken; and that of a late twin.
+  FakeLauncher later;
+  for (const std::uint32_t attempt : {1U, 2U}) {
+    AttemptReport report;
+    report.key = {summary.run, TaskId(1), AttemptId(attempt)};
+    report.remote_files = {kept_by(attempt)};
+    later.report(report, print_of(study, 1));
+  }
+  drive_with(later, study);
+  EXPECT_THAT(later.refused, ElementsAre(2));
+  EXPECT_EQ(open_store().remote_outputs()->size(), 1U);
+}
+
+TEST_F(SessionTest, WhatAFailedAttemptHasKeptCanGo) {
+  FakeLauncher launcher;
+  launcher.outcome = [](const Task&, AttemptReport& report) {
+    report.cause = FailureCause::missing_output;
+    report.remote_files = {kept_by(1)};
+  };
+  drive_with(launcher, sweep({"echo", "{}", ":::", "a"}));
+  EXPECT_THAT(launcher.refused, ElementsAre(1));
+  EXPECT_TRUE(open_store().remote_outputs()->empty());
+}
+
 TEST_F(SessionTest, AnAttemptWhoseTwinFailedIsStillTakenIn) {
   const auto study = sweep({"echo", "{}", ":::", "a", "b"});
   const auto report = [](std::uint32_t attempt, FailureCause cause) {

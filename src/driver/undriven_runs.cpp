@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "driver/attempt_outputs.hpp"
 #include "driver/attempt_results.hpp"
 
 namespace gantry::driver {
@@ -33,7 +34,11 @@ Result<> UndrivenRuns::take(ReportReceived received, const std::string& host_nam
   const TaskKey key = received.report.key;
   running_.erase(key);
   TRY_ASSIGN(Run * run, find(key.run));
-  if (run == nullptr || !run->journal.awaits(key)) return {};
+  if (run == nullptr || !run->journal.awaits(key)) {
+    discard_outputs(received);
+    return {};
+  }
+  place_outputs(received);
   AttemptEnded ended;
   ended.report = std::move(received.report);
   ended.host = received.host;
@@ -42,6 +47,7 @@ Result<> UndrivenRuns::take(ReportReceived received, const std::string& host_nam
   if (run->study) {
     ended.parameters = run->study->parameters(key.task);
     read_results(options_.state_dir, *run->study, ended);
+    settle_remote_files(store_, run->study->task(key.task), ended);
   } else if (ended.report.cause == FailureCause::none) {
     // Nobody can tell its parameters and results any more: it must run again.
     ended.report.cause = FailureCause::missing_result;

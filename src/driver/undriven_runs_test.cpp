@@ -79,6 +79,18 @@ TEST_F(UndrivenRunsTest, CountsEveryEndOnce) {
   EXPECT_EQ(record().counts.failed, 0U) << "the failure was made good";
 }
 
+TEST_F(UndrivenRunsTest, WhatHasComeFromASiteIsPutInItsPlace) {
+  write("come", "result");
+  write("rubbish", "x");
+  auto first = report(1, 1);
+  first.outputs = {{(dir_ / "come").string(), (dir_ / "new/out").string()}};
+  auto again = report(1, 1);
+  again.outputs = {{(dir_ / "rubbish").string(), (dir_ / "new/out").string()}};
+  take({std::move(first), std::move(again)});
+  EXPECT_EQ(read_file(dir_ / "new/out").value_or(""), "result");
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "rubbish"));
+}
+
 TEST_F(UndrivenRunsTest, AFirstAttemptCountsAfterAReusedResultWasTakenBack) {
   journal(TaskReused{TaskId(1), RunId(9), TaskId(4), AttemptId(3), {}, {}, {}, from_ns(1)});
   journal(TaskInvalidated{TaskId(1), "an input changed", from_ns(2)});

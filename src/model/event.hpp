@@ -47,6 +47,8 @@ struct AttemptEnded {
   std::vector<std::pair<std::string, std::string>> parameters;
   std::vector<std::pair<std::string, std::string>> results;
   Fingerprint fingerprint;
+  /// Its outputs, when the journal knows of older ones at sites, which these replace.
+  std::vector<std::string> replaces{};
 };
 /// The same task (by fingerprint) succeeded in an earlier run: its result counts here too.
 struct TaskReused {

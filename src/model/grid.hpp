@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/time.hpp"
@@ -72,6 +73,8 @@ struct GridSite {
   std::string ssh_config{};  ///< another file than ~/.ssh/config
   std::string scratch{};     ///< folder for Gantry's files there
   GridBatch batch{};         ///< when lends_by_jobs(access)
+  /// Files and folders here, and those there that are said to be the same. Absolute.
+  std::vector<std::pair<std::string, std::string>> staged{};
 };
 
 enum class LinkSharing : std::uint8_t {

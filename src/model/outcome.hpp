@@ -48,6 +48,17 @@ struct Usage {
   std::uint64_t max_rss = 0;  ///< bytes
 };
 
+/// An output that stays at the site where it was made, until somebody fetches it.
+struct RemoteFile {
+  std::string path;    ///< absolute, here: where it belongs
+  std::string site;    ///< its name
+  std::string remote;  ///< relative to the site's scratch folder
+  std::uint64_t bytes = 0;
+  Digest content;
+  std::string grid;  ///< the grid file that tells how the site is reached
+  friend bool operator==(const RemoteFile&, const RemoteFile&) = default;
+};
+
 /// What an agent reports of one finished attempt.
 struct AttemptReport {
   TaskKey key;
@@ -61,6 +72,7 @@ struct AttemptReport {
   CapturedOutput err;
   std::vector<std::pair<std::string, std::string>>
       collected;  ///< path -> content of the files that `results:` reads
+  std::vector<RemoteFile> remote_files{};
 };
 
 /// False of a task that was cancelled, or lost, while it waited for its turn.

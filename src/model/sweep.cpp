@@ -181,6 +181,9 @@ void Sweep::fill_task(TaskId id, Task& task) const {
   for (std::size_t i = 0; i < impl.outputs.size(); ++i) {
     impl.render_path(impl.outputs[i], task.workdir, task.outputs[i]);
   }
+  task.staying.clear();
+  for (std::size_t i = 0; i < definition.outputs_stay.size(); ++i)
+    if (definition.outputs_stay[i]) task.staying.push_back(task.outputs[i]);
   task.collect.clear();
   if (!impl.result_files.empty()) {
     for (auto& path : impl.render_result_files()) {

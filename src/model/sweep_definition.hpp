@@ -77,6 +77,7 @@ struct SweepDefinition {
   std::vector<SourceText> inputs;
   bool values_are_inputs = false;  ///< as far as they name regular files; numbers do not
   std::vector<SourceText> outputs;
+  std::vector<bool> outputs_stay{};  ///< of each: `keep: remote`; those beyond the end do not
   std::vector<ResultDefinition> results;
 
   Resources resources;

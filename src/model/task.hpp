@@ -62,6 +62,7 @@ struct Task {
   /// Absolute paths that a one-liner's values would have: inputs, where there is a regular file.
   std::vector<std::string> value_files;
   std::vector<std::string> outputs;  ///< absolute paths, must exist after it succeeded
+  std::vector<std::string> staying;  ///< of these: left at the site where the task ran
   std::vector<std::string> collect;  ///< absolute paths of small files that `results:` reads
   Resources resources;
   Duration timeout{0};  ///< 0 = none

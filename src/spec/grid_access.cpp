@@ -51,6 +51,30 @@ Result<> read_ssh_keys(const NodeReader& reader, const YamlNode& node,
   return {};
 }
 
+/// From files here to the same files there.
+Result<> read_staged(const NodeReader& reader, const YamlNode& node,
+                     const std::filesystem::path& base_dir, GridSite& site) {
+  const YamlNode* staged = NodeReader::find(node, "staged");
+  if (staged == nullptr) return {};
+  if (site.access == SiteAccess::none)
+    return reader.error(staged->mark(), "'staged' says nothing without 'via'",
+                        fmt::format("add via: ssh to site '{}'", site.name));
+  if (!staged->is_map())
+    return reader.wrong_type(*staged, "staged", "a map like {data/genome.fa: /datasets/genome.fa}");
+  for (const auto& [here, value] : staged->entries) {
+    TRY_ASSIGN(const std::string there, plain_text(reader, value, "staged"));
+    const std::filesystem::path path(there);
+    if (!there.starts_with('/') || path.lexically_normal() != path || !path.has_filename())
+      return reader.error(value.mark(),
+                          fmt::format("'{}' is no absolute path at its shortest", there),
+                          "write where the file is there, like /datasets/genome.fa");
+    auto file = (base_dir / here.text).lexically_normal();
+    if (!file.has_filename()) file = file.parent_path();  // a/folder/
+    site.staged.emplace_back(file.string(), there);
+  }
+  return {};
+}
+
 /// Each is one option, perhaps with its value behind a space.
 Result<> read_directives(const NodeReader& reader, const YamlNode& node, GridSite& site) {
   if (!node.is_sequence() || node.items.size() > kMaxDirectives)
@@ -188,7 +212,8 @@ Result<> read_site_access(const NodeReader& reader, const YamlNode& node,
     TRY(read_batch_keys(reader, node, site));
   else
     TRY(refuse_batch_keys(reader, node, site));
-  return read_ssh_keys(reader, node, base_dir, site);
+  TRY(read_ssh_keys(reader, node, base_dir, site));
+  return read_staged(reader, node, base_dir, site);
 }
 
 }  // namespace gantry::spec

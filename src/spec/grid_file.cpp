@@ -27,11 +27,11 @@ constexpr double kMostSpeed = 1e6;
 
 constexpr std::array<std::string_view, 2> kGridKeys{"sites", "links"};
 constexpr std::uint64_t kMaxPilots = 1000;
-constexpr std::array<std::string_view, 25> kSiteKeys{
-    "hosts",     "slots", "speed",   "memory",    "availability", "queue_wait", "lent_for",
-    "depot",     "link",  "via",     "user",      "ssh_config",   "scratch",    "login",
-    "partition", "queue", "account", "walltime",  "pilots",       "idle",       "mode",
-    "nodes",     "jobs",  "rate",    "directives"};
+constexpr std::array<std::string_view, 26> kSiteKeys{
+    "hosts",     "slots", "speed",   "memory",     "availability", "queue_wait", "lent_for",
+    "depot",     "link",  "via",     "user",       "ssh_config",   "scratch",    "login",
+    "partition", "queue", "account", "walltime",   "pilots",       "idle",       "mode",
+    "nodes",     "jobs",  "rate",    "directives", "staged"};
 /// Of links that nobody described: an ordinary network, until files have gone over it.
 constexpr double kAssumedBandwidth = 12.5e6;
 constexpr std::array<std::string_view, 8> kHostKeys{

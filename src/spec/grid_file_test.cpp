@@ -111,6 +111,21 @@ TEST(GridFile, KnowsClustersAndTheJobsThatAreTheirHosts) {
   EXPECT_TRUE(sge.hosts[0].slots_declared);
 }
 
+TEST(GridFile, FilesMayBeThereAlready) {
+  const auto grid = parse_grid(
+      "sites: {a: {via: ssh, hosts: [x], staged: {data/g.fa: /data/g.fa, sets/: /s, /abs: /b}}}",
+      "g.yaml", "/study");
+  ASSERT_TRUE(grid) << grid.error().message;
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(grid->sites[1].staged,
+            (Pairs{{"/study/data/g.fa", "/data/g.fa"}, {"/study/sets", "/s"}, {"/abs", "/b"}}));
+  for (const char* there : {"relative", "/a/../b", "/a/", "/", "\"/a\\nb\"", "-x", "[x]"})
+    EXPECT_FALSE(parse_grid(
+        std::string("sites: {a: {via: ssh, hosts: [x], staged: {f: ") + there + "}}}", "g", "/"))
+        << there;
+  EXPECT_FALSE(parse_grid("sites: {home: {hosts: 1, staged: {f: /f}}}", "g.yaml", "/"));
+}
+
 TEST(GridFile, SaysWhatIsWrongWithACluster) {
   struct Wrong {
     std::string site;

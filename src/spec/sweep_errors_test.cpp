@@ -186,6 +186,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "put every parameter that varies into the name, or {#}, the task's number, or give "
                 "each task a 'workdir:' of its own; a file that tasks only read belongs in "
                 "'inputs:' too"},
+        Mistake{"command: e\noutputs: [{keep: remote}]\n",
+                "s.yaml:2:11: 'outputs' must be a name, or a map like {file: NAME, keep: remote}, "
+                "not a map"},
+        Mistake{"command: e\noutputs: [{file: x, keep: there}]\n",
+                "s.yaml:2:27: 'keep' must be 'remote' or 'home', not 'there'"},
+        Mistake{"command: e\noutputs: [{file: x, stay: remote}]\n",
+                "s.yaml:2:21: unknown key 'stay' in an output", "known keys: file, keep"},
         Mistake{"command: e\noutputs: [x, ./x]\n", "s.yaml:2:14: the output /tmp/x is named twice"},
         Mistake{"command: e\nenvironment: {A-B: 1}\n",
                 "s.yaml:2:15: 'A-B' cannot be a variable's name", kName},

@@ -105,8 +105,34 @@ Result<> SweepFileReader::inputs(const YamlNode& node) {
 }
 
 Result<> SweepFileReader::outputs(const YamlNode& node) {
-  TRY_ASSIGN(definition_.outputs, reader_.texts(node, "outputs"));
+  if (node.is_scalar()) {
+    definition_.outputs = {node.scalar};
+    return {};
+  }
+  if (!node.is_sequence()) return reader_.wrong_type(node, "outputs", "a list of files");
+  for (const auto& item : node.items) {
+    bool stays = false;
+    TRY_ASSIGN(definition_.outputs.emplace_back(), output(item, stays));
+    definition_.outputs_stay.push_back(stays);
+  }
   return {};
+}
+
+/// A name, or `{ file: NAME, keep: remote }`.
+Result<SourceText> SweepFileReader::output(const YamlNode& node, bool& stays) {
+  constexpr std::array<std::string_view, 2> kKeys{"file", "keep"};
+  if (node.is_scalar()) return node.scalar;
+  const YamlNode* file = NodeReader::find(node, "file");
+  if (file == nullptr)  // an unquoted {x} is a map, too
+    return reader_.wrong_type(node, "outputs", "a name, or a map like {file: NAME, keep: remote}");
+  TRY(reader_.check_keys(node, kKeys, "an output"));
+  if (const YamlNode* keep = NodeReader::find(node, "keep")) {
+    TRY_ASSIGN(const auto where, reader_.text(*keep, "keep"));
+    if (where.text != "remote" && where.text != "home")
+      return reader_.wrong_type(*keep, "keep", "'remote' or 'home'");
+    stays = where.text == "remote";
+  }
+  return reader_.text(*file, "file");
 }
 
 Result<> SweepFileReader::results(const YamlNode& node) {

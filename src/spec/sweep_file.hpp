@@ -42,6 +42,7 @@ class SweepFileReader {
   Result<> workdir(const YamlNode& node);
   Result<> inputs(const YamlNode& node);
   Result<> outputs(const YamlNode& node);
+  Result<SourceText> output(const YamlNode& node, bool& stays);
   Result<> results(const YamlNode& node);
   Result<> resources(const YamlNode& node);
   Result<> retries(const YamlNode& node);

@@ -235,6 +235,8 @@ TEST(SweepFile, TheDigestKnowsWhatDefinesTheTasks) {
             digest(base + "description: x\nretries: 3\ntimeout: 5\nresources: {cores: 4}\n"));
   EXPECT_NE(digest(base), digest(base + "environment: {X: 1}\n"));
   EXPECT_NE(digest(base), digest(base + "outputs: o{a}\n"));
+  EXPECT_EQ(digest(base + "outputs: ['o{a}']\n"),
+            digest(base + "outputs: [{file: 'o{a}', keep: remote}]\n"));
   EXPECT_NE(digest(base), digest("command: 'e {a}'\nparameters: {a: [1, 3]}\n"));
   EXPECT_NE(digest(base), digest("command: 'e  x {a}'\nparameters: {a: [1, 2]}\n"));
 }

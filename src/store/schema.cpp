@@ -100,6 +100,23 @@ CREATE TABLE file_digests (
 ) WITHOUT ROWID;
 )sql";
 
+constexpr auto kRemoteFiles = R"sql(
+CREATE TABLE IF NOT EXISTS remote_files (
+  site TEXT NOT NULL,
+  remote TEXT NOT NULL,
+  path TEXT NOT NULL,
+  run INTEGER NOT NULL,
+  task INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  content BLOB NOT NULL,
+  grid TEXT NOT NULL,
+  replaced INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (site, remote)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS remote_files_by_path ON remote_files (path);
+)sql";
+
 constexpr auto kViews = R"sql(
 CREATE VIEW tasks AS
 SELECT l.run AS run, l.task AS task,
@@ -127,9 +144,10 @@ CREATE VIEW results AS
 SELECT run, task, parameters, results, reused, seconds FROM tasks WHERE state = 'done';
 )sql";
 
-constexpr std::array<Migration, 2> kMigrations{
+constexpr std::array<Migration, 3> kMigrations{
     "ALTER TABLE runs ADD COLUMN driven INTEGER NOT NULL DEFAULT 0; UPDATE runs SET driven = id",
     "ALTER TABLE runs ADD COLUMN result_rules TEXT NOT NULL DEFAULT '[]'",
+    kRemoteFiles,
 };
 
 /// `CASE e.cause WHEN 0 THEN 'ok' …`
@@ -153,6 +171,7 @@ Result<std::string> new_database_image() {
   // CPU.
   TRY(db.execute("PRAGMA page_size = 8192"));
   TRY(db.execute(kTables));
+  TRY(db.execute(kRemoteFiles));
   TRY(db.execute(fmt::format(kViews, fmt::arg("causes", cause_names()))));
   TRY(db.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId,
                              kSchemaVersion)));

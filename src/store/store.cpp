@@ -131,7 +131,12 @@ Result<> Store::commit() {
 /// Writes all or nothing; the group stays as it is either way.
 Result<> Store::Impl::write_group() {
   TRY_ASSIGN(Transaction transaction, Transaction::begin(db));
-  for (const auto& [run, event] : group.events) TRY(hot->events.write(run, event));
+  for (const auto& [run, event] : group.events) {
+    TRY(hot->events.write(run, event));
+    const auto* ended = std::get_if<AttemptEnded>(&event);
+    if (ended != nullptr && (!ended->replaces.empty() || !ended->report.remote_files.empty()))
+      TRY(write_remote_files(run, *ended));
+  }
   for (const auto& [run, update] : group.updates) TRY(write_update(hot->update_run, run, update));
   for (const auto& [path, file] : group.files) TRY(write_file(hot->put_file, path, file));
   if (group.driven) {

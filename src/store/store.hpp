@@ -192,6 +192,23 @@ class Store {
   Result<> remember_digest(const std::string& path, std::uint64_t size, std::int64_t changed_ns,
                            std::uint64_t inode, const Digest& digest);
 
+  // Outputs that stay at the sites where they were made.
+  // -----------------------------------------------------
+  /// Recorded with the end of the attempt that made them, which append() is given.
+  struct RemoteOutput {
+    RemoteFile file;
+    TaskKey made_by;
+    bool replaced = false;  ///< a later attempt has made the same output: nobody wants this one
+  };
+  /// In the order of sites.
+  Result<std::vector<RemoteOutput>> remote_outputs() const;
+  /// Where the output that belongs at `path` is, if it is at a site.
+  Result<std::optional<RemoteFile>> remote_output(const std::string& path) const;
+  /// Whether the journal, or the open group, has this very file.
+  Result<bool> knows(const RemoteFile& file) const;
+  /// It is not there any more. Commits at once, from any process.
+  Result<> forget(const RemoteFile& file);
+
   // Requests from other processes.
   // -------------------------------------------------------------------------
   /// Commits at once, from any process; gives the request's id.

@@ -87,8 +87,12 @@ struct Store::Impl {
   std::optional<Statement> results_of_attempt{};
   std::optional<Statement> results_of_copy{};
   std::optional<Statement> known_file{};
+  std::optional<Statement> remote_by_path{};
+  std::optional<Statement> remote_by_place{};
 
   Result<> write_group();
+  /// What the ends of this group say of outputs at sites.
+  Result<> write_remote_files(RunId run, const AttemptEnded& ended);
 };
 
 }  // namespace gantry::store

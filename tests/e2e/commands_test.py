@@ -7,8 +7,8 @@ import sqlite3
 
 import gantry_test
 
-COMMANDS = ("run", "status", "tasks", "log", "results", "explain", "cancel", "retry", "runs", "clean", "plan", "simulate",
-            "completion")
+COMMANDS = ("run", "status", "tasks", "log", "results", "fetch", "explain", "cancel", "retry", "runs", "clean", "plan",
+            "simulate", "completion")
 
 
 class CommandsCase(gantry_test.TestCase):

@@ -8,8 +8,8 @@ import unittest
 
 import gantry_test
 
-COMMANDS = {"run", "status", "top", "tasks", "log", "results", "explain", "cancel", "retry", "runs", "clean", "plan",
-            "simulate", "grid", "testbed", "completion", "help"}
+COMMANDS = {"run", "status", "top", "tasks", "log", "results", "fetch", "explain", "cancel", "retry", "runs", "clean",
+            "plan", "simulate", "grid", "testbed", "completion", "help"}
 
 
 class CompletionCase(gantry_test.TestCase):

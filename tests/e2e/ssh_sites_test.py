@@ -3,8 +3,7 @@ import signal
 import subprocess
 import unittest
 
-import gantry_test
-from ssh_host import SshHost
+from ssh_case import SshTestCase
 
 SWEEP = """
     command: sh work.sh {x} data/shared.txt {x}.in out/{x}.txt
@@ -22,18 +21,7 @@ WORK = """
 """
 
 
-class SshTestCase(gantry_test.TestCase):
-    def far(self, name="far", **options) -> SshHost:
-        return SshHost(self, name, settings=[], **options)
-
-    def write_grid(self, *hosts, home="{}", slots=2, config=None):
-        self.write("ssh_config", config or "".join(host.config() for host in hosts))
-        lines = ["sites:", f"  home: {home}"]
-        for host in hosts:
-            lines += [f"  {host.name}-site:", "    via: ssh", f"    hosts: [{host.name}]", f"    slots: {slots}",
-                      f"    scratch: {host.scratch}", f"    ssh_config: {self.dir}/ssh_config"]
-        (self.dir / "grid.yaml").write_text("\n".join(lines) + "\n")
-
+class StudyTestCase(SshTestCase):
     def write_study(self, sweep=SWEEP, work=WORK):
         self.write("sweep.yaml", sweep)
         self.write("work.sh", work.replace("$MARKS", str(self.dir / "marks")))
@@ -42,15 +30,8 @@ class SshTestCase(gantry_test.TestCase):
         for i in range(1, 7):
             self.write(f"{i}.in", f"{i}\n")
 
-    def ran(self) -> dict:
-        """task -> where it ran, each time."""
-        return {int(path.name.split("-")[1]): path.read_text().split() for path in (self.dir / "marks").iterdir()}
 
-    def run_it(self, *args, **options):
-        return self.gantry("run", "sweep.yaml", "--grid", "grid.yaml", *args, **options)
-
-
-class RunTest(SshTestCase):
+class RunTest(StudyTestCase):
     def test_tasks_run_there_and_what_they_made_comes_home(self):
         host = self.far()
         self.write_grid(host)
@@ -159,8 +140,31 @@ class RunTest(SshTestCase):
             result = self.run_it("--fresh", "--scheduler", name)
             self.assertEqual(result.code, 0, result)
 
+    def test_files_that_are_there_already_are_not_sent(self):
+        host = self.far()
+        self.write_study()
+        self.write("other.txt", "7\n")
+        self.write("sweep.yaml", SWEEP.replace("inputs: [", "inputs: [other.txt, "))
+        (self.dir / "datasets").mkdir()
+        there = self.dir / "datasets/shared.txt"
+        there.write_text(self.read("data/shared.txt"))
+        (self.dir / "datasets/other.txt").write_text("8\n")
+        before = there.stat()
+        self.write_grid(host, keys=[f"staged: {{ data/shared.txt: {there}, other.txt: {self.dir}/datasets/other.txt }}"])
+        result = self.run_it()
+        self.assertEqual(result.code, 0, result)
+        said = " ".join(result.stderr.split())
+        self.assertEqual(said.count("is not what 'staged' says"), 1, result)
+        self.assertIn("datasets/other.txt is not what 'staged' says (it has another content)", said)
+        self.assertEqual(self.read("out/1.txt"), "4951\n")
+        after = there.stat()
+        self.assertEqual((after.st_mtime, after.st_mode, after.st_nlink),
+                         (before.st_mtime, before.st_mode, before.st_nlink))
+        contents = sorted(path.read_text() for path in host.scratch.glob("depot/??/*"))
+        self.assertEqual(contents, sorted([self.read("data/shared.txt"), "7\n"]))
 
-class TroubleTest(SshTestCase):
+
+class TroubleTest(StudyTestCase):
     def test_a_host_with_another_key_is_not_trusted(self):
         far, near = self.far("far"), self.far("near")
         other = " ".join((near.dir / "host_key.pub").read_text().split()[:2])

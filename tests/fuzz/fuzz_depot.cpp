@@ -47,6 +47,7 @@ void check_all(std::string_view body) {
   check(body, decode_files_hello);
   check(body, decode_store);
   check(body, decode_offer);
+  check(body, decode_adopt);
   check(body, decode_data);
   check(body, decode_fetch);
   check(body, decode_remove);

@@ -97,6 +97,8 @@ Result<depot::SiteLook> HostCleaner::look(Duration patience) {
     if (word == "looked") return seen;
     if (word == "alive")
       seen.alive.emplace_back(line);
+    else if (word == "keeping")
+      seen.keeping.emplace_back(line);
     else if (word == "strange")
       seen.strange = line;
     else

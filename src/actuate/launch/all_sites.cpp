@@ -88,6 +88,11 @@ class AllSites final : public Launcher {
     for (const auto& [site, its] : latest) sites_[site].launcher->acknowledge(its);
   }
 
+  void refuse(std::uint64_t receipt) override {
+    const auto found = std::ranges::find(receipts_, receipt, &Receipt::ours);
+    if (found != receipts_.end()) sites_[found->site].launcher->refuse(found->its);
+  }
+
   Result<> poll(std::vector<LauncherEvent>& events) override {
     for (std::size_t i = 0; i < sites_.size(); ++i) {
       if (lost_.contains(i)) continue;

@@ -24,6 +24,7 @@ void OutputNote::append_to(std::string& tag) const {
   Encoder encoder(tag);
   put_paths(encoder, outputs);
   put_paths(encoder, collect);
+  put_paths(encoder, staying);
 }
 
 std::optional<OutputNote> OutputNote::find_in(std::string_view tag) {
@@ -33,6 +34,7 @@ std::optional<OutputNote> OutputNote::find_in(std::string_view tag) {
   OutputNote note;
   note.outputs = get_paths(decoder);
   note.collect = get_paths(decoder);
+  if (!decoder.at_end()) note.staying = get_paths(decoder);  // an older gantry wrote none
   if (!decoder.ok() || !decoder.at_end()) return std::nullopt;
   return note;
 }

@@ -13,6 +13,7 @@ namespace gantry {
 struct OutputNote {
   std::vector<std::string> outputs;  ///< absolute, here
   std::vector<std::string> collect;
+  std::vector<std::string> staying{};  ///< of the outputs
 
   void append_to(std::string& tag) const;
   /// Nothing when the tag holds none that can be read.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actuate/launch/batch_system.hpp"
@@ -54,6 +55,9 @@ struct RemoteSite {
   /// Where outputs wait here until their report counts.
   std::filesystem::path incoming{};
   std::filesystem::path output_dir{};  ///< for large output
+  /// Files and folders here, absolute, and what the person says is the same there.
+  std::vector<std::pair<std::string, std::string>> staged{};
+  std::string grid_file{};  ///< absolute: that it is described in
   /// Tells this study's state from others' at the same site. A plain name.
   std::string holder{};
 
@@ -61,6 +65,12 @@ struct RemoteSite {
     return {batch ? batch->login : host.name, user, ssh_config, scratch};
   }
 };
+
+/// Where outputs of an attempt stay, relative to the scratch folder.
+inline std::string kept_folder(const RemoteSite& site, const TaskKey& key) {
+  return "work/" + site.holder + "/kept/" + std::to_string(key.run.value()) + "." +
+         std::to_string(key.task.value()) + "." + std::to_string(key.attempt.value());
+}
 
 /// Where the agent of a host keeps its records, relative to the scratch folder.
 inline std::string host_folder(const RemoteSite& site, const std::string& host) {

@@ -46,7 +46,7 @@ Result<UniqueFd> SiteDepot::connect() {
     case SshConnection::State::failed:
       break;
   }
-  why_down_ = connection_->why();
+  why_down_ = trouble_ = connection_->why();
   connect_after_ = now + kPause;
   connection_.reset();
   return fail(ErrorCode::peer, why_down_);
@@ -73,9 +73,19 @@ bool SiteDepot::need(const TaskFile& file) {
 void SiteDepot::send(const TaskFile& file) {
   if (has(file.content) || putting_.contains(file.content)) return;
   failed_.erase(file.content);
-  const TransferId id = mover_->put({file.path, file.content, file.bytes, file.executable});
+  const std::string staged = staged_for(file.path);
+  const TransferId id = mover_->put({file.path, file.content, file.bytes, file.executable, staged});
+  if (!staged.empty()) staged_[id] = staged;
   putting_[file.content] = id;
   puts_[id] = file.content;
+}
+
+std::string SiteDepot::staged_for(const std::string& path) const {
+  for (const auto& [here, there] : site_.staged) {
+    if (path == here) return there;
+    if (path.starts_with(here + "/")) return there + path.substr(here.size());
+  }
+  return {};
 }
 
 void SiteDepot::release(const TaskFile& file) {
@@ -162,10 +172,11 @@ void SiteDepot::on(const Inventory& inventory) {
 }
 
 void SiteDepot::on(const TransferDone& done) {
+  staged_.erase(done.id);
   if (unheeded_.erase(done.id) > 0) return;
   const auto put = puts_.find(done.id);
   if (put == puts_.end()) {
-    outcomes_[done.id] = "";
+    outcomes_[done.id] = {};
     return;
   }
   putting_.erase(put->second);
@@ -174,11 +185,22 @@ void SiteDepot::on(const TransferDone& done) {
   puts_.erase(put);
 }
 
+void SiteDepot::on(const SentAfterAll& sent) {
+  const auto found = staged_.find(sent.id);
+  // One of a thousand is enough to know that something is wrong.
+  if (found == staged_.end() || std::exchange(told_of_staged_, true)) return;
+  events_.emplace_back(LauncherNotice{
+      fmt::format("site {}: {} is not what 'staged' says ({}); what is not there is sent",
+                  site_.name, found->second, sent.why)});
+}
+
 void SiteDepot::on(const TransferFailed& failed) {
+  staged_.erase(failed.id);
   if (unheeded_.erase(failed.id) > 0) return;
   const auto put = puts_.find(failed.id);
   if (put == puts_.end()) {
-    outcomes_[failed.id] = failed.why.empty() ? "it did not come" : failed.why;
+    outcomes_[failed.id] = {failed.why.empty() ? "it did not come" : failed.why,
+                            failed.lost_connection, failed.gone};
     return;
   }
   putting_.erase(put->second);
@@ -186,7 +208,7 @@ void SiteDepot::on(const TransferFailed& failed) {
   puts_.erase(put);
 }
 
-std::optional<std::string> SiteDepot::take_outcome(TransferId id) {
+std::optional<SiteDepot::Outcome> SiteDepot::take_outcome(TransferId id) {
   const auto found = outcomes_.find(id);
   if (found == outcomes_.end()) return std::nullopt;
   return std::move(outcomes_.extract(found).mapped());

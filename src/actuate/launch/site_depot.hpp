@@ -29,6 +29,8 @@ class SiteDepot {
 
   /// The host over which files go from now on; nullptr while none can be reached.
   void set_way(const RemoteHost* host) { way_ = host; }
+  /// Why the last attempt to connect failed; empty when it did not. Once.
+  std::string take_trouble() { return std::exchange(trouble_, {}); }
   Result<> poll();
   /// FileBrought, BringFailed, FileLost and notices, to be taken away.
   std::vector<LauncherEvent>& events() { return events_; }
@@ -56,8 +58,14 @@ class SiteDepot {
   // -----------------------------------------------------------------------------------------
 
   TransferId fetch(const Get& file) { return mover_->get(file); }
-  /// Nothing while it is under way; then an empty text, or why it failed. Once.
-  std::optional<std::string> take_outcome(TransferId id);
+  TransferId remove(const std::string& folder) { return mover_->remove(folder); }
+  struct Outcome {
+    std::string why{};  ///< it failed; empty when it did not
+    bool lost_connection = false;
+    bool gone = false;  ///< as of TransferFailed
+  };
+  /// Nothing while it is under way. Once.
+  std::optional<Outcome> take_outcome(TransferId id);
   void remove_work(const std::string& folder) { forget_outcome_of(mover_->remove(folder)); }
 
   void glance(SiteGlance& site) const {
@@ -84,6 +92,9 @@ class SiteDepot {
   void on(const Inventory& inventory);
   void on(const TransferDone& done);
   void on(const TransferFailed& failed);
+  void on(const SentAfterAll& sent);
+  /// The file there that should be the same; empty when nobody said so.
+  [[nodiscard]] std::string staged_for(const std::string& path) const;
   void send(const TaskFile& file);
   void tell_brought();
   /// `whoevers`: also if it was there before.
@@ -97,15 +108,18 @@ class SiteDepot {
   std::unique_ptr<SshConnection> connection_;
   Clock::time_point connect_after_{};
   std::string why_down_;
+  std::string trouble_;
   std::unique_ptr<Mover> mover_;
   std::set<Digest> there_;
   std::set<Digest> sent_;  ///< of these, by us
   std::map<Digest, TransferId> putting_;
   std::map<TransferId, Digest> puts_;
+  std::map<TransferId, std::string> staged_;  ///< puts, and what is taken for them there
+  bool told_of_staged_ = false;
   std::map<Digest, std::string> failed_;   ///< why a content could not be sent
   std::map<Digest, std::uint32_t> users_;  ///< tasks, and shared files
   std::map<FileId, Shared> shared_;
-  std::map<TransferId, std::string> outcomes_;
+  std::map<TransferId, Outcome> outcomes_;
   std::set<TransferId> unheeded_;
   std::vector<LauncherEvent> events_;
 };

@@ -62,9 +62,12 @@ class SshLauncher final : public Launcher {
     Waiting waiting{host, to_wire(key, task), {}};
     agent::Start& start = waiting.start;
     const Sandbox sandbox(site_.base_dir, hosts_.at(host).link.scratch() + "/" + work_folder(key));
-    const OutputNote note{start.outputs, start.collect};
+    start.keep = task.staying;
+    const OutputNote note{start.outputs, start.collect, start.keep};
     if (const auto problem = sandbox.move_into(start, files))
       return refuse(key, host, fingerprint, *problem);
+    if (!start.keep.empty())
+      start.kept_folder = hosts_.at(host).link.scratch() + "/" + kept_folder(site_, key);
     start.tag = to_tag(fingerprint);
     note.append_to(start.tag);
     auto& in_use = in_use_[key];
@@ -111,6 +114,13 @@ class SshLauncher final : public Launcher {
       }
       if (latest != 0) host.link.channel().acknowledge(latest);
     }
+  }
+
+  void refuse(std::uint64_t receipt) override {
+    for (const auto& [id, host] : hosts_)
+      for (const Delivered& report : host.delivered)
+        if (report.ours == receipt && report.keeps)
+          depot_.remove_work(kept_folder(site_, report.key));
   }
 
   [[nodiscard]] bool files_travel(HostId) const override { return true; }
@@ -195,6 +205,7 @@ class SshLauncher final : public Launcher {
     std::uint64_t agents = 0;
     TaskKey key;
     bool swept = false;
+    bool keeps = false;  ///< outputs of it stay there
   };
   struct SiteHost {
     SiteHost(const RemoteSite& site, const RemoteHost& host, const AgentBinary& binary)
@@ -358,12 +369,30 @@ class SshLauncher final : public Launcher {
         if (there.there(home) == path) path = home;
     report.detail = there.as_here(std::move(report.detail));
     const Sandbox sandbox(site_.base_dir, arrival.folder);
+    take_kept(report, *note, there);
     if (report.cause != FailureCause::none) return;
     for (std::size_t i = 0; i < note->outputs.size(); ++i) {
       const std::string& path = note->outputs[i];
+      if (std::ranges::find(report.remote_files, path, &RemoteFile::path) !=
+          report.remote_files.end())
+        continue;
       const auto here = site_.incoming / arrival.folder / std::to_string(i);
       arrival.awaited.insert(depot_.fetch({sandbox.there(path), here.string()}));
       arrival.report.outputs.push_back({here.string(), path});
+    }
+  }
+
+  /// Of what the site says that it has kept, only what it was asked to, where it was asked to.
+  void take_kept(AttemptReport& report, const OutputNote& note, const Sandbox& there) const {
+    const std::vector<RemoteFile> claimed = std::exchange(report.remote_files, {});
+    if (report.cause != FailureCause::none) return;
+    for (const std::string& path : note.staying) {
+      const auto found = std::ranges::find(claimed, there.there(path), &RemoteFile::path);
+      const auto below = there.relative(path);
+      if (found == claimed.end() || !below) continue;
+      report.remote_files.push_back({path, site_.name,
+                                     kept_folder(site_, report.key) + "/" + *below, found->bytes,
+                                     found->content, site_.grid_file});
     }
   }
 
@@ -371,9 +400,9 @@ class SshLauncher final : public Launcher {
     for (Arrival& arrival : host.arrivals) {
       std::erase_if(arrival.awaited, [&](TransferId id) {
         const auto outcome = depot_.take_outcome(id);
-        if (outcome && !outcome->empty() && arrival.report.report.cause == FailureCause::none) {
+        if (outcome && !outcome->why.empty() && arrival.report.report.cause == FailureCause::none) {
           arrival.report.report.cause = FailureCause::missing_output;
-          arrival.report.report.detail = *outcome;
+          arrival.report.report.detail = outcome->why;
         }
         return outcome.has_value();
       });
@@ -388,8 +417,8 @@ class SshLauncher final : public Launcher {
       host.arrivals.pop_front();
       const std::uint64_t agents = arrival.report.receipt;
       arrival.report.receipt = ++receipts_;
-      host.delivered.push_back(
-          {receipts_, agents, arrival.report.report.key, arrival.report.swept});
+      host.delivered.push_back({receipts_, agents, arrival.report.report.key, arrival.report.swept,
+                                !arrival.report.report.remote_files.empty()});
       events_.emplace_back(std::move(arrival.report));
     }
   }

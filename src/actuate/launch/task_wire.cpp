@@ -49,6 +49,9 @@ AttemptReport from_wire(agent::Ended&& m) {
   report.out = to_captured(std::move(m.out));
   report.err = to_captured(std::move(m.err));
   report.collected = std::move(m.collected);
+  for (auto& kept : m.kept)
+    if (const auto content = Digest::from_hex(kept.content))
+      report.remote_files.push_back({std::move(kept.path), {}, {}, kept.bytes, *content, {}});
   return report;
 }
 

@@ -11,13 +11,33 @@
 namespace gantry {
 
 // The same name for the same file: what a killed gantry left is written over by the next.
-ArrivingFile::ArrivingFile(std::string path) : path_(std::move(path)) {
+ArrivingFile::ArrivingFile(std::string path, bool resume)
+    : path_(std::move(path)), resume_(resume) {
   const std::filesystem::path place(path_);
   beside_ = place.parent_path() / (".gantry-" + hash_bytes(place.filename().string()).hex());
+  if (resume_) find_part();
+}
+
+void ArrivingFile::find_part() {
+  auto part = open_file(beside_, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+  struct stat info {};
+  if (!part || ::fstat(part->get(), &info) != 0 || !S_ISREG(info.st_mode)) return;
+  std::string piece(std::size_t{1} << 18, '\0');
+  for (;;) {
+    const ssize_t n = ::read(part->get(), piece.data(), piece.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return hasher_.reset();
+    if (n == 0) break;
+    hasher_.add_raw(std::string_view(piece).substr(0, static_cast<std::size_t>(n)));
+    bytes_ += static_cast<std::uint64_t>(n);
+  }
+  fd_ = std::move(*part);
 }
 
 Result<> ArrivingFile::expect(std::uint64_t bytes, bool executable) {
   expected_ = bytes;
+  if (fd_ && bytes_ > expected_)
+    return fail(ErrorCode::io, path_ + ": became shorter while it was fetched");
   if (fd_) return {};
   constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
   const unsigned mode = executable ? 0777 : 0666;

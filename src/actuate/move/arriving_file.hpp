@@ -13,9 +13,12 @@ namespace gantry {
 
 class ArrivingFile {
  public:
-  explicit ArrivingFile(std::string path);
+  /// `resume`: from where another one stopped. What is here then stays at the end, too.
+  explicit ArrivingFile(std::string path, bool resume = false);
   ArrivingFile(ArrivingFile&&) = delete;
-  ~ArrivingFile() { forget(); }
+  ~ArrivingFile() {
+    if (!resume_) forget();
+  }
 
   /// So much is here; the next piece begins there.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
@@ -29,7 +32,10 @@ class ArrivingFile {
   void forget();
 
  private:
+  void find_part();
+
   std::string path_;
+  bool resume_;
   std::string beside_;
   UniqueFd fd_;
   Hasher hasher_;

@@ -126,6 +126,7 @@ class MoverTest : public ::testing::Test {
   std::vector<Inventory> inventories_;
   std::map<TransferId, TransferDone> done_;
   std::map<TransferId, TransferFailed> failed_;
+  std::map<TransferId, std::string> sent_after_all_;
   std::string error_;
   bool refuse_ = false;
   int connections_ = 0;
@@ -140,6 +141,8 @@ class MoverTest : public ::testing::Test {
     } else if (const auto* failed = std::get_if<TransferFailed>(&event)) {
       EXPECT_FALSE(is_over(failed->id)) << "told twice";
       failed_[failed->id] = *failed;
+    } else if (const auto* sent = std::get_if<SentAfterAll>(&event)) {
+      EXPECT_TRUE(sent_after_all_.emplace(sent->id, sent->why).second) << "told twice";
     }
   }
 

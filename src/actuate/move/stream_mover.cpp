@@ -246,13 +246,19 @@ class StreamMover final : public Mover {
     if (!m) return false;
     const TransferId id(m->id);
     const auto [transfer, put] = transfers_.find<Put>(TransferId(m->id));
+    if (transfer != nullptr && !put->staged.empty() && !std::exchange(transfer->not_staged, true)) {
+      const bool differs = m->problem == depot::FilesProblem::other_content;
+      transfers_.remark(SentAfterAll{id, differs ? "it has another content" : m->why});
+      transfers_.announce_again(id);
+      return true;
+    }
     if (transfer != nullptr && m->problem == depot::FilesProblem::other_content) {
       // What had been sent before may have been damaged, or of a file that has changed since.
       if (transfer->resumed && !std::exchange(transfer->again, true)) return begin_again(id);
       transfers_.fail(id,
                       put->path + ": changed while it was sent: what arrived is not its content");
     } else if (transfers_.contains(id)) {
-      transfers_.fail(id, m->why);
+      transfers_.fail(id, m->why, {.gone = m->problem == depot::FilesProblem::gone});
     }
     return true;
   }
@@ -297,6 +303,14 @@ class StreamMover final : public Mover {
     const auto [transfer, get] = transfers_.find<Get>(TransferId(m->id));
     if (transfer == nullptr) return true;
     if (!transfer->arriving) return false;
+    if (get->expected && m->content != get->expected->content) {
+      if (transfer->arriving->bytes() > transfer->bytes && !std::exchange(transfer->again, true))
+        return begin_again(id);  // an earlier part of it may have been of another file
+      const std::string why = get->remote + ": is not what it was";
+      transfer->arriving->forget();
+      transfers_.fail(id, why, {.gone = true});
+      return true;
+    }
     const auto finished = transfer->arriving->finish(m->content);
     if (!finished) {
       transfers_.fail(id, finished.error().message);
@@ -368,6 +382,10 @@ class StreamMover final : public Mover {
   }
 
   void announce(TransferId id, Transfer& transfer, const Put& put, std::string& out) {
+    if (!put.staged.empty() && !transfer.not_staged) {
+      encode(out, depot::Adopt{id.value(), put.content, put.bytes, put.executable, put.staged});
+      return;
+    }
     if (put.bytes > kPieceBytes) {
       encode(out, depot::Offer{id.value(), put.content, put.bytes, put.executable});
       return;
@@ -382,7 +400,10 @@ class StreamMover final : public Mover {
     pack_frame(out, at, packer_, transfer.packing);
   }
   static void announce(TransferId id, Transfer& transfer, const Get& get, std::string& out) {
-    if (!transfer.arriving) transfer.arriving = std::make_unique<ArrivingFile>(get.local);
+    if (!transfer.arriving)
+      transfer.arriving = std::make_unique<ArrivingFile>(get.local, get.resume);
+    if (get.expected && transfer.arriving->bytes() > get.expected->bytes)
+      transfer.arriving->forget();
     encode(out, depot::Fetch{id.value(), get.remote, get.offset, get.length,
                              transfer.arriving->bytes()});
   }

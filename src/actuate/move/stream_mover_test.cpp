@@ -121,6 +121,84 @@ TEST_F(StreamMoverTest, GetsFilesWholeOrInPart) {
   ASSERT_EQ(::stat((dir_ / "part").c_str(), &info), 0);
 }
 
+TEST_F(StreamMoverTest, AFileThatIsNotWhatItHasToBeDoesNotComeHome) {
+  make_remote("work/1/out", "result");
+  std::ofstream(dir_ / "here") << "mine";
+  open();
+  const auto right = mover_->get(
+      {.remote = "work/1/out", .local = dir_ / "right", .expected = {{hash_bytes("result"), 6}}});
+  const auto other = mover_->get(
+      {.remote = "work/1/out", .local = dir_ / "here", .expected = {{hash_bytes("other"), 5}}});
+  const auto none = mover_->get({.remote = "work/1/none", .local = dir_ / "here"});
+  EXPECT_EQ(await(right), "");
+  EXPECT_EQ(await(other), "work/1/out: is not what it was");
+  EXPECT_TRUE(failed_[other].gone);
+  EXPECT_NE(await(none), "");
+  EXPECT_TRUE(failed_[none].gone);
+  EXPECT_EQ(read_file(dir_ / "right").value(), "result");
+  EXPECT_EQ(read_file(dir_ / "here").value(), "mine");
+}
+
+TEST_F(StreamMoverTest, AFileThatIsThereIsNotSent) {
+  open();
+  const auto suggest = [&](const std::string& name, const std::string& content,
+                           const std::string& there) {
+    if (!there.empty()) make_remote("datasets/" + name, there);
+    Put put = make_file(name, content);
+    put.staged = site() / "datasets" / name;
+    return mover_->put(put);
+  };
+  const std::string large = large_content(900'000);
+  const auto same = suggest("same", large, large);
+  const auto small = suggest("small", "x", "x");
+  const auto empty = suggest("empty", "", "");
+  make_remote("datasets/empty", "");
+  const std::string other = large_content(900'000, 5);
+  const auto changed = suggest("changed", other, large_content(900'000, 6));
+  const auto longer = suggest("longer", "abc", "abcd");
+  const auto missing = suggest("missing", "abcde", "");
+  for (const auto id : {same, small, empty, changed, longer, missing}) EXPECT_EQ(await(id), "");
+  EXPECT_EQ(done_[same].bytes + done_[small].bytes, 0U);
+  EXPECT_EQ(done_[changed].bytes, 900'000U);
+  for (const auto& content :
+       {large, std::string("x"), other, std::string("abc"), std::string("abcde"), std::string()})
+    EXPECT_TRUE(site_depot().has(hash_bytes(content)));
+  EXPECT_FALSE(sent_after_all_.contains(same) || sent_after_all_.contains(small));
+  EXPECT_EQ(sent_after_all_[longer], "it has another content");
+  EXPECT_NE(sent_after_all_[missing].find("No such file"), std::string::npos);
+  EXPECT_EQ(sent_after_all_[changed], "it has another content");
+  // It is the person's: neither its time nor its permissions become those of the depot's files.
+  struct stat info {};
+  ASSERT_EQ(::stat((site() / "datasets/same").c_str(), &info), 0);
+  EXPECT_EQ(info.st_nlink, 1U);
+  EXPECT_NE(info.st_mode & S_IWUSR, 0U);
+}
+
+TEST_F(StreamMoverTest, AnotherGantryGoesOnWithAFileThatComesHome) {
+  const std::string content = large_content(900'000);
+  const std::string part_name = ".gantry-" + hash_bytes("big").hex();
+  const Get get{.remote = "work/1/big",
+                .local = dir_ / "big",
+                .expected = {{hash_bytes(content), content.size()}},
+                .resume = true};
+  make_remote("work/1/big", content);
+  open();
+  // What was interrupted, of the same file, of another one, and of a longer one.
+  const std::pair<std::string, std::uint64_t> parts[] = {
+      {content.substr(0, 600'000), 300'000},
+      {large_content(600'000, 7), 300'000 + 900'000},
+      {large_content(1'000'000, 7), 900'000}};
+  for (const auto& [part, sent] : parts) {
+    std::filesystem::remove(dir_ / "big");
+    std::ofstream(dir_ / part_name, std::ios::binary) << part;
+    const auto id = mover_->get(get);
+    EXPECT_EQ(await(id), "");
+    EXPECT_EQ(done_[id].bytes, sent);
+    EXPECT_EQ(read_file(dir_ / "big").value(), content);
+    EXPECT_FALSE(std::filesystem::exists(dir_ / part_name));
+  }
+}
+
 TEST_F(StreamMoverTest, SaysWhyAFileCannotBeGot) {
   make_remote("work/1/out", "x");
   make_remote("secret", "x");

@@ -61,9 +61,9 @@ void TransferTable::succeed(TransferId id, TimePoint now) {
   events_.emplace_back(TransferDone{id, transfer.bytes, took});
 }
 
-void TransferTable::fail(TransferId id, std::string why, bool lost_connection) {
+void TransferTable::fail(TransferId id, std::string why, Why more) {
   take_out(id, false);
-  events_.emplace_back(TransferFailed{id, std::move(why), lost_connection});
+  events_.emplace_back(TransferFailed{id, std::move(why), more.lost_connection, more.gone});
 }
 
 void TransferTable::fail_all(const std::string& why) {
@@ -74,7 +74,7 @@ void TransferTable::fail_asked_before(TimePoint time, const std::string& why) {
   std::vector<TransferId> late;
   for (const auto& [id, transfer] : transfers_)
     if (transfer.asked <= time) late.push_back(id);
-  for (const TransferId id : late) fail(id, why, true);
+  for (const TransferId id : late) fail(id, why, {.lost_connection = true});
 }
 
 void TransferTable::clear() {

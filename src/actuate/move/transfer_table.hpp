@@ -38,6 +38,7 @@ struct Transfer {
   bool again = false;       ///< from the beginning, since the first attempt gave another content
 
   // A file that is put.
+  bool not_staged = false;  ///< the file at the site is not it
   depot::Packing packing;
   UniqueFd fd;
   std::uint64_t offset = 0;
@@ -70,13 +71,19 @@ class TransferTable {
   void announce_all_again();
 
   void succeed(TransferId id, TimePoint now);
-  void fail(TransferId id, std::string why, bool lost_connection = false);
+  struct Why {
+    bool lost_connection = false;
+    bool gone = false;
+  };
+  void fail(TransferId id, std::string why, Why more);
+  void fail(TransferId id, std::string why) { fail(id, std::move(why), Why{}); }
   void fail_all(const std::string& why);
   /// Those that were asked for before.
   void fail_asked_before(TimePoint time, const std::string& why);
   void cancel(TransferId id) { take_out(id, false); }
   void clear();
 
+  void remark(MoverEvent event) { events_.push_back(std::move(event)); }
   /// What became of them, since the last call.
   std::vector<MoverEvent> take_events() { return std::exchange(events_, {}); }
 

@@ -1,0 +1,24 @@
+#pragma once
+/// What an attempt wrote, when its report is taken in: to its place here, or left at its site.
+
+#include "actuate/launcher.hpp"
+#include "model/event.hpp"
+#include "model/task.hpp"
+#include "store/store.hpp"
+
+namespace gantry::driver {
+
+/// Puts what has come from another site where it belongs. What cannot be put there makes the report
+/// one of a failure.
+void place_outputs(ReportReceived& received);
+/// Of a report that does not count.
+void discard_outputs(const ReportReceived& received);
+
+/// Outputs of a success replace older ones at sites; those of a failure are not kept. REQUIRES:
+/// what the attempt has kept is not in the journal. True when nothing that it has kept counts.
+bool settle_remote_files(const store::Store& store, const Task& task, AttemptEnded& ended);
+
+/// Whether all that an attempt has left at its site can go: it is not in the journal.
+bool is_unknown(const store::Store& store, const AttemptReport& report);
+
+}  // namespace gantry::driver
