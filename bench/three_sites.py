@@ -6,8 +6,8 @@
 1,200 tasks whose costs differ by up to 20 times and six shared files, each read by 200 of them, on a testbed (`gantry
 testbed`: real sshd, links of real bandwidth): 32 slots behind a fast link, 8 behind one that is 20 times slower, 16 behind
 one that is 40 times slower. Times are 1/40 of those of `gantry simulate apst-sites`, files 1/10, bandwidths 4 times. Tasks
-sleep, so that two cores are enough for 56 slots. Scenarios: (a) the files are at home only, (b) also at ucsd, (c) at utk,
-too, (d) everywhere.
+sleep, so that two cores are enough for 56 slots. Scenarios: (a) the files are at home only, (b) two large ones also at ucsd,
+(c) three also at utk, (d) all everywhere.
 
 Every run has new files of its own, so that nothing is found at a site but what the scenario puts there. Beside each stands
 what `gantry plan` predicts for the same sweep and grid file. Needs root.
@@ -18,6 +18,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -35,7 +36,8 @@ sites:
   ucsd: { hosts: 1, slots: 8, speed: 0.05, link: { bandwidth: 800 kB/s, latency: 20ms } }
   utk: { hosts: 1, slots: 16, speed: 0.03, link: { bandwidth: 400 kB/s, latency: 20ms } }
 """
-STAGED = {"a": [], "b": ["ucsd"], "c": ["ucsd", "utk"], "d": ["ucsd", "utk", "titech"]}
+STAGED = {"a": {}, "b": {"ucsd": [4, 5]}, "c": {"ucsd": [4, 5], "utk": [2, 3, 4]},
+          "d": {name: range(6) for name in ("titech", "ucsd", "utk")}}
 
 
 def gantry(directory, *words):
@@ -46,20 +48,18 @@ def gantry(directory, *words):
 
 
 def write_study(directory, seed):
-    """A sweep whose files nobody has seen before."""
+    """A sweep whose files nobody has seen before. All have the same tasks."""
     dice = random.Random(seed)
     names = [f"f{i}.bin" for i in range(len(FILE_BYTES))]
     for name, size in zip(names, FILE_BYTES):
         (directory / name).write_bytes(dice.randbytes(size))
+    dice = random.Random(1)
     rows = [(names[i % len(names)], SHORTEST * dice.randint(1, 20)) for i in range(TASKS)]
     (directory / "tasks.csv").write_text("file,seconds\n" + "".join(f"{name},{cost}\n" for name, cost in rows))
     (directory / "work.sh").write_text('test -s "$1" && exec sleep "$2"\n')
     (directory / "sweep.yaml").write_text(
         "command: sh work.sh {file} {seconds}\nparameters: { file: { csv: tasks.csv }, seconds: { csv: tasks.csv } }\n"
         "inputs: ['{file}', work.sh]\ncost: seconds\n")
-    # Read by two tasks each: such files stay at a site.
-    (directory / "stage.yaml").write_text(
-        f"command: test -s {{file}}\nparameters: {{ file: [{', '.join(names)}], twice: 1..2 }}\ninputs: ['{{file}}']\n")
 
 
 def site_texts(grid_text):
@@ -68,30 +68,29 @@ def site_texts(grid_text):
     return {part.split(":")[0]: "  " + part.rstrip() + "\n" for part in parts if part.strip()}
 
 
-def write_grids(directory, sites, staged):
-    """The grid file, and one with the sites alone to which files are sent beforehand."""
+def stage(directory, bed, sites, staged):
+    """Puts files where a site's hosts find them, and says so in the grid file."""
     text = "sites:\n"
     for name, lines in sites.items():
         text += lines
-        if name in staged:
-            text += "    staged: {" + ", ".join(f"f{i}.bin: /nowhere" for i in range(len(FILE_BYTES))) + "}\n"
-    (directory / "plan.yaml").write_text(text)
-    (directory / "grid.yaml").write_text("sites:\n" + "".join(sites.values()))
-    for name in staged:
-        (directory / f"{name}.yaml").write_text("sites:\n" + sites[name])
+        if name not in staged:
+            continue
+        (bed / f"sites/{name}/home/data").mkdir(exist_ok=True)
+        for i in staged[name]:
+            shutil.copy(directory / f"f{i}.bin", bed / f"sites/{name}/home/data")
+        text += "    staged: {" + ", ".join(f"f{i}.bin: /root/data/f{i}.bin" for i in staged[name]) + "}\n"
+    (directory / "grid.yaml").write_text(text)
 
 
 def trial(work, sites, scenario, scheduler, seed):
     with tempfile.TemporaryDirectory(dir=work) as name:
         directory = pathlib.Path(name)
-        write_study(directory, seed)
-        write_grids(directory, sites, STAGED[scenario])
-        for site in STAGED[scenario]:
-            gantry(directory, "run", "--quiet", "--state", "staging", "stage.yaml", "--fresh", "--grid", f"{site}.yaml")
+        write_study(directory, f"{scenario} {scheduler} {seed}")
+        stage(directory, work / "bed", sites, STAGED[scenario])
         said = gantry(directory, "run", "--json", "--scheduler", scheduler, "sweep.yaml", "--grid", "grid.yaml")
         seconds = json.loads(said.splitlines()[-1])["seconds"]
         plan = json.loads(gantry(directory, "plan", "--json", "--scheduler", scheduler, "--interval", "10s", "sweep.yaml",
-                                 "--grid", "plan.yaml"))
+                                 "--grid", "grid.yaml"))
         [planned] = [row for row in plan["schedulers"] if row["scheduler"] == scheduler]
         return {"scenario": scenario, "scheduler": scheduler, "seed": seed, "seconds": seconds,
                 "predicted": planned["makespan"], "bound": plan["bound"]}
@@ -99,7 +98,7 @@ def trial(work, sites, scenario, scheduler, seed):
 
 def show(rows):
     print("\n| files beforehand | scheduler | measured, s | predicted, s | error |\n|---|---|---:|---:|---:|")
-    names = {"a": "(a) none", "b": "(b) at ucsd", "c": "(c) at utk too", "d": "(d) everywhere"}
+    names = {"a": "(a) none", "b": "(b) some at ucsd", "c": "(c) some at utk too", "d": "(d) everywhere"}
     for scenario, scheduler in dict.fromkeys((row["scenario"], row["scheduler"]) for row in rows):
         those = [row for row in rows if (row["scenario"], row["scheduler"]) == (scenario, scheduler)]
         real, planned = (statistics.mean(row[key] for row in those) for key in ("seconds", "predicted"))

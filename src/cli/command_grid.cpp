@@ -132,7 +132,7 @@ void add_grid(CLI::App& app, Action& action) {
       ->type_name("TIME");
   command->add_flag("--all", options->all, "remove: also what other state directories have there");
   command->add_flag("--unfetched", options->unfetched,
-                    "remove: also outputs that are kept there and nowhere else");
+                    "remove: also outputs kept there and nowhere else");
   command->add_flag("--json", options->json, "For a program");
   command->footer(
       "check connects to all hosts at once, as runs do, and measures how fast files\n"

@@ -96,6 +96,7 @@ Result<PlannedStudy> load_plan(Context& context, const PlanOptions& options) {
   PlannedStudy plan;
   TRY_ASSIGN(plan.world, simulate::grid_world(grid));
   TRY_ASSIGN(plan.study, simulate::application_of(loaded.sweep));
+  plan.world.grid.staged = simulate::staged_files(grid, plan.study.file_paths);
   TRY(simulate::check_depots(grid, plan.study.application, plan.study.file_names));
   if (plan.study.rounded) context.note("costs are rounded to 5%, as there are many different ones");
   for (const std::string& warning : simulate::plan_warnings(grid, plan.study))

@@ -74,7 +74,7 @@ class DriverTest : public ::testing::Test {
 class FakeLauncher final : public Launcher {
  public:
   Result<> open() override {
-    events_.insert(events_.begin(), HostAppeared{{HostId(1), "fake", 2, 0}});
+    events_.insert(events_.begin(), HostAppeared{{HostId(1), "fake", 2, 0, site}});
     return {};
   }
   void start(const TaskKey& key, HostId host, const Task& task, const Fingerprint& print,
@@ -94,6 +94,11 @@ class FakeLauncher final : public Launcher {
     report.key = key;
     report.cause = FailureCause::cancelled;
     events_.emplace_back(ReportReceived{report, {}, host, ++receipts_});
+  }
+  [[nodiscard]] bool files_travel(HostId) const override { return site != kHome; }
+  void bring(FileId file, SiteId to, const std::vector<TaskFile>&) override {
+    brought.push_back(file);
+    if (!slow_link) events_.emplace_back(FileBrought{file, to});
   }
   void recall(HostId host) override {
     if (on_recall) on_recall();
@@ -117,7 +122,10 @@ class FakeLauncher final : public Launcher {
 
   std::function<void(const Task&, AttemptReport&)> outcome;
   std::function<void()> on_recall;
-  bool hold = false;  ///< tasks are taken and never end
+  bool hold = false;       ///< tasks are taken and never end
+  SiteId site = kHome;     ///< of its host
+  bool slow_link = false;  ///< nothing that it is to bring ever arrives
+  std::vector<FileId> brought;
   std::vector<TaskKey> started;
   std::vector<TaskKey> cancelled;
   std::vector<std::uint64_t> refused;

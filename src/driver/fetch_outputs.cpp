@@ -173,8 +173,9 @@ Result<Fetched> fetch_outputs(Store& store, const Grid& grid, const std::string&
     return fail(ErrorCode::usage, fmt::format("site '{}' has no hosts", site));
   TRY_ASSIGN(const std::string id, read_file(options.state_dir / "id", 100));
   remote.holder = id + "-fetch";  // a run has the name without it
-  TRY_ASSIGN(const AgentBinary binary, read_agent_binary());
-  return Fetcher(store, std::move(remote), binary, options).run(outputs);
+  SiteAgents agents;
+  TRY_ASSIGN(const AgentBinary* agent, agents.of(grid.sites[index]));
+  return Fetcher(store, std::move(remote), *agent, options).run(outputs);
 }
 
 }  // namespace gantry::driver

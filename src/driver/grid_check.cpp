@@ -142,13 +142,16 @@ Result<std::string> unused_holder() {
 Result<std::vector<SiteCheck>> check_grid(const Grid& grid, const std::vector<std::string>& names,
                                           const GridCheckOptions& options) {
   TRY_ASSIGN(const auto chosen, chosen_sites(grid, names));
-  TRY_ASSIGN(const AgentBinary binary, read_agent_binary());
   TRY_ASSIGN(const std::string holder, unused_holder());
   const OwnFolder folder;
   if (folder.path().empty()) return fail_errno("a folder for temporary files");
+  SiteAgents agents;
   std::vector<RemoteSite> sites;
+  std::vector<const AgentBinary*> to_send;
   std::uint32_t next_host = 1;
   for (const std::uint32_t index : chosen) {
+    TRY_ASSIGN(const AgentBinary* agent, agents.of(grid.sites[index]));
+    to_send.push_back(agent);
     sites.push_back(remote_site(grid.sites[index], SiteId(index), next_host));
     sites.back().holder = holder;
   }
@@ -158,7 +161,7 @@ Result<std::vector<SiteCheck>> check_grid(const Grid& grid, const std::vector<st
     const fs::path own = folder.path() / std::to_string(i);
     std::error_code ignored;  // told when it is written to
     fs::create_directory(own, ignored);
-    checks[i] = SiteChecker(sites[i], binary, options, measuring).check(own);
+    checks[i] = SiteChecker(sites[i], *to_send[i], options, measuring).check(own);
     return true;
   });
   return checks;

@@ -92,8 +92,6 @@ Result<GridLaunch> launch_grid(const Options& options, const std::filesystem::pa
   const Grid& grid = *options.grid;
   const auto state_dir = std::filesystem::absolute(options.state_dir);
   TRY_ASSIGN(const std::string holder, read_or_make_id(state_dir));
-  TRY_ASSIGN(AgentBinary binary, read_agent_binary());
-  result.binary = std::make_unique<AgentBinary>(std::move(binary));
   std::vector<OtherSite> others;
   std::uint32_t next_host = kFirstRemoteHost;
   for (std::uint32_t i = 1; i < grid.sites.size(); ++i) {
@@ -106,7 +104,8 @@ Result<GridLaunch> launch_grid(const Options& options, const std::filesystem::pa
     remote.grid_file = std::filesystem::absolute(grid.file).string();
     OtherSite other{remote.id, remote.name, {}, nullptr};
     for (const RemoteHost& host : remote.hosts) other.hosts.push_back(host.id);
-    other.launcher = make_ssh_launcher(std::move(remote), *result.binary);
+    TRY_ASSIGN(const AgentBinary* agent, result.agents.of(grid.sites[i]));
+    other.launcher = make_ssh_launcher(std::move(remote), *agent);
     others.push_back(std::move(other));
   }
   result.travels = !others.empty();

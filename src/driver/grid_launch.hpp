@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "actuate/launch/remote_site.hpp"
-#include "actuate/launch/ssh_connection.hpp"
 #include "actuate/launcher.hpp"
 #include "driver/driver.hpp"
+#include "driver/site_agents.hpp"
 #include "model/site_map.hpp"
 
 namespace gantry::driver {
@@ -16,7 +16,7 @@ namespace gantry::driver {
 RemoteSite remote_site(const GridSite& site, SiteId id, std::uint32_t& next_host);
 
 struct GridLaunch {
-  std::unique_ptr<AgentBinary> binary;  ///< that launchers send to sites
+  SiteAgents agents;  ///< that launchers send to sites
   std::unique_ptr<Launcher> launcher;
   SiteMap map;
   bool travels = false;  ///< files go to other sites

@@ -98,10 +98,11 @@ Result<depot::SiteRemoval> remove_from_site(const Grid& grid, const std::string&
     site.holder = *id;
     TRY_ASSIGN(lock, store::RunLock::acquire(options.state_dir));
   }
-  TRY_ASSIGN(const AgentBinary binary, read_agent_binary());
+  SiteAgents agents;
+  TRY_ASSIGN(const AgentBinary* agent, agents.of(described));
   std::vector<std::unique_ptr<HostCleaner>> cleaners;
   for (const RemoteHost& host : site.hosts)
-    cleaners.push_back(std::make_unique<HostCleaner>(site, host, binary, options.all));
+    cleaners.push_back(std::make_unique<HostCleaner>(site, host, *agent, options.all));
   std::vector<Result<depot::SiteLook>> looks(cleaners.size());
   in_parallel(cleaners.size(), kMostCleaners, [&](std::size_t i) {
     looks[i] = cleaners[i]->look(options.patience);

@@ -223,6 +223,7 @@ Result<> Session::on_event(LauncherEvent event) {
       Overloaded{[&](HostAppeared& e) -> Result<> {
                    host_names_[e.host.id] = e.host.name;
                    run_.engine.apply(HostUp{e.host});
+                   expect_staged(e.host.site);
                    return {};
                  },
                  [&](HostVanished& e) -> Result<> {
@@ -276,6 +277,18 @@ Result<> Session::on_event(LauncherEvent event) {
                    return {};
                  }},
       event);
+}
+
+/// Plans count on them at once. The site looks meanwhile whether they are what they should be; what
+/// is not is sent.
+void Session::expect_staged(SiteId site) {
+  if (!options_.grid || !expected_.insert(site).second) return;
+  const GridSite& described = options_.grid->sites[site.value()];
+  for (std::uint32_t i = 0; i < shared_.size(); ++i) {
+    if (!is_staged(described, shared_.path(FileId(i)))) continue;
+    run_.engine.apply(FileArrived{FileId(i), site, now_});
+    bring({FileId(i), kHome, site});
+  }
 }
 
 Result<> Session::on_report(ReportReceived received) {

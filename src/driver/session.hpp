@@ -53,6 +53,7 @@ class Session {
   void bring(const MoveFile& move);
   Result<bool> poll_launcher();
   Result<> on_event(LauncherEvent event);
+  void expect_staged(SiteId site);
   Result<> on_report(ReportReceived received);
   [[nodiscard]] std::string site_name(SiteId site) const;
   /// Its end was taken in and is not in the journal yet.
@@ -105,6 +106,7 @@ class Session {
   std::map<HostId, std::string> host_names_;
   std::map<HostId, std::uint32_t> ended_on_;  ///< attempts
   LiveBoard board_;
+  std::set<SiteId> expected_;                   ///< whose staged files the engine knows of
   std::set<std::pair<FileId, SiteId>> unsent_;  ///< of which a person was told
   UndrivenRuns& others_;
   bool opening_ = false;

@@ -26,10 +26,10 @@ class SessionTest : public DriverTest {
     auto opened =
         take_over(launcher, store, others, study, ours ? ours->id : RunId{}, observer_, clock_);
     EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
-    auto prepared = prepare_run(store, study, {}, options_, contents, clock_.now());
+    const auto shared = launcher.site == kHome ? SharedInputs() : SharedInputs(study);
+    auto prepared = prepare_run(store, study, {}, options_, contents, clock_.now(), {}, shared);
     EXPECT_TRUE(prepared) << (prepared ? "" : prepared.error().message);
-    const SharedInputs none;
-    Session session(study, options_, observer_, store, contents, launcher, none, others, clock_,
+    Session session(study, options_, observer_, store, contents, launcher, shared, others, clock_,
                     std::move(*prepared));
     auto summary = session.run(std::move(*opened));
     EXPECT_TRUE(summary) << (summary ? "" : summary.error().message);
@@ -47,6 +47,25 @@ TEST_F(SessionTest, RunsEveryTaskAndAcknowledgesWhatIsJournalled) {
   EXPECT_EQ(summary.executed, 3U);
   EXPECT_EQ(launcher.acknowledged, 3U);
   EXPECT_THAT(rows(summary.run), SizeIs(3));
+}
+
+TEST_F(SessionTest, NoTaskWaitsForWhatItsSiteHasAlready) {
+  write("f", "content");
+  const auto study = sweep({"cat", "{1}", "{2}", ":::", "f", ":::", "x", "y"});
+  FakeLauncher launcher;
+  launcher.site = SiteId(1);
+  options_.grid.emplace();
+  options_.grid->sites = {{.name = "home"}, {.name = "lab"}};
+  EXPECT_EQ(drive_with(launcher, study).counts.done, 2U);
+  EXPECT_THAT(launcher.brought, ElementsAre(FileId(0)));
+
+  options_.fresh = true;
+  options_.grid->sites[1].staged = {{(dir_ / "f").string(), "/data/f"}};
+  FakeLauncher knowing;
+  knowing.site = SiteId(1);
+  knowing.slow_link = true;
+  EXPECT_EQ(drive_with(knowing, study).counts.done, 2U);
+  EXPECT_THAT(knowing.brought, ElementsAre(FileId(0))) << "it looks, and keeps it there";
 }
 
 TEST_F(SessionTest, ASecondCallRunsOnlyWhatHasNotSucceeded) {

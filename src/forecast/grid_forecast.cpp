@@ -9,6 +9,8 @@ namespace gantry::forecast {
 namespace {
 /// What an observation weighs less with each later one.
 constexpr double kFade = 0.6;
+/// Of smaller files the most time is latency, and that somebody had to connect first.
+constexpr double kLeastBytes = 256 << 10;
 }  // namespace
 
 void GridForecast::Ratio::observe(double more_seconds, double more_amount) {
@@ -25,7 +27,7 @@ void GridForecast::moved(SiteId site, double bytes, TimePoint sent, TimePoint ar
   Link& link = links_[site];
   const TimePoint alone = std::max(sent, link.last_arrival);
   link.last_arrival = std::max(arrived, link.last_arrival);
-  if (!(bytes > 0) || arrived <= alone) return;
+  if (!(bytes >= kLeastBytes) || arrived <= alone) return;
   link.ratio.observe(seconds(arrived - alone), bytes);
 }
 

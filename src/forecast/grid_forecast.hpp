@@ -15,7 +15,7 @@ class GridForecast {
   /// A task of this relative cost took so long on the host. What took no time says nothing.
   void ran(HostId host, double cost, Duration took);
   /// So many bytes, sent from home to the site. A link that carries one after the other had only
-  /// what was sent first until that arrived.
+  /// what was sent first until that arrived. Small files say nothing.
   void moved(SiteId site, double bytes, TimePoint sent, TimePoint arrived);
 
   /// Seconds for a cost of 1; nothing before the first observation.

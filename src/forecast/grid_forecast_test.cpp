@@ -41,16 +41,24 @@ TEST(GridForecast, WhatTookNoTimeOrHasNoCostDoesNoHarm) {
   EXPECT_DOUBLE_EQ(*forecast.pace(HostId(1)), 3);
   forecast.moved(SiteId(1), 0, at(0), at(1));
   forecast.moved(SiteId(1), std::numeric_limits<double>::quiet_NaN(), at(1), at(2));
-  forecast.moved(SiteId(1), 100, at(5), at(4));
+  forecast.moved(SiteId(1), 1e6, at(5), at(4));
   EXPECT_EQ(forecast.bandwidth(SiteId(1)), std::nullopt);
 }
 
 TEST(GridForecast, FilesThatWereSentTogetherTookTheirTurns) {
   GridForecast forecast;
-  forecast.moved(SiteId(1), 100, at(0), at(10));
-  forecast.moved(SiteId(1), 100, at(0), at(20));
-  forecast.moved(SiteId(1), 100, at(0), at(30));
-  EXPECT_DOUBLE_EQ(*forecast.bandwidth(SiteId(1)), 10);
+  forecast.moved(SiteId(1), 1e6, at(0), at(10));
+  forecast.moved(SiteId(1), 1e6, at(0), at(20));
+  forecast.moved(SiteId(1), 1e6, at(0), at(30));
+  EXPECT_DOUBLE_EQ(*forecast.bandwidth(SiteId(1)), 1e5);
+}
+
+TEST(GridForecast, ASmallFileSaysNothingOfItsLink) {
+  GridForecast forecast;
+  forecast.moved(SiteId(1), 32, at(0), at(2));  // most of it until somebody had connected
+  EXPECT_EQ(forecast.bandwidth(SiteId(1)), std::nullopt);
+  forecast.moved(SiteId(1), 1e6, at(0), at(4));  // but it was before this one
+  EXPECT_DOUBLE_EQ(*forecast.bandwidth(SiteId(1)), 5e5);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 /// shared storage each, and the links between them. Home, the site where the person's files are, is
 /// always the first.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -72,10 +73,18 @@ struct GridSite {
   std::string user{};        ///< for ssh; empty: as ssh knows it
   std::string ssh_config{};  ///< another file than ~/.ssh/config
   std::string scratch{};     ///< folder for Gantry's files there
+  std::string agent{};       ///< the agent's program for its machines; empty: the one for this one
   GridBatch batch{};         ///< when lends_by_jobs(access)
   /// Files and folders here, and those there that are said to be the same. Absolute.
   std::vector<std::pair<std::string, std::string>> staged{};
 };
+
+/// The site is said to have this file (an absolute path), or the folder that it is in.
+[[nodiscard]] inline bool is_staged(const GridSite& site, std::string_view path) {
+  return std::ranges::any_of(site.staged, [&](const auto& known) {
+    return path == known.first || path.starts_with(known.first + "/");
+  });
+}
 
 enum class LinkSharing : std::uint8_t {
   fifo,  ///< one transfer a stream at a time, in order

@@ -1,10 +1,23 @@
 #include "schedule/learned_estimates.hpp"
 
+#include <memory>
 #include <utility>
 
 #include "forecast/grid_forecast.hpp"
 
 namespace gantry::schedule {
+
+GridPriors priors_of(const SiteMap& map) {
+  GridPriors priors;
+  for (const Way& way : map.ways) {
+    if (way.one != kHome) continue;
+    const std::size_t site = way.other.value();
+    if (site >= priors.links.size())
+      priors.links.resize(site + 1, {.latency = 0, .bandwidth = kNever});
+    priors.links[site] = {way.latency, way.bandwidth};
+  }
+  return priors;
+}
 
 double LearnedEstimates::prior_speed(const Host& host) const {
   const std::size_t place = host.id.value() - 1;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "model/site_map.hpp"
 #include "schedule/estimate_source.hpp"
 #include "schedule/steady_estimates.hpp"
 
@@ -13,6 +14,9 @@ struct GridPriors {
   std::vector<double> speeds{};                ///< by host, from host 1 on; others: as declared
   std::vector<SteadyEstimates::Link> links{};  ///< by site; others take no time
 };
+
+/// What is declared of the links between home and sites.
+[[nodiscard]] GridPriors priors_of(const SiteMap& map);
 
 class LearnedEstimates final : public EstimateSource {
  public:

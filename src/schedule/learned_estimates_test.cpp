@@ -34,6 +34,17 @@ TEST(LearnedEstimates, BeforeAnythingWasSeenTheyAreWhatIsBelieved) {
   EXPECT_DOUBLE_EQ(estimates->moved(1, 0, 100, true), 5.5);
 }
 
+TEST(LearnedEstimates, WhatIsDeclaredOfLinksToHomeIsBelieved) {
+  SiteMap map;
+  map.ways = {{kHome, SiteId(2), 4e5, 0.02}, {SiteId(1), SiteId(2), 1e9}};
+  const GridPriors priors = priors_of(map);
+  ASSERT_EQ(priors.links.size(), 3U);
+  EXPECT_EQ(priors.links[1].bandwidth, kNever);
+  EXPECT_EQ(priors.links[2].bandwidth, 4e5);
+  EXPECT_EQ(priors.links[2].latency, 0.02);
+  EXPECT_TRUE(priors.speeds.empty());
+}
+
 TEST(LearnedEstimates, WhatIsNotBelievedIsDeclaredOrTakesNoTime) {
   Learner learner;
   learner.priors = {};
@@ -54,7 +65,7 @@ TEST(LearnedEstimates, AHostIsAsFastAsItWasSeenAndTheOthersAreCorrectedAlike) {
 
 TEST(LearnedEstimates, ALinkIsAsFastAsItWasSeenAndTheOthersAsBelieved) {
   Learner learner;
-  learner.seen.moved(kSeenSite, 100, TimePoint{}, TimePoint{} + from_seconds(50));
+  learner.seen.moved(kSeenSite, 1e6, TimePoint{}, TimePoint{} + from_seconds(5e5));
   const auto estimates = learner.estimates();
   EXPECT_DOUBLE_EQ(estimates->moved(0, 0, 100, false), 50);
   EXPECT_DOUBLE_EQ(estimates->moved(1, 0, 100, false), 5.5);

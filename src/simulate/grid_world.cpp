@@ -192,6 +192,16 @@ Result<GridWorld> grid_world(const Grid& grid) {
   return world;
 }
 
+std::vector<std::pair<FileId, SiteId>> staged_files(const Grid& grid,
+                                                    const std::vector<std::string>& file_paths) {
+  std::vector<std::pair<FileId, SiteId>> staged;
+  for (std::uint32_t file = 0; file < file_paths.size(); ++file) {
+    for (std::uint32_t site = 0; site < grid.sites.size(); ++site)
+      if (is_staged(grid.sites[site], file_paths[file])) staged.emplace_back(file, site);
+  }
+  return staged;
+}
+
 Result<> check_depots(const Grid& grid, const Application& application,
                       const std::vector<std::string>& file_names) {
   const GridSite* roomiest = nullptr;

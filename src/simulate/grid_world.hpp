@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -27,6 +28,11 @@ struct GridWorld {
 /// narrowest link on its way there, and as slow as all of them, and that it has for itself.
 /// REQUIRES: links make a way from home to every site, as load_grid() checks.
 Result<GridWorld> grid_world(const Grid& grid);
+
+/// Of shared files with these absolute paths, those that sites are said to have already, themselves
+/// or in a folder.
+std::vector<std::pair<FileId, SiteId>> staged_files(const Grid& grid,
+                                                    const std::vector<std::string>& file_paths);
 
 /// Fails when the shared files of a task fit into no depot of a site with hosts.
 Result<> check_depots(const Grid& grid, const Application& application,

@@ -142,4 +142,18 @@ TEST(GridWorld, ATaskWhoseFilesFitNowhereIsAnError) {
 }
 
 }  // namespace
+TEST(GridWorld, KnowsWhichFilesSitesHaveAlready) {
+  Grid grid;
+  grid.sites = {{.name = "home"}, {.name = "lab"}, {.name = "far"}};
+  grid.sites[1].staged = {{"/study/data", "/there"}};
+  grid.sites[2].staged = {{"/study/mesh", "/mesh"}, {"/study/data/b", "/b"}};
+  const auto staged =
+      staged_files(grid, {"/study/data/a", "/study/data/b", "/study/mesh", "/study/meshes"});
+  using Pair = std::pair<FileId, SiteId>;
+  EXPECT_EQ(staged, (std::vector<Pair>{{FileId(0), SiteId(1)},
+                                       {FileId(1), SiteId(1)},
+                                       {FileId(1), SiteId(2)},
+                                       {FileId(2), SiteId(2)}}));
+}
+
 }  // namespace gantry::simulate

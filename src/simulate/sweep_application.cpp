@@ -100,6 +100,7 @@ Result<SweepApplication> application_of(const Sweep& sweep) {
     if (input.readers < 2) continue;
     input.file = FileId(static_cast<std::uint32_t>(result.file_names.size()));
     result.file_names.push_back(std::filesystem::path(input.path).filename().string());
+    result.file_paths.push_back(std::filesystem::absolute(input.path).lexically_normal().string());
     result.application.file_bytes.push_back(input.bytes);
   }
   result.application.tasks.resize(sweep.size());

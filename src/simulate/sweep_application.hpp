@@ -27,6 +27,7 @@ struct SweepApplication {
 
   Application application;
   std::vector<std::string> file_names;  ///< of the shared files
+  std::vector<std::string> file_paths;  ///< the same, absolute
   std::vector<Needs> needs;             ///< the different ones, by their first task
   bool rounded = false;                 ///< costs are right to 2.5% only
 };

@@ -35,7 +35,7 @@ Result<> read_ssh_keys(const NodeReader& reader, const YamlNode& node,
                        const std::filesystem::path& base_dir, GridSite& site) {
   for (const auto& [key, value] :
        {std::pair("user", &site.user), std::pair("ssh_config", &site.ssh_config),
-        std::pair("scratch", &site.scratch)}) {
+        std::pair("scratch", &site.scratch), std::pair("agent", &site.agent)}) {
     const YamlNode* given = NodeReader::find(node, key);
     if (given == nullptr) continue;
     if (site.access == SiteAccess::none)
@@ -45,6 +45,7 @@ Result<> read_ssh_keys(const NodeReader& reader, const YamlNode& node,
   }
   if (!site.ssh_config.empty() && !site.ssh_config.starts_with('~'))
     site.ssh_config = (base_dir / site.ssh_config).string();
+  if (!site.agent.empty()) site.agent = (base_dir / site.agent).string();
   if (!site.scratch.empty() && !site.scratch.starts_with('/') && !site.scratch.starts_with("~/"))
     return reader.error(NodeReader::find(node, "scratch")->mark(),
                         "a scratch folder begins with / or ~/");

@@ -27,11 +27,11 @@ constexpr double kMostSpeed = 1e6;
 
 constexpr std::array<std::string_view, 2> kGridKeys{"sites", "links"};
 constexpr std::uint64_t kMaxPilots = 1000;
-constexpr std::array<std::string_view, 26> kSiteKeys{
+constexpr std::array<std::string_view, 27> kSiteKeys{
     "hosts",     "slots", "speed",   "memory",     "availability", "queue_wait", "lent_for",
     "depot",     "link",  "via",     "user",       "ssh_config",   "scratch",    "login",
     "partition", "queue", "account", "walltime",   "pilots",       "idle",       "mode",
-    "nodes",     "jobs",  "rate",    "directives", "staged"};
+    "nodes",     "jobs",  "rate",    "directives", "staged",       "agent"};
 /// Of links that nobody described: an ordinary network, until files have gone over it.
 constexpr double kAssumedBandwidth = 12.5e6;
 constexpr std::array<std::string_view, 8> kHostKeys{

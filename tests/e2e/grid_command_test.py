@@ -1,4 +1,5 @@
 """gantry grid: what a grid file names, and whether it can be used."""
+import shutil
 import socket
 import unittest
 
@@ -118,6 +119,14 @@ class TroubleTest(GridTestCase):
                                   "exec sh -c \"$SSH_ORIGINAL_COMMAND\""])
         self.write_site(host)
         self.expect("problem", "far", "pdp11", "")
+        # Somebody has built one for it.
+        shutil.copy(gantry_test.GANTRY.parent / "gantry-agent", self.dir / "agent-for-pdp11")
+        self.write_site(host, agent="agent-for-pdp11")
+        self.assertEqual(self.check().code, 0)
+        self.write_site(host, agent="nowhere")
+        missing = self.check()
+        self.assertEqual(missing.code, 2, missing)
+        self.assertIn("site 'lab': its agent:", " ".join(missing.stderr.split()))
 
     def test_hosts_that_share_nothing(self):
         # Two machines with a folder of the same name: here, a place that depends on who is asked.

@@ -6,7 +6,7 @@ import unittest
 
 import gantry_test
 from on_a_terminal_test import Screen
-from ssh_sites_test import SshTestCase
+from ssh_sites_test import StudyTestCase
 
 
 class Watched:
@@ -153,7 +153,7 @@ class HereTest(Watched, gantry_test.TestCase):
         self.assertIn("goes on no more", screen.text[screen.text.rfind("\x1b[?1049l"):])
 
 
-class FarTest(Watched, SshTestCase):
+class FarTest(Watched, StudyTestCase):
     def test_sites_their_files_and_a_host_that_is_lost(self):
         host = self.far()
         self.write_grid(host, home="{ hosts: 1, slots: 1 }", slots=2)

@@ -20,7 +20,7 @@ struct SshTarget {
 struct AgentImage {
   std::string name;  ///< tells one build from another
   std::uint64_t bytes = 0;
-  std::string machine;  ///< that it is for, as `uname -m` says
+  std::string machine;  ///< that it is for, as `uname -m` says; empty: whichever there is
 };
 
 /// 'it''s' as a POSIX shell takes it for one word.

@@ -72,12 +72,18 @@ Result<std::string> make_token() {
 
 Result<AgentBinary> read_agent_binary() {
   TRY_ASSIGN(const auto path, find_agent());
-  AgentBinary binary;
-  TRY_ASSIGN(binary.content, read_file(path));
+  TRY_ASSIGN(AgentBinary binary, read_agent_binary(path.string()));
   utsname machine{};
   if (::uname(&machine) != 0) return fail_errno("uname");
-  binary.image = {"gantry-agent-" + hash_bytes(binary.content).hex(), binary.content.size(),
-                  machine.machine};
+  binary.image.machine = machine.machine;
+  return binary;
+}
+
+Result<AgentBinary> read_agent_binary(const std::string& path) {
+  AgentBinary binary;
+  TRY_ASSIGN(binary.content, read_file(path));
+  binary.image.name = "gantry-agent-" + hash_bytes(binary.content).hex();
+  binary.image.bytes = binary.content.size();
   return binary;
 }
 
@@ -163,9 +169,11 @@ SshConnection::State SshConnection::on_line(std::string_view line) {
   }
   if (rest.starts_with(kSend)) {
     const std::string machine(rest.substr(kSend.size()));
-    if (machine != binary_.image.machine)
-      return fail_with(fmt::format("it is a {} machine, and this Gantry has an agent for {} only",
-                                   machine, binary_.image.machine));
+    if (!binary_.image.machine.empty() && machine != binary_.image.machine)
+      return fail_with(
+          fmt::format("it is a {} machine, and this Gantry has an agent for {} only; "
+                      "build gantry-agent there, and name it as the site's agent:",
+                      machine, binary_.image.machine));
     sending_ = true;
     return State::connecting;
   }

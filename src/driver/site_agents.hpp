@@ -1,0 +1,23 @@
+#pragma once
+/// The programs that go to sites: the agent that belongs to this gantry, or the one that a site's
+/// `agent:` names, for machines of another architecture. Each is read once. Outlives whoever
+/// connects with them.
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "actuate/launch/ssh_connection.hpp"
+#include "model/grid.hpp"
+
+namespace gantry::driver {
+
+class SiteAgents {
+ public:
+  Result<const AgentBinary*> of(const GridSite& site);
+
+ private:
+  std::map<std::string, std::unique_ptr<const AgentBinary>> binaries_;  ///< by path; "": ours
+};
+
+}  // namespace gantry::driver
