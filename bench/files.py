@@ -11,7 +11,6 @@ Logging in is part of every time, as each is a command of its own: a run of Gant
 """
 import argparse
 import json
-import os
 import pathlib
 import random
 import statistics
@@ -20,8 +19,9 @@ import sys
 import tempfile
 import time
 
+from measure import GANTRY, gantry
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-GANTRY = os.environ.get("GANTRY_BIN", str(ROOT / "build/release/bin/gantry"))
 MOVE = ROOT / "build/bench/bin/move_bench"
 TESTBED = "name: filesbench\nsites: { far: { hosts: 1, link: { bandwidth: 8 MB/s, latency: 5ms } } }\n"
 FEWER = 20  # of the small files, for scp
@@ -77,11 +77,11 @@ def main():
     with tempfile.TemporaryDirectory(prefix="gantry-files-") as name:
         work = pathlib.Path(name)
         (work / "testbed.yaml").write_text(TESTBED)
-        subprocess.run([GANTRY, "testbed", "up", "testbed.yaml", "--dir", "bed"], cwd=work, check=True)
+        gantry(work, "testbed", "up", "testbed.yaml", "--dir", "bed")
         try:
             rows = measure(work, args.rounds, args.small)
         finally:
-            subprocess.run([GANTRY, "testbed", "down", "--dir", "bed"], cwd=work, check=True)
+            gantry(work, "testbed", "down", "--dir", "bed")
     print("\n| what | tool | seconds | gantry takes |\n|---|---|---:|---:|")
     for (case, tool), times in rows.items():
         middle, ours = statistics.median(times), statistics.median(rows[case, "gantry"])

@@ -8,23 +8,13 @@ Tasks do nothing. A launcher that waited for an answer before each start would s
 import argparse
 import datetime
 import json
-import os
 import pathlib
 import statistics
-import subprocess
-import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-GANTRY = os.environ.get("GANTRY_BIN", str(ROOT / "build/release/bin/gantry"))
+from measure import gantry
+
 SLOTS = (1, 2, 4, 8, 16, 32)
-
-
-def gantry(work, *words):
-    done = subprocess.run([GANTRY, *map(str, words)], cwd=work, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"gantry {' '.join(map(str, words))}: exit code {done.returncode}\n{done.stderr[-2000:]}")
-    return done.stdout
 
 
 def starts_a_second(work, name):

@@ -1,11 +1,21 @@
 """Measuring helpers: run a command and learn its wall time, CPU and memory; how fast spawning is right now."""
 import os
 import subprocess
+import sys
 import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+GANTRY = os.environ.get("GANTRY_BIN", os.path.join(os.path.dirname(HERE), "build/release/bin/gantry"))
 HZ = os.sysconf("SC_CLK_TCK")
+
+
+def gantry(directory, *words):
+    """What it prints. Ends the program when it fails."""
+    done = subprocess.run([GANTRY, *map(str, words)], cwd=directory, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"gantry {' '.join(map(str, words))}: exit code {done.returncode}\n{done.stderr[-2000:]}")
+    return done.stdout
 
 
 def build_floor(directory):

@@ -14,18 +14,15 @@ what `gantry plan` predicts for the same sweep and grid file. Needs root.
 """
 import argparse
 import json
-import os
 import pathlib
 import random
 import re
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-GANTRY = os.environ.get("GANTRY_BIN", str(ROOT / "build/release/bin/gantry"))
+from measure import gantry
+
 TASKS = 1200
 SHORTEST = 0.25  # seconds; the longest is 20 times that
 FILE_BYTES = [100_000, 100_000, 2_000_000, 2_000_000, 10_000_000, 10_000_000]
@@ -38,13 +35,6 @@ sites:
 """
 STAGED = {"a": {}, "b": {"ucsd": [4, 5]}, "c": {"ucsd": [4, 5], "utk": [2, 3, 4]},
           "d": {name: range(6) for name in ("titech", "ucsd", "utk")}}
-
-
-def gantry(directory, *words):
-    done = subprocess.run([GANTRY, *map(str, words)], cwd=directory, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"gantry {' '.join(map(str, words))}: exit code {done.returncode}\n{done.stderr[-2000:]}")
-    return done.stdout
 
 
 def write_study(directory, seed):

@@ -51,11 +51,12 @@ TEST_F(SessionTest, RunsEveryTaskAndAcknowledgesWhatIsJournalled) {
 
 TEST_F(SessionTest, NoTaskWaitsForWhatItsSiteHasAlready) {
   write("f", "content");
-  const auto study = sweep({"cat", "{1}", "{2}", ":::", "f", ":::", "x", "y"});
+  write("sweep.yaml", "command: cat f {x}\nparameters: {x: [1, 2]}\ninputs: [f]\n");
+  const Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
   FakeLauncher launcher;
   launcher.site = SiteId(1);
   options_.grid.emplace();
-  options_.grid->sites = {{.name = "home"}, {.name = "lab"}};
+  options_.grid->sites.resize(2);
   EXPECT_EQ(drive_with(launcher, study).counts.done, 2U);
   EXPECT_THAT(launcher.brought, ElementsAre(FileId(0)));
 

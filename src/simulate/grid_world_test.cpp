@@ -144,7 +144,7 @@ TEST(GridWorld, ATaskWhoseFilesFitNowhereIsAnError) {
 }  // namespace
 TEST(GridWorld, KnowsWhichFilesSitesHaveAlready) {
   Grid grid;
-  grid.sites = {{.name = "home"}, {.name = "lab"}, {.name = "far"}};
+  grid.sites.resize(3);
   grid.sites[1].staged = {{"/study/data", "/there"}};
   grid.sites[2].staged = {{"/study/mesh", "/mesh"}, {"/study/data/b", "/b"}};
   const auto staged =
