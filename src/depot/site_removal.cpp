@@ -167,8 +167,8 @@ Result<> serve_removal(int in, int out, const fs::path& scratch, std::string_vie
   for (const auto& agent : look.alive) said += "alive " + agent + "\n";
   for (const auto& name : look.keeping) said += "keeping " + name + "\n";
   if (!look.strange.empty()) said += "strange " + look.strange + "\n";
+  if (!look.strange.empty()) take_program_back(folder.get());  // who asked goes when it is told
   TRY(write_all(out, said + "looked\n"));
-  if (!look.strange.empty()) take_program_back(folder.get());
   char word = 0;
   while (::read(in, &word, 1) < 0 && errno == EINTR) {
   }

@@ -1,5 +1,4 @@
 """What breaks on a cluster: jobs are cancelled, nodes die, the batch system itself goes. All results arrive, each once."""
-import time
 import unittest
 
 import gantry_test
@@ -48,9 +47,22 @@ class ClusterTest(gantry_test.TestCase):
         return err.decode()
 
     def squeue(self, grid, *options) -> list:
-        result = grid.ssh("c1", "squeue", "--noheader", "--format=%i", *options)
-        self.assertEqual(result.code, 0, result)
-        return result.stdout.split()
+        """A controller that is busy is asked again."""
+        answers = []
+
+        def answered():
+            answers.append(grid.ssh("c1", "squeue", "--noheader", "--format=%i", *options))
+            return answers[-1].code == 0
+
+        self.wait_until(answered, "squeue to answer", timeout=PATIENCE)
+        return answers[-1].stdout.split()
+
+    def let_it_be_written_down(self, grid, job):
+        """The controller writes down what it knows some seconds after a change, and else forgets it when it dies."""
+        [file] = grid.dir.rglob("job_state")
+        before = file.stat().st_mtime_ns
+        self.assertEqual(grid.ssh("c1", "scontrol", "update", f"JobId={job}", "Comment=known").code, 0)
+        self.wait_until(lambda: file.exists() and file.stat().st_mtime_ns != before, "the jobs to be written down", timeout=PATIENCE)
 
     def test_a_pilot_is_cancelled(self):
         with testbed.up(self, SITES) as grid:
@@ -73,13 +85,12 @@ class ClusterTest(gantry_test.TestCase):
             run = self.begin(grid)
             self.wait_until(lambda: len(self.squeue(grid, "--states=RUNNING")) == 2, "both jobs", timeout=PATIENCE)
             jobs = self.squeue(grid)
-            time.sleep(1)  # the controller writes down what it has begun, but not at once
+            self.let_it_be_written_down(grid, jobs[0])
             grid.kill_slurmctld()
             before = len(self.marks(grid))
             self.wait_until(lambda: len(self.marks(grid)) >= min(TASKS, before + 6), "tasks to go on", timeout=PATIENCE)
             again = grid.ssh("c1", "slurmctld")
             self.assertEqual(again.code, 0, again)
-            # A job that it had not written down it has forgotten: that one may be submitted again, and its tasks run again.
             self.finish(grid, run, most_twice=2)
             self.assertLessEqual(len(self.squeue(grid, "--states=all")), len(jobs))
 
