@@ -124,7 +124,7 @@ _gantry() {
     "") mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word") ;;
     grid)
       case $previous in
-        grid) mapfile -t COMPREPLY < <(compgen -W "check list remove" -- "$word") ;;
+        grid) mapfile -t COMPREPLY < <(compgen -W "check list add drain remove" -- "$word") ;;
         check | list | remove) compopt -o default 2>/dev/null ;;
         *) mapfile -t COMPREPLY < <(compgen -W "$(_gantry_sites)" -- "$word") ;;
       esac

@@ -1,10 +1,7 @@
 // gantry cancel: ends tasks of a run, whoever drives it.
-#include <fmt/format.h>
-
-#include <chrono>
 #include <memory>
-#include <thread>
 
+#include "cli/ask_driver.hpp"
 #include "cli/commands.hpp"
 #include "cli/error_report.hpp"
 #include "cli/study.hpp"
@@ -14,44 +11,6 @@
 
 namespace gantry::cli {
 namespace {
-
-using namespace std::chrono_literals;
-
-/// A driver looks for requests ten times a second; one that does not in this time is stuck or
-/// stopped.
-constexpr auto kPatience = 10s;
-constexpr auto kLook = 50ms;
-
-enum class Answer {
-  taken,    ///< journalled by the gantry that is at work here
-  nothing,  ///< it has found nothing to cancel
-  gone,     ///< that gantry has ended without it; the request is withdrawn
-  silent,   ///< it waits, and so does the request
-};
-
-/// Whichever run that gantry (process `holder`) drives: its agent has the tasks of all runs.
-Result<Answer> answer_of(const Context& context, StoredRun& run, const store::Request& request,
-                         int holder) {
-  store::Store& store = run.store;
-  TRY_ASSIGN(const auto before, store.cancels_asked(request.run));
-  TRY_ASSIGN(const auto id, store.post(request));
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  bool driven = true;
-  while (driven) {
-    // Asked first: what it took, it took before it ended.
-    const auto now = store::RunLock::holder(context.state_dir);
-    driven = now && (*now == holder || holder == 0);  // 0: it had not said who it is
-    TRY_ASSIGN(const bool waits, store.is_waiting(id));
-    if (!waits) break;
-    if (driven && std::chrono::steady_clock::now() > deadline) return Answer::silent;
-    if (driven) std::this_thread::sleep_for(kLook);
-  }
-  TRY_ASSIGN(const bool withdrawn, store.withdraw(id));
-  if (withdrawn) return Answer::gone;
-  TRY_ASSIGN(const auto after, store.cancels_asked(request.run));
-  if (after > before) return Answer::taken;
-  return driven ? Answer::nothing : Answer::gone;  // or a later session has dropped it
-}
 
 Result<bool> is_all_done(const StoredRun& run, const TaskFilter& chosen) {
   TaskFilter others = chosen;
@@ -65,6 +24,12 @@ Result<bool> is_all_done(const StoredRun& run, const TaskFilter& chosen) {
 int nothing_to_cancel(Context& context) {
   context.note("nothing to cancel: these tasks have ended");
   return kExitOk;
+}
+
+/// 0: by whomever it is.
+bool is_held_by(const Context& context, int pid) {
+  const auto now = store::RunLock::holder(context.state_dir);
+  return now && (*now == pid || pid == 0);
 }
 
 Result<int> cancel_without_driver(Context& context, const store::Request& request) {
@@ -88,16 +53,16 @@ Result<int> cancel(Context& context, const TaskOptions& options) {
     if (const auto pid = store::RunLock::holder(context.state_dir)) {
       TRY_ASSIGN(const bool done, is_all_done(run, filter));
       if (done) return nothing_to_cancel(context);
-      TRY_ASSIGN(const Answer answer, answer_of(context, run, request, *pid));
-      if (answer == Answer::nothing) return nothing_to_cancel(context);
-      if (answer == Answer::silent)
-        return fail(ErrorCode::peer,
-                    fmt::format("gantry (process {}) has not taken the request", *pid),
-                    "is it stopped? It takes the request when it goes on");
-      if (answer == Answer::taken) {
+      // Whichever run that gantry drives: its agent has the tasks of all runs.
+      TRY_ASSIGN(const auto before, run.store.cancels_asked(request.run));
+      TRY_ASSIGN(const Answer answer, ask_driver(context, run.store, request, *pid));
+      if (answer == Answer::silent) return fail_silent(*pid);
+      TRY_ASSIGN(const auto after, run.store.cancels_asked(request.run));
+      if (after > before) {
         context.note("cancelled; tasks that run are being ended");
         return kExitOk;
       }
+      if (answer == Answer::taken && is_held_by(context, *pid)) return nothing_to_cancel(context);
     }
   }
   return cancel_without_driver(context, request);

@@ -10,6 +10,7 @@
 #include "cli/error_report.hpp"
 #include "cli/grid_report.hpp"
 #include "cli/json_line.hpp"
+#include "cli/live_grid.hpp"
 #include "cli/top_screen.hpp"
 #include "driver/grid_check.hpp"
 #include "driver/grid_remove.hpp"
@@ -84,6 +85,11 @@ Result<int> grid_remove(Context& context, const GridCommandOptions& options) {
   how.state_dir = context.state_dir;
   how.all = options.all;
   how.unfetched = options.unfetched;
+  if (const auto live = driver::read_live(context.state_dir)) {
+    how.beside_run = true;
+    if (find_site(*live, options.sites.front()) != nullptr)
+      TRY(drain_sites(context, *live, options.sites));
+  }
   TRY_ASSIGN(const depot::SiteRemoval removal,
              driver::remove_from_site(grid, options.sites.front(), how));
   if (options.json) {
@@ -101,6 +107,46 @@ Result<int> grid_remove(Context& context, const GridCommandOptions& options) {
   return kExitOk;
 }
 
+Result<int> grid_add(Context& context, const GridCommandOptions& options) {
+  TRY_ASSIGN(const Grid grid, spec::load_grid(options.file));
+  TRY_ASSIGN(const auto sites, add_sites(context, grid, options.sites));
+  for (const driver::LiveSite& site : sites) {
+    if (options.json) {
+      JsonLine line(context.out.buffer());
+      line.text("site", site.name).number("hosts", site.hosts).number("up", site.hosts_up).close();
+      continue;
+    }
+    context.out.line(fmt::format("{}: joins the run; {} of {} host{} up{}", site.name,
+                                 site.hosts_up, site.hosts, site.hosts == 1 ? " is" : "s are",
+                                 site.hosts_up < site.hosts ? " so far (gantry top)" : ""));
+  }
+  return kExitOk;
+}
+
+Result<int> grid_drain(Context& context, const GridCommandOptions& options) {
+  if (options.sites.empty())
+    return fail(ErrorCode::usage, "'grid drain' wants sites", "gantry grid drain GRID SITE");
+  TRY(spec::load_grid(options.file));
+  TRY_ASSIGN(const auto live, run_that_goes_on(context));
+  std::vector<std::string> known;
+  for (const auto& site : live.sites)
+    if (site.name != kHomeSite) known.push_back(site.name);
+  for (const auto& name : options.sites)
+    if (std::ranges::find(known, name) == known.end())
+      return fail(
+          ErrorCode::usage,
+          fmt::format("run {} uses no site '{}' that can leave it", live.run, one_line(name)),
+          did_you_mean(name, known));
+  TRY(drain_sites(context, live, options.sites));
+  for (const auto& name : options.sites) {
+    if (options.json)
+      JsonLine(context.out.buffer()).text("site", name).close();
+    else
+      context.out.line(fmt::format("{}: has left the run", name));
+  }
+  return kExitOk;
+}
+
 Result<int> run_grid(Context& context, const GridCommandOptions& options) {
   if (!options.patience.empty() && options.action != "check")
     return fail(ErrorCode::usage, "--timeout is for 'grid check'");
@@ -111,7 +157,9 @@ Result<int> run_grid(Context& context, const GridCommandOptions& options) {
   if (options.action == "remove") return grid_remove(context, options);
   if (options.action == "list") return grid_list(context, options);
   if (options.action == "check") return grid_check(context, options);
-  constexpr std::array<std::string_view, 3> kActions{"check", "list", "remove"};
+  if (options.action == "add") return grid_add(context, options);
+  if (options.action == "drain") return grid_drain(context, options);
+  constexpr std::array<std::string_view, 5> kActions{"add", "check", "drain", "list", "remove"};
   std::string hint = did_you_mean(options.action, kActions);
   if (hint.empty()) hint = fmt::format("one of {}", fmt::join(kActions, ", "));
   return fail(ErrorCode::usage, fmt::format("a grid has no '{}'", one_line(options.action)),
@@ -122,12 +170,15 @@ Result<int> run_grid(Context& context, const GridCommandOptions& options) {
 
 void add_grid(CLI::App& app, Action& action) {
   auto options = std::make_shared<GridCommandOptions>();
-  CLI::App* command = app.add_subcommand("grid", "Check the machines of a grid file, or list them");
-  command->add_option("ACTION", options->action, "check, list or remove")
+  CLI::App* command =
+      app.add_subcommand("grid", "Check, list, add, drain or remove the machines of a grid file");
+  command->add_option("ACTION", options->action, "check, list, add, drain or remove")
       ->type_name("")
       ->required();
   command->add_option("GRID", options->file, "The grid file")->type_name("")->required();
-  command->add_option("SITE", options->sites, "check: only these; remove: this one")->type_name("");
+  command
+      ->add_option("SITE", options->sites, "check, add: only these; drain: these; remove: this one")
+      ->type_name("");
   command->add_option("--timeout", options->patience, "check: wait so long for a host (15s)")
       ->type_name("TIME");
   command->add_flag("--all", options->all, "remove: also what other state directories have there");
@@ -138,14 +189,21 @@ void add_grid(CLI::App& app, Action& action) {
       "check connects to all hosts at once, as runs do, and measures how fast files\n"
       "go and come. What is wrong is marked with '!', and makes the exit code 1; what\n"
       "could be better with '-'. list connects to nothing; while a run uses the sites,\n"
-      "it also shows what they do. remove takes away what Gantry has in the scratch\n"
-      "folder of a site: its store of files, the agent's program, what this state\n"
-      "directory has there. Never while tasks run there.\n"
+      "it also shows what they do.\n"
+      "add makes the run that goes on here use sites of the file, too: those that it\n"
+      "does not use yet. drain makes a site leave it: no task is started there any\n"
+      "more, what runs there ends first. Neither changes the file: what the next\n"
+      "gantry run uses is what stands there.\n"
+      "remove takes away what Gantry has in the scratch folder of a site: its store\n"
+      "of files, the agent's program, what this state directory has there. A site\n"
+      "that the run uses is drained first; where others run tasks it is refused.\n"
       "The file is described in docs/formats/grid.md.\n\n"
       "Examples:\n"
       "  gantry grid list grid.yaml\n"
       "  gantry grid check grid.yaml\n"
       "  gantry grid check grid.yaml lab --timeout 5s\n"
+      "  gantry grid add grid.yaml           sites that were written into it meanwhile\n"
+      "  gantry grid drain grid.yaml lab\n"
       "  gantry grid remove grid.yaml lab");
   command->callback([options, &action] {
     action = [options](Context& context) { return run_grid(context, *options); };

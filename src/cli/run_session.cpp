@@ -272,6 +272,7 @@ Result<int> run_session(Context& context, const spec::LoadedSweep& study,
   how.max_fails = options.max_fails;
   how.scheduler = options.scheduler;
   how.reload = reload_sweep;
+  how.read_grid = spec::load_grid;
   ReportOptions report = report_options(options, study);
   report.chosen = how.only_failed || !how.only.empty();
   std::optional<JobLog> job_log;

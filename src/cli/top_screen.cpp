@@ -55,9 +55,9 @@ std::string link_text(const LiveSite& site) {
 }
 
 std::string site_text(const LiveSite& site) {
-  return fmt::format("{}: {}/{} host{}, {}/{} slots{}", one_line(site.name), site.hosts_up,
-                     site.hosts, site.hosts == 1 ? "" : "s", site.busy, site.slots,
-                     link_text(site));
+  return fmt::format("{}: {}{}/{} host{}, {}/{} slots{}", one_line(site.name),
+                     site.leaving ? "leaving, " : "", site.hosts_up, site.hosts,
+                     site.hosts == 1 ? "" : "s", site.busy, site.slots, link_text(site));
 }
 
 Cell state_cell(const LiveHost& host, std::uint32_t waiting, TimePoint now) {

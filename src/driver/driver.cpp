@@ -56,14 +56,14 @@ Result<Summary> drive(const Sweep& sweep, const SpecSource& source, const Option
   ContentCache contents(store, options.state_dir);
   contents.leave_out([&] { return written_files(sweep, options); });
   UndrivenRuns others(store, options);
-  TRY_ASSIGN(auto sites, launch_grid(options, source.base_dir));
-  const SharedInputs shared = sites.travels ? SharedInputs(sweep) : SharedInputs();
+  TRY_ASSIGN(auto sites, GridLaunch::make(options, source.base_dir));
+  const SharedInputs shared = sites.travels() ? SharedInputs(sweep) : SharedInputs();
   TRY_ASSIGN(const auto ours, run_to_continue(store, sweep, options));
-  TRY_ASSIGN(auto opened, take_over(*sites.launcher, store, others, sweep,
+  TRY_ASSIGN(auto opened, take_over(sites.launcher(), store, others, sweep,
                                     ours ? ours->id : RunId{}, observer, clock));
-  TRY_ASSIGN(auto run,
-             prepare_run(store, sweep, source, options, contents, clock.now(), sites.map, shared));
-  Session session(sweep, options, observer, store, contents, *sites.launcher, shared, others, clock,
+  TRY_ASSIGN(auto run, prepare_run(store, sweep, source, options, contents, clock.now(),
+                                   sites.map(), shared));
+  Session session(sweep, options, observer, store, contents, sites, shared, others, clock,
                   std::move(run));
   return session.run(std::move(opened));
 }

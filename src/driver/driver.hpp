@@ -24,10 +24,12 @@ struct Options {
   std::filesystem::path state_dir;  ///< `.gantry`
   std::filesystem::path job_log{};  ///< a file that the caller writes; empty = none
   std::optional<Grid> grid{};       ///< where tasks may run; without: this machine
-  std::uint32_t jobs = 0;           ///< tasks at once (cores to pack into); 0 = one a core
-  bool fresh = false;               ///< a new run that reuses nothing
-  bool keep_going = false;          ///< also when everything so far has failed
-  std::uint32_t max_fails = 0;      ///< stop starting tasks after so many failures; 0 = no limit
+  /// For sites that join while the run goes on; without: none do.
+  std::function<Result<Grid>(const std::filesystem::path&)> read_grid{};
+  std::uint32_t jobs = 0;       ///< tasks at once (cores to pack into); 0 = one a core
+  bool fresh = false;           ///< a new run that reuses nothing
+  bool keep_going = false;      ///< also when everything so far has failed
+  std::uint32_t max_fails = 0;  ///< stop starting tasks after so many failures; 0 = no limit
   std::string scheduler{schedule::kDefaultStrategy};  ///< by its name in the registry
   /// Continue this run and only run these tasks again, whatever their state (`gantry retry`). 0 =
   /// by digest.

@@ -2,21 +2,20 @@
 
 #include <sys/random.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
-#include <utility>
 
-#include "actuate/launch/all_sites.hpp"
 #include "actuate/launch/local_launcher.hpp"
 #include "actuate/launch/ssh_launcher.hpp"
 #include "base/fd.hpp"
 #include "base/machine.hpp"
+#include "model/suggest.hpp"
 
 namespace gantry::driver {
 
 namespace {
-
-constexpr std::uint32_t kFirstRemoteHost = 2;  ///< 1 is this machine
 
 /// Tells this state directory from others at the sites that they share.
 Result<std::string> read_or_make_id(const std::filesystem::path& state_dir) {
@@ -40,16 +39,21 @@ std::uint32_t home_cores(const Options& options) {
   return std::max(1U, slots);
 }
 
+double depot_of(const GridSite& site) {
+  return site.depot == 0 ? std::numeric_limits<double>::infinity()
+                         : static_cast<double>(site.depot);
+}
+
+Way way_of(const GridLink& link) {
+  return {kHome, SiteId(link.to), link.bandwidth, seconds(link.latency),
+          link.sharing == LinkSharing::fair ? 1 : link.streams};
+}
+
 SiteMap map_of(const Grid& grid) {
   SiteMap map;
-  for (const GridSite& site : grid.sites)
-    map.depots.push_back(site.depot == 0 ? std::numeric_limits<double>::infinity()
-                                         : static_cast<double>(site.depot));
-  for (const GridLink& link : grid.links) {
-    if (link.from != 0) continue;  // files travel over home
-    map.ways.push_back({kHome, SiteId(link.to), link.bandwidth, seconds(link.latency),
-                        link.sharing == LinkSharing::fair ? 1 : link.streams});
-  }
+  for (const GridSite& site : grid.sites) map.depots.push_back(depot_of(site));
+  for (const GridLink& link : grid.links)
+    if (link.from == 0) map.ways.push_back(way_of(link));  // files travel over home
   return map;
 }
 
@@ -82,37 +86,85 @@ RemoteSite remote_site(const GridSite& site, SiteId id, std::uint32_t& next_host
   return remote;
 }
 
-Result<GridLaunch> launch_grid(const Options& options, const std::filesystem::path& base_dir) {
-  GridLaunch result;
+Result<GridLaunch> GridLaunch::make(const Options& options, const std::filesystem::path& base_dir) {
   auto home = make_local_launcher({options.state_dir, home_cores(options), usable_memory()});
-  if (!options.grid) {
-    result.launcher = std::move(home);
-    return result;
-  }
-  const Grid& grid = *options.grid;
-  const auto state_dir = std::filesystem::absolute(options.state_dir);
-  TRY_ASSIGN(const std::string holder, read_or_make_id(state_dir));
+  if (!options.grid) return GridLaunch(std::move(home), options);
+  GridLaunch result(nullptr, options);
+  const Grid& grid = *result.grid_;
+  result.base_dir_ = base_dir;
+  result.state_dir_ = std::filesystem::absolute(options.state_dir);
+  TRY_ASSIGN(result.holder_, read_or_make_id(result.state_dir_));
+  result.map_ = map_of(grid);
   std::vector<OtherSite> others;
-  std::uint32_t next_host = kFirstRemoteHost;
   for (std::uint32_t i = 1; i < grid.sites.size(); ++i) {
     if (grid.sites[i].access == SiteAccess::none) continue;
-    RemoteSite remote = remote_site(grid.sites[i], SiteId(i), next_host);
-    remote.base_dir = base_dir;
-    remote.incoming = state_dir / "incoming";
-    remote.output_dir = state_dir / "output";
-    remote.holder = holder;
-    remote.grid_file = std::filesystem::absolute(grid.file).string();
-    OtherSite other{remote.id, remote.name, {}, nullptr};
-    for (const RemoteHost& host : remote.hosts) other.hosts.push_back(host.id);
-    TRY_ASSIGN(const AgentBinary* agent, result.agents.of(grid.sites[i]));
-    other.launcher = make_ssh_launcher(std::move(remote), *agent);
+    TRY_ASSIGN(auto other, result.launch(i, grid.file));
     others.push_back(std::move(other));
   }
-  result.travels = !others.empty();
-  result.map = map_of(grid);
-  result.launcher =
+  result.many_ =
       make_all_sites(std::move(home), !grid.sites.front().hosts.empty(), std::move(others));
+  result.launcher_ = result.many_;
   return result;
+}
+
+Result<OtherSite> GridLaunch::launch(std::uint32_t site, const std::string& file) {
+  const GridSite& described = grid_->sites[site];
+  RemoteSite remote = remote_site(described, SiteId(site), next_host_);
+  remote.base_dir = base_dir_;
+  remote.incoming = state_dir_ / "incoming";
+  remote.output_dir = state_dir_ / "output";
+  remote.holder = holder_;
+  remote.grid_file = std::filesystem::absolute(file).string();
+  OtherSite other{remote.id, remote.name, {}, nullptr};
+  for (const RemoteHost& host : remote.hosts) other.hosts.push_back(host.id);
+  TRY_ASSIGN(const AgentBinary* agent, agents_.of(described));
+  other.launcher = make_ssh_launcher(std::move(remote), *agent);
+  return other;
+}
+
+Result<SiteId> GridLaunch::find(const std::string& name) const {
+  std::vector<std::string> names;
+  for (std::uint32_t i = 1; grid_ && i < grid_->sites.size(); ++i) {
+    const GridSite& site = grid_->sites[i];
+    if (site.access == SiteAccess::none || left_.contains(SiteId(i))) continue;
+    if (site.name == name) return SiteId(i);
+    names.push_back(site.name);
+  }
+  return fail(ErrorCode::usage, fmt::format("the run uses no site '{}'", name),
+              did_you_mean(name, names));
+}
+
+Result<SiteJoined> GridLaunch::join(const std::filesystem::path& file, const std::string& name) {
+  if (!grid_ || !options_->read_grid)
+    return fail(ErrorCode::usage, "the run was started without --grid: no site can join it");
+  if (find(name)) return fail(ErrorCode::usage, fmt::format("site '{}' is used already", name));
+  TRY_ASSIGN(const Grid read, options_->read_grid(file));
+  const auto described = std::ranges::find(read.sites, name, &GridSite::name);
+  if (described == read.sites.begin() || described == read.sites.end() ||
+      described->access == SiteAccess::none)
+    return fail(ErrorCode::usage, fmt::format("{}: no site '{}' can be used", read.file, name));
+  const auto index = static_cast<std::uint32_t>(grid_->sites.size());
+  grid_->sites.push_back(*described);
+  auto other = launch(index, read.file);
+  if (!other) {
+    grid_->sites.pop_back();
+    return tl::unexpected<Error>(other.error());
+  }
+  SiteJoined joined{.site = SiteId(index), .depot = depot_of(*described)};
+  const auto there = static_cast<std::uint32_t>(described - read.sites.begin());
+  for (GridLink link : read.links) {
+    if (link.from != 0 || link.to != there) continue;
+    link.to = index;
+    joined.way = way_of(link);
+    grid_->links.push_back(std::move(link));
+  }
+  many_->add(std::move(*other));
+  return joined;
+}
+
+void GridLaunch::leave(SiteId site) {
+  left_.insert(site);
+  many_->leave(site);
 }
 
 }  // namespace gantry::driver

@@ -96,7 +96,9 @@ Result<depot::SiteRemoval> remove_from_site(const Grid& grid, const std::string&
   std::optional<store::RunLock> lock;  // no run of ours begins meanwhile
   if (auto id = read_file(options.state_dir / "id", 100)) {
     site.holder = *id;
-    TRY_ASSIGN(lock, store::RunLock::acquire(options.state_dir));
+    if (!options.beside_run) {
+      TRY_ASSIGN(lock, store::RunLock::acquire(options.state_dir));
+    }
   }
   SiteAgents agents;
   TRY_ASSIGN(const AgentBinary* agent, agents.of(described));

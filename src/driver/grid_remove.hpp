@@ -11,8 +11,9 @@ namespace gantry::driver {
 
 struct GridRemoveOptions {
   std::filesystem::path state_dir;
-  bool all = false;        ///< also the work of other state directories
-  bool unfetched = false;  ///< also outputs that are kept there
+  bool all = false;         ///< also the work of other state directories
+  bool unfetched = false;   ///< also outputs that are kept there
+  bool beside_run = false;  ///< a run of this state directory goes on, without that site
   Duration patience = std::chrono::seconds(20);
 };
 

@@ -27,11 +27,11 @@ TimePoint to_the_second(TimePoint time) {
   return std::chrono::round<std::chrono::seconds>(time);
 }
 
-/// What the engine knows of the host; nullptr when it is not up.
-const schedule::HostLoad* find(std::span<const schedule::HostLoad> hosts, HostId id) {
-  const auto found = std::ranges::lower_bound(
-      hosts, id, {}, [](const schedule::HostLoad& load) { return load.host->id; });
-  return found != hosts.end() && found->host->id == id ? &*found : nullptr;
+/// What the engine knows of the hosts that are up.
+std::map<HostId, const schedule::HostLoad*> loads_of(const engine::Engine& engine) {
+  std::map<HostId, const schedule::HostLoad*> loads;
+  for (const schedule::HostLoad& load : engine.hosts()) loads.emplace(load.host->id, &load);
+  return loads;
 }
 
 /// All but the list of tasks.
@@ -121,6 +121,7 @@ LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
                   .began = now - progress.elapsed,
                   .tasks_per_second = progress.tasks_per_second,
                   .draining = progress.draining_why};
+  if (facts.grid != nullptr) state.grid = facts.grid->file;
   if (progress.eta > Duration{0}) state.ends = to_the_second(now + progress.eta);
   Glance glance;
   facts.launcher.glance(glance);
@@ -130,14 +131,15 @@ LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
     std::ranges::stable_sort(glance.hosts, {}, [](const HostGlance& host) {
       return host.condition == HostCondition::up;
     });
-  const auto loads = facts.engine.hosts();
+  const auto loads = loads_of(facts.engine);
   const auto files = facts.engine.site_files(now);
   const std::size_t listed = std::min(glance.hosts.size(), kMostLiveHosts);
   const std::size_t tasks = std::clamp(kMostLiveTasks / std::max<std::size_t>(listed, 1),
                                        kFewestTasksOfAHost, kMostTasksOfAHost);
   for (std::size_t i = 0; i < glance.hosts.size(); ++i) {
     const HostGlance& seen = glance.hosts[i];
-    const schedule::HostLoad* load = find(loads, seen.id);
+    const auto found = loads.find(seen.id);
+    const schedule::HostLoad* load = found != loads.end() ? found->second : nullptr;
     LiveHost host = host_of(facts, seen, load);
     const auto site = std::ranges::find(glance.sites, seen.site, &SiteGlance::id);
     host.site = static_cast<std::uint32_t>(site - glance.sites.begin());
@@ -166,7 +168,8 @@ void LiveBoard::add_sites(const LiveFacts& facts, const Glance& glance, TimePoin
   const auto files = facts.engine.site_files(now);
   for (const SiteGlance& seen : glance.sites) {
     if (state.sites.size() == kMostLiveSites) return;
-    LiveSite site{.name = seen.name, .to_send = seen.to_send};
+    LiveSite site{
+        .name = seen.name, .leaving = facts.leaving.contains(seen.id), .to_send = seen.to_send};
     site.bytes_per_second = std::round(rate(seen, now));
     site.sending = seen.sending.path;
     if (seen.sending.bytes > 0)
@@ -177,8 +180,8 @@ void LiveBoard::add_sites(const LiveFacts& facts, const Glance& glance, TimePoin
       site.learnt_bandwidth = std::round(facts.engine.seen().bandwidth(seen.id).value_or(0));
       const auto stored = std::ranges::find(files, seen.id, &schedule::SiteFiles::site);
       if (stored != files.end()) site.files = static_cast<std::uint32_t>(stored->there.size());
-      if (facts.options.grid)
-        for (const GridLink& link : facts.options.grid->links)
+      if (facts.grid != nullptr)
+        for (const GridLink& link : facts.grid->links)
           if (link.from == 0 && link.to == seen.id.value() && !link.assumed)
             site.declared_bandwidth = link.bandwidth;
     }

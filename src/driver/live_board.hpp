@@ -6,6 +6,7 @@
 #include <deque>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -23,6 +24,8 @@ struct LiveFacts {
   const Launcher& launcher;
   const SharedInputs& shared;
   const Options& options;
+  const Grid* grid;  ///< nullptr: this machine alone
+  const std::set<SiteId>& leaving;
   const Progress& progress;
   const std::map<HostId, std::uint32_t>& done;  ///< attempts that ended, by host
 };

@@ -50,6 +50,7 @@ void put_text(Json& json, const char* name, const std::string& text) {
 Json json_of(const LiveSite& site) {
   Json json{{"site", site.name},   {"hosts", site.hosts}, {"up", site.hosts_up},
             {"slots", site.slots}, {"busy", site.busy},   {"files", site.files}};
+  if (site.leaving) json["leaving"] = true;
   if (site.files_of > 0) json["files_of"] = site.files_of;
   put_some(json, "bytes_per_second", site.bytes_per_second);
   if (site.to_send > 0) json["to_send"] = site.to_send;
@@ -143,6 +144,7 @@ LiveSite site_of(const Json& json) {
   get(json, "up", site.hosts_up);
   get(json, "slots", site.slots);
   get(json, "busy", site.busy);
+  site.leaving = member(json, "leaving") == true;
   get(json, "files", site.files);
   get(json, "files_of", site.files_of);
   site.bytes_per_second = real(json, "bytes_per_second");
@@ -236,6 +238,7 @@ std::string live_text(const LiveState& state) {
   put_time(json, "ends", state.ends);
   put_some(json, "tasks_per_second", state.tasks_per_second);
   put_text(json, "draining", state.draining);
+  put_text(json, "grid", state.grid);
   Json& sites = json["sites"] = Json::array();
   for (const LiveSite& site : state.sites) sites.push_back(json_of(site));
   Json& hosts = json["hosts"] = Json::array();
@@ -269,6 +272,7 @@ std::optional<LiveState> read_live_text(std::string_view text) {
   get(json, "ends", state.ends);
   state.tasks_per_second = real(json, "tasks_per_second");
   get(json, "draining", state.draining);
+  get(json, "grid", state.grid);
   each(json, "sites", kMostLiveSites,
        [&](const Json& item) { state.sites.push_back(site_of(item)); });
   std::size_t tasks_left = kMostLiveTasks;

@@ -46,6 +46,7 @@ struct LiveHost {
 
 struct LiveSite {
   std::string name{};
+  bool leaving = false;  ///< it gets no more tasks
   std::uint32_t hosts = 0;
   std::uint32_t hosts_up = 0;
   std::uint32_t slots = 0;
@@ -73,6 +74,7 @@ struct LiveState {
   TimePoint at = kNever;  ///< when this was written
   std::uint32_t run = 0;
   std::string scheduler{};
+  std::string grid{};  ///< the file that it was started with; empty: none
   store::Counts counts{};
   std::uint32_t retrying = 0;
   std::uint32_t staging = 0;      ///< tasks that wait for files

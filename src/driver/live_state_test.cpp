@@ -168,7 +168,7 @@ TEST(LiveBoardTest, ItsSizeIsBoundedAndSumsCountAll) {
   const std::map<HostId, std::uint32_t> done{{HostId(2), 5}};
   {
     LiveBoard board(dir.path());
-    board.show({engine, launcher, shared, options, progress, done}, now);
+    board.show({engine, launcher, shared, options, nullptr, {}, progress, done}, now);
     const auto text = read_file(live_path(dir.path())).value();
     EXPECT_LT(text.size(), std::size_t{1} << 20);
     const auto state = read_live_text(text);
@@ -200,7 +200,7 @@ TEST(LiveBoardTest, NothingIsWrittenWhileNothingChanges) {
     const TimePoint now = from_ns(second * 1'000'000'000LL);
     EXPECT_TRUE(board.is_due(now));
     const Progress progress = progress_after(std::chrono::seconds(second));
-    board.show({engine, launcher, shared, options, progress, done}, now);
+    board.show({engine, launcher, shared, options, nullptr, {}, progress, done}, now);
     EXPECT_FALSE(board.is_due(now + std::chrono::milliseconds(900)));
     return read_live_text(read_file(live_path(dir.path())).value())->at;
   };
@@ -221,7 +221,7 @@ TEST(LiveBoardTest, AFolderThatIsGoneEndsNothing) {
   const Progress progress = progress_after({});
   const std::map<HostId, std::uint32_t> done;
   LiveBoard board(options.state_dir);
-  board.show({engine, launcher, shared, options, progress, done}, from_ns(1));
+  board.show({engine, launcher, shared, options, nullptr, {}, progress, done}, from_ns(1));
   EXPECT_FALSE(std::filesystem::exists(options.state_dir));
 }
 

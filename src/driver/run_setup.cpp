@@ -9,7 +9,6 @@
 #include "driver/old_results.hpp"
 #include "driver/outdated.hpp"
 #include "driver/reuse.hpp"
-#include "schedule/learned_estimates.hpp"
 
 namespace gantry::driver {
 
@@ -249,11 +248,8 @@ Result<std::optional<store::RunRecord>> run_to_continue(const store::Store& stor
 Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep, const SpecSource& source,
                                 const Options& options, ContentCache& contents, TimePoint now,
                                 const SiteMap& map, const SharedInputs& shared) {
-  auto estimates = std::make_shared<schedule::LearnedEstimates>(schedule::priors_of(map));
-  TRY_ASSIGN(auto scheduler,
-             schedule::make_scheduler(
-                 options.scheduler,
-                 {.estimates = std::move(estimates), .interval = kPlanEvery, .adaptive = true}));
+  TRY_ASSIGN(auto scheduler, schedule::make_scheduler(options.scheduler,
+                                                      {.interval = kPlanEvery, .adaptive = true}));
   return Setup(store, sweep, options, contents, now, std::move(scheduler), map, shared)
       .prepare(source);
 }

@@ -36,7 +36,7 @@ Overloaded(Fs...) -> Overloaded<Fs...>;
 }  // namespace
 
 Session::Session(const Sweep& sweep, const Options& options, const Observer& observer,
-                 store::Store& store, ContentCache& contents, Launcher& launcher,
+                 store::Store& store, ContentCache& contents, GridLaunch& sites,
                  const SharedInputs& shared, UndrivenRuns& others, const Clock& clock,
                  PreparedRun run)
     : sweep_(sweep),
@@ -44,7 +44,8 @@ Session::Session(const Sweep& sweep, const Options& options, const Observer& obs
       observer_(observer),
       store_(store),
       contents_(contents),
-      launcher_(launcher),
+      sites_(sites),
+      launcher_(sites.launcher()),
       shared_(shared),
       clock_(clock),
       run_(std::move(run)),
@@ -113,8 +114,10 @@ Result<> Session::step() {
   }
   if (now_ >= shown_at_ + kShowInterval) show_progress();
   if (board_.is_due(now_))
-    board_.show({run_.engine, launcher_, shared_, options_, progress(), ended_on_}, now_);
-  return {};
+    board_.show(
+        {run_.engine, launcher_, shared_, options_, sites_.grid(), leaving_, progress(), ended_on_},
+        now_);
+  return leaving_.empty() ? Result<>{} : let_go_of_idle_sites();
 }
 
 Result<> Session::wait() {
@@ -223,6 +226,7 @@ Result<> Session::on_event(LauncherEvent event) {
       Overloaded{[&](HostAppeared& e) -> Result<> {
                    host_names_[e.host.id] = e.host.name;
                    run_.engine.apply(HostUp{e.host});
+                   if (leaving_.contains(e.host.site)) run_.engine.apply(HostDraining{e.host.id});
                    expect_staged(e.host.site);
                    return {};
                  },
@@ -282,8 +286,8 @@ Result<> Session::on_event(LauncherEvent event) {
 /// Plans count on them at once. The site looks meanwhile whether they are what they should be; what
 /// is not is sent.
 void Session::expect_staged(SiteId site) {
-  if (!options_.grid || !expected_.insert(site).second) return;
-  const GridSite& described = options_.grid->sites[site.value()];
+  if (sites_.grid() == nullptr || !expected_.insert(site).second) return;
+  const GridSite& described = sites_.grid()->sites[site.value()];
   for (std::uint32_t i = 0; i < shared_.size(); ++i) {
     if (!is_staged(described, shared_.path(FileId(i)))) continue;
     run_.engine.apply(FileArrived{FileId(i), site, now_});
@@ -345,8 +349,9 @@ bool Session::waits_for_commit(const TaskKey& key) const {
 }
 
 std::string Session::site_name(SiteId site) const {
-  const bool known = options_.grid && site.value() < options_.grid->sites.size();
-  return known ? options_.grid->sites[site.value()].name : std::to_string(site.value());
+  const Grid* grid = sites_.grid();
+  const bool known = grid != nullptr && site.value() < grid->sites.size();
+  return known ? grid->sites[site.value()].name : std::to_string(site.value());
 }
 
 /// Run numbers begin anew when somebody moves the database away, and the agent may still hold
@@ -374,7 +379,9 @@ std::string Session::why_stale(const AttemptEnded& ended) {
 Result<> Session::take_requests() {
   TRY_ASSIGN(auto requests, store_.take_requests());
   for (auto& request : requests) {
-    if (request.run == run_.id) {
+    if (!request.join.empty() || !request.leave.empty()) {
+      if (request.run == run_.id) change_sites(request);
+    } else if (request.run == run_.id) {
       record(CancelRequested{request.all, std::move(request.tasks), now_});
     } else {
       TRY(others_.cancel(request, launcher_, now_));

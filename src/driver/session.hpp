@@ -16,6 +16,7 @@
 #include "actuate/launcher.hpp"
 #include "driver/content_cache.hpp"
 #include "driver/driver.hpp"
+#include "driver/grid_launch.hpp"
 #include "driver/live_board.hpp"
 #include "driver/outdated.hpp"
 #include "driver/run_setup.hpp"
@@ -31,7 +32,7 @@ class Session {
  public:
   /// All references must outlive the session.
   Session(const Sweep& sweep, const Options& options, const Observer& observer, store::Store& store,
-          ContentCache& contents, Launcher& launcher, const SharedInputs& shared,
+          ContentCache& contents, GridLaunch& sites, const SharedInputs& shared,
           UndrivenRuns& others, const Clock& clock, PreparedRun run);
 
   /// Takes in what is really there, and loops until the engine has finished. From then on, SIGINT
@@ -61,6 +62,15 @@ class Session {
   [[nodiscard]] bool is_of_another_study(const ReportReceived& received) const;
   [[nodiscard]] std::string why_stale(const AttemptEnded& ended);
   Result<> take_requests();
+  // session_sites.cpp: sites that come and go.
+  void change_sites(const store::Request& request);
+  void join(const std::string& file, const std::string& name);
+  void begin_to_leave(const std::string& name);
+  Result<> let_go_of_idle_sites();
+  void forget_files_at(SiteId site);
+  void tell(const std::string& text) const {
+    if (observer_.notice) observer_.notice(text);
+  }
   /// A person has asked to stop, and on_stop_signals() does not know it yet.
   [[nodiscard]] bool stop_waits() const { return signals_ && signals_->waiting(); }
   void on_stop_signals();
@@ -93,7 +103,8 @@ class Session {
   const Observer& observer_;
   store::Store& store_;
   ContentCache& contents_;
-  Launcher& launcher_;
+  GridLaunch& sites_;
+  Launcher& launcher_;  ///< of them all
   const SharedInputs& shared_;
   const Clock& clock_;
   PreparedRun run_;
@@ -106,6 +117,7 @@ class Session {
   std::map<HostId, std::string> host_names_;
   std::map<HostId, std::uint32_t> ended_on_;  ///< attempts
   LiveBoard board_;
+  std::set<SiteId> leaving_;                    ///< as soon as nothing runs there any more
   std::set<SiteId> expected_;                   ///< whose staged files the engine knows of
   std::set<std::pair<FileId, SiteId>> unsent_;  ///< of which a person was told
   UndrivenRuns& others_;

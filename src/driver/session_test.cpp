@@ -29,7 +29,8 @@ class SessionTest : public DriverTest {
     const auto shared = launcher.site == kHome ? SharedInputs() : SharedInputs(study);
     auto prepared = prepare_run(store, study, {}, options_, contents, clock_.now(), {}, shared);
     EXPECT_TRUE(prepared) << (prepared ? "" : prepared.error().message);
-    Session session(study, options_, observer_, store, contents, launcher, shared, others, clock_,
+    GridLaunch sites(std::shared_ptr<Launcher>(&launcher, [](Launcher*) {}), options_);
+    Session session(study, options_, observer_, store, contents, sites, shared, others, clock_,
                     std::move(*prepared));
     auto summary = session.run(std::move(*opened));
     EXPECT_TRUE(summary) << (summary ? "" : summary.error().message);

@@ -91,6 +91,17 @@ std::uint64_t Engine::waiting_cores() const {
   if (!impl_->draining.empty()) return 0;
   return std::uint64_t{impl_->tasks.selected().pending} * std::max(impl_->typical.cores, 1U);
 }
+bool Engine::uses(SiteId site) const {
+  const auto is_there = [&](const auto& entry) {
+    const auto host = impl_->hosts.find(entry.second.host);
+    return host != impl_->hosts.end() && host->second.host.site == site;
+  };
+  return std::ranges::any_of(impl_->outstanding, is_there) ||
+         std::ranges::any_of(impl_->twins, is_there) ||
+         std::ranges::any_of(impl_->leftovers, is_there) ||
+         std::ranges::any_of(impl_->staged, is_there);
+}
+
 bool Engine::finished() const {
   return impl_->finished();
 }

@@ -99,6 +99,8 @@ class Engine {
   /// Cores that the tasks which no host was given yet would use if all of them ran at once: an
   /// estimate where they differ. None when no more are started.
   [[nodiscard]] std::uint64_t waiting_cores() const;
+  /// Hosts of the site that are up were given attempts that have not ended. Looks at all there are.
+  [[nodiscard]] bool uses(SiteId site) const;
   /// Nothing runs, waits or will be started any more; leftovers have ended, too.
   [[nodiscard]] bool finished() const;
   /// Why no more tasks are started, or empty: "interrupted", "10 tasks failed (--max-fails 10)",
@@ -113,7 +115,7 @@ class Engine {
 
   // For people who watch. Valid until something changes.
   // -----------------------------------------------------------------------------------------
-  /// The hosts that are up, by number, and what they were given.
+  /// The hosts that are up, and what they were given; those that drain come last.
   [[nodiscard]] std::span<const schedule::HostLoad> hosts() const;
   /// What is stored at the sites other than home, and on its way there.
   [[nodiscard]] std::span<const schedule::SiteFiles> site_files(TimePoint now);

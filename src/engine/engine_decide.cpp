@@ -27,19 +27,23 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
     wake_retries(now);
     for (const MoveFile& move : files.begin_awaited(now)) actions.emplace_back(move);
     launch_staged(actions);
-    if (!hosts.empty()) {
+    for (const auto& load : std::span(shown).subspan(working_hosts))
+      recall(hosts.at(load.host->id), actions);
+    if (working_hosts > 0) {
       if (due || changed) ask_strategy(now, actions);
       check_stuck();
     }
   }
   if (draining.empty()) return actions;
   release_all_staged();
-  for (auto& [id, host] : hosts) {
-    if (host.handed_over == 0 || host.recalled) continue;
-    host.recalled = true;
-    actions.emplace_back(RecallQueued{id});
-  }
+  for (auto& [id, state] : hosts) recall(state, actions);
   return actions;
+}
+
+void Engine::Impl::recall(HostState& state, std::vector<Action>& actions) {
+  if (state.handed_over == 0 || state.recalled) return;
+  state.recalled = true;
+  actions.emplace_back(RecallQueued{state.host.id});
 }
 
 void Engine::Impl::ask_strategy(TimePoint now, std::vector<Action>& actions) {
@@ -113,7 +117,7 @@ std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions
   const auto classes = ready.view();
   const auto& sites = files.view(now);
   const auto plan = strategy->plan(
-      {now, classes, shown, run_times, ready.placeable(), workload.file_bytes, sites, refused,
+      {now, classes, working(), run_times, ready.placeable(), workload.file_bytes, sites, refused,
        &seen, &map, [this](TaskId task) { return needs_of(task); }, files.any_barred(now)});
   ask_again = plan.ask_again;
   refused = 0;
@@ -132,9 +136,13 @@ std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions
 void Engine::Impl::show_hosts() {
   shown.resize(hosts.size());
   std::size_t place = 0;
-  for (auto& [id, state] : hosts) {
-    state.shown_at = place++;
-    show_load(state);
+  for (const bool drains : {false, true}) {
+    for (auto& [id, state] : hosts) {
+      if (state.draining != drains) continue;
+      state.shown_at = place++;
+      show_load(state);
+    }
+    if (!drains) working_hosts = place;
   }
 }
 
@@ -142,7 +150,7 @@ bool Engine::Impl::start(const schedule::Intent& intent, TimePoint now,
                          std::vector<Action>& actions) {
   const auto host = hosts.find(intent.host);
   const TaskNeeds* wanted = ready.needs(intent.task_class);
-  if (host == hosts.end() || wanted == nullptr) return false;
+  if (host == hosts.end() || host->second.draining || wanted == nullptr) return false;
   const TaskNeeds needs = *wanted;
   const Host& there = host->second.host;
   // Who counts failures wants to stop at the last one that is allowed: nothing is handed over
@@ -163,6 +171,7 @@ bool Engine::Impl::steal(const schedule::Steal& wanted, TimePoint now,
   const auto place = staged.find(wanted.task);
   if (host == hosts.end() || place == staged.end() || place->second.host == wanted.host)
     return false;
+  if (host->second.draining) return false;
   if (outstanding.contains(wanted.task)) return false;  // a twin's place: its task runs elsewhere
   const TaskNeeds needs = needs_of(wanted.task);
   const Host& there = host->second.host;
@@ -176,7 +185,8 @@ bool Engine::Impl::steal(const schedule::Steal& wanted, TimePoint now,
 
 bool Engine::Impl::twin(const schedule::Twin& wanted, TimePoint now, std::vector<Action>& actions) {
   const auto host = hosts.find(wanted.host);
-  if (host == hosts.end() || !may_have_twin(wanted.task, wanted.host)) return false;
+  if (host == hosts.end() || host->second.draining || !may_have_twin(wanted.task, wanted.host))
+    return false;
   const TaskNeeds needs = needs_of(wanted.task);
   const Host& there = host->second.host;
   if (!schedule::is_free(there, host->second.load, needs.resources)) return false;
@@ -223,8 +233,8 @@ TimePoint Engine::Impl::next_wakeup() const {
 }
 
 bool Engine::Impl::fits_somewhere(const TaskNeeds& needs) const {
-  return std::ranges::any_of(hosts, [&](const auto& entry) {
-    const Host& host = entry.second.host;
+  return std::ranges::any_of(working(), [&](const schedule::HostLoad& load) {
+    const Host& host = *load.host;
     return schedule::slots(host, needs.resources) > 0 &&
            schedule::is_lent_long_enough(host, needs.resources) &&
            depot_holds(host.site, needs.files);
@@ -239,7 +249,7 @@ bool Engine::Impl::finished() const {
 
 std::uint64_t Engine::Impl::slots_in_all() const {
   std::uint64_t sum = 0;
-  for (const auto& [id, state] : hosts) sum += schedule::slots(state.host, typical);
+  for (const auto& load : working()) sum += schedule::slots(*load.host, typical);
   return sum;
 }
 

@@ -20,10 +20,30 @@ constexpr Duration kCrowdedWait = std::chrono::seconds(1);
 }  // namespace
 
 void Engine::Impl::on(const HostUp& event) {
-  hosts[event.host.id].host = event.host;
+  HostState& state = hosts[event.host.id];
+  state.host = event.host;
+  state.draining = state.recalled = false;
   show_hosts();
   ready.judge_again();
   changed = true;
+}
+
+void Engine::Impl::on(const HostDraining& event) {
+  const auto host = hosts.find(event.host);
+  if (host == hosts.end() || host->second.draining) return;
+  host->second.draining = true;
+  release_staged_on(event.host);
+  show_hosts();
+  ready.judge_again();
+  changed = true;
+}
+
+void Engine::Impl::on(const SiteJoined& event) {
+  const bool limited = event.depot < std::numeric_limits<double>::infinity();
+  if (limited) map.limit_depot(event.site, event.depot);
+  if (limited) files.limit(event.site, event.depot);
+  if (event.way && map.way(event.way->one, event.way->other) == nullptr)
+    map.ways.push_back(*event.way);
 }
 
 void Engine::Impl::on(const HostDown& event) {

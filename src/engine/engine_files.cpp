@@ -140,9 +140,9 @@ bool Engine::Impl::move_ahead(const MoveFile& wanted, TimePoint now, std::vector
 
 std::string Engine::Impl::why_unplaceable(TaskId task) const {
   const TaskNeeds needs{.resources = workload.resources_of(task), .files = workload.files_of(task)};
-  if (!hosts.empty() && fits_somewhere(needs)) return {};
+  if (fits_somewhere(needs)) return {};
   std::vector<Host> all;
-  for (const auto& [id, state] : hosts) all.push_back(state.host);
+  for (const auto& load : working()) all.push_back(*load.host);
   if (auto why = engine::unplaceable(task, needs.resources, all); !why.empty()) return why;
   double largest = 0;
   for (const Host& host : all)

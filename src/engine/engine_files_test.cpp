@@ -99,6 +99,29 @@ TEST(EngineFiles, AHostThatGoesTakesNoStagedTaskWithIt) {
   EXPECT_THAT(lab.decide(3), ElementsAre("start 1 on 2"));
 }
 
+TEST(EngineFiles, AHostThatDrainsKeepsNoStagedTask) {
+  Site lab({{FileId(0)}});
+  EXPECT_THAT(lab.decide(0), ElementsAre("move 0 from 0 to 1"));
+  lab.engine.apply(HostDraining{HostId(1)});
+  EXPECT_EQ(lab.engine.state(TaskId(1)), TaskState::pending);
+  lab.engine.apply(FileArrived{FileId(0), kLab, at(1)});
+  EXPECT_THAT(lab.decide(1), IsEmpty());
+}
+
+TEST(EngineFiles, ASiteThatJoinsHasItsOwnDepot) {
+  Site lab({{FileId(2)}});  // 3 MB
+  lab.engine.apply(HostDown{HostId(1)});
+  lab.engine.apply(SiteJoined{.site = kCluster, .depot = 2e6});
+  lab.engine.apply(HostUp{host_at(2, kCluster)});
+  EXPECT_THAT(lab.engine.unplaceable(), testing::HasSubstr("the largest depot holds"));
+  lab.engine.apply(
+      SiteJoined{.site = SiteId(3), .depot = 4e6, .way = Way{kHome, SiteId(3), 1e6, 0, 1}});
+  lab.engine.apply(HostUp{host_at(3, SiteId(3))});
+  EXPECT_EQ(lab.engine.unplaceable(), "");
+  EXPECT_THAT(lab.decide(0), ElementsAre("move 2 from 0 to 3"));
+  EXPECT_EQ(lab.engine.site_files(at(1)).back().moving.front().arrives, at(3)) << "by its way";
+}
+
 TEST(EngineFiles, OutputsOnTheirWayHomeDoNotKeepTheHost) {
   Engine engine(Workload{.count = 9}, {});
   engine.apply(HostUp{host_at(1, kHome)});

@@ -60,6 +60,7 @@ struct HostState {
   std::vector<schedule::Ongoing> ongoing{};  ///< what was given to it and is not computed yet
   std::uint32_t handed_over = 0;
   bool recalled = false;
+  bool draining = false;     ///< it gets nothing more
   std::size_t shown_at = 0;  ///< its place in Impl::shown
 };
 
@@ -80,7 +81,9 @@ struct Engine::Impl {
   // engine_events.cpp: what happened.
   // ----------------------------------------------------------------------
   void on(const HostUp& event);
+  void on(const HostDraining& event);
   void on(const HostDown& event);
+  void on(const SiteJoined& event);
   void on(const AttemptStarted& event);
   void on(const AttemptComputed& event);
   void on(const AttemptReturned& event);
@@ -166,6 +169,12 @@ struct Engine::Impl {
   void wake_retries(TimePoint now);
   void refill();
   void ask_strategy(TimePoint now, std::vector<Action>& actions);
+  /// What the host was given and has not begun is asked for.
+  void recall(HostState& state, std::vector<Action>& actions);
+  /// What a strategy may use.
+  [[nodiscard]] std::span<const schedule::HostLoad> working() const {
+    return std::span(shown).first(working_hosts);
+  }
   /// Is there anything that a strategy could decide?
   [[nodiscard]] bool has_choice() const;
   /// Asks the strategy once; how many tasks were started.
@@ -253,7 +262,8 @@ struct Engine::Impl {
   RetryQueue retries;
   std::uint32_t cursor = 0;                             ///< tasks 1 .. cursor have been looked at
   std::map<HostId, HostState> hosts;                    ///< those that are up
-  std::vector<schedule::HostLoad> shown;                ///< of them, to the strategy
+  std::vector<schedule::HostLoad> shown;                ///< of them; those that drain come last
+  std::size_t working_hosts = 0;                        ///< those that do not
   std::unordered_map<TaskId, Outstanding> outstanding;  ///< never iterated where the order matters
   std::map<TaskId, Outstanding> twins;                  ///< of tasks in `outstanding`
   /// Attempts of tasks that have their result, from a twin. They keep their place until they end.

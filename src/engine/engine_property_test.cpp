@@ -39,8 +39,9 @@ Workload workload_for(const Plan& plan) {
 struct Agent {
   Host host;
   bool up = false;
-  std::deque<TaskKey> queue;
-  std::vector<TaskKey> running;
+  bool draining = false;
+  std::deque<TaskKey> queue{};
+  std::vector<TaskKey> running{};
 };
 
 /// A strategy, and a look at what it is shown: a host's load is that of what it was given. Notes
@@ -79,7 +80,7 @@ class World {
         strategy_(strategy),
         engine_(new_engine()),
         shadow_(new_engine()) {
-    for (const Host& host : plan.hosts) agents_[host.id] = {host, false, {}, {}};
+    for (const Host& host : plan.hosts) agents_[host.id] = {.host = host};
   }
 
   /// One thing happens, chosen by `dice`; then gantry acts on it.
@@ -100,6 +101,8 @@ class World {
         return repeat_a_report(more);
       case 5:
         return give_back(agent);
+      case 6:
+        return drain(agent);
       default:
         break;
     }
@@ -113,7 +116,7 @@ class World {
     for (int i = 0; i < 10'000 && !engine_.finished(); ++i) {
       now_ += std::chrono::seconds(5);
       for (auto& [id, agent] : agents_) {
-        if (!agent.up) bring_up(agent);
+        if (!agent.up || agent.draining) bring_up(agent);
         start_one(agent, 1);
         while (!agent.running.empty()) finish(agent, 0, FailureCause::none);
       }
@@ -190,7 +193,7 @@ class World {
     const TaskKey key{RunId(1), start.task, start.attempt};
     Agent& agent = agents_.at(start.host);
     RC_ASSERT(engine_.draining().empty());
-    RC_ASSERT(agent.up);
+    RC_ASSERT(agent.up && !agent.draining);
     RC_ASSERT(schedule::slots(agent.host, workload_.resources_of(start.task)) > 0U);
     // Never beside its twin, unless it is wanted; then on another host.
     RC_ASSERT(times_out(start.task) <= (twins_->contains(start.task) ? 1U : 0U));
@@ -235,7 +238,16 @@ class World {
 
   void bring_up(Agent& agent) {
     agent.up = true;
+    agent.draining = false;
     tell(HostUp{agent.host});
+  }
+
+  /// A person wants it for something else; later it comes back, now and then.
+  void drain(Agent& agent) {
+    if (!agent.up) return;
+    if (agent.draining) return bring_up(agent);
+    agent.draining = true;
+    tell(HostDraining{agent.host.id});
   }
 
   void vanish(Agent& agent) {
@@ -368,6 +380,7 @@ class World {
     if (only)
       for (const TaskId task : some) invalidate(task);
     for (auto& [id, agent] : agents_) {
+      agent.draining = false;
       if (!agent.up) continue;
       for (const TaskKey& key : agent.queue) used_.erase(key);
       agent.queue.clear();

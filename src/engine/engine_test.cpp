@@ -208,6 +208,39 @@ TEST(Engine, AVanishedHostsTasksGoElsewhere) {
   EXPECT_EQ(b.state(2), TaskState::handed_over);
 }
 
+TEST(Engine, AHostThatDrainsFinishesWhatRunsAndGivesBackTheRest) {
+  Bench b({.count = 3});
+  b.host(1);
+  EXPECT_THAT(b.decide(), ElementsAre("start 1.1@1", "start 2.1@1"));
+  b.started(1);
+  b.engine.apply(HostDraining{HostId(1)});
+  EXPECT_THAT(b.decide(), ElementsAre("recall @1"));
+  b.returned(2);
+  EXPECT_THAT(b.decide(), IsEmpty()) << "no host takes work";
+  EXPECT_EQ(b.state(1), TaskState::running);
+  EXPECT_FALSE(b.engine.finished());
+  EXPECT_EQ(b.engine.draining(), "") << "another may come";
+  b.host(1, 0, 2);
+  EXPECT_THAT(b.decide(), ElementsAre("start 2.1@2", "start 3.1@2"));
+  b.ended(1);
+  EXPECT_EQ(b.state(1), TaskState::done);
+  EXPECT_THAT(b.decide(), IsEmpty());
+  ASSERT_EQ(b.engine.hosts().size(), 2U);
+  EXPECT_EQ(b.engine.hosts().back().host->id, HostId(1)) << "it is still shown, after the others";
+  EXPECT_TRUE(b.engine.hosts().back().ongoing.empty());
+}
+
+TEST(Engine, AHostThatDrainedTakesWorkAgainOnceItIsUpAnew) {
+  Bench b({.count = 2});
+  b.host(1);
+  b.engine.apply(HostDraining{HostId(1)});
+  EXPECT_THAT(b.decide(), IsEmpty());
+  b.host(1);
+  EXPECT_THAT(b.decide(), ElementsAre("start 1.1@1", "start 2.1@1"));
+  b.engine.apply(HostDraining{HostId(1)});
+  EXPECT_THAT(b.decide(), ElementsAre("recall @1")) << "also a second time";
+}
+
 TEST(Engine, BelievesALateReportOfAVanishedHostWhileTheTaskWaits) {
   Bench b({.count = 2});
   b.host(1);

@@ -12,8 +12,13 @@ constexpr Duration kLongestWait = std::chrono::minutes(1);
 
 FileTable::FileTable(const std::vector<double>& bytes, const SiteMap& map) : bytes_(bytes) {
   for (std::uint32_t i = 1; i < map.depots.size(); ++i)
-    if (const double limit = map.depot(SiteId(i)); limit < std::numeric_limits<double>::infinity())
-      sites_[SiteId(i)].limit = limit;
+    if (const double most = map.depot(SiteId(i)); most < std::numeric_limits<double>::infinity())
+      limit(SiteId(i), most);
+}
+
+void FileTable::limit(SiteId site, double bytes) {
+  sites_[site].limit = bytes;
+  view_outdated_ = true;
 }
 
 const FileTable::Entry* FileTable::find(FileId file, SiteId site) const {

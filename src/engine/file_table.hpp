@@ -48,6 +48,8 @@ class FileTable {
 
   // Depots. Sites without a limit have room for everything, and count no users.
   // -------------------------------------------------------------------------
+  /// REQUIRES: nothing was ever there.
+  void limit(SiteId site, double bytes);
   [[nodiscard]] bool has_limit(SiteId site) const;
   [[nodiscard]] double bytes_of(std::span<const FileId> files) const;
   /// So many bytes are missing before all of these files have room there; 0 or less: none are.

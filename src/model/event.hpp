@@ -3,6 +3,8 @@
 /// the journal holds these: when you add or change one, bump store/schema's version and
 /// docs/formats/journal.md.
 
+#include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -12,6 +14,7 @@
 #include "model/host.hpp"
 #include "model/ids.hpp"
 #include "model/outcome.hpp"
+#include "model/site_map.hpp"
 
 namespace gantry {
 
@@ -19,9 +22,20 @@ namespace gantry {
 struct HostUp {
   Host host;
 };
+/// A host gets no more work until it is up anew; what runs there goes on, what waits there does
+/// not. Not journalled.
+struct HostDraining {
+  HostId host;
+};
 /// A host is gone with what ran there. Not journalled: its attempts end as `lost`.
 struct HostDown {
   HostId host;
+};
+/// A site has come to be known, before the first of its hosts is up. Not journalled.
+struct SiteJoined {
+  SiteId site;
+  double depot = std::numeric_limits<double>::infinity();  ///< bytes that it may hold
+  std::optional<Way> way{};                                ///< between home and it, if declared
 };
 /// An attempt runs (or was found running after a restart). Not journalled: the agent knows.
 struct AttemptStarted {
@@ -97,8 +111,9 @@ struct DrainRequested {
   std::string reason;
 };
 
-using Event = std::variant<HostUp, HostDown, AttemptStarted, AttemptComputed, AttemptReturned,
-                           AttemptEnded, TaskReused, TaskInvalidated, CancelRequested, FileArrived,
-                           MoveFailed, FileGone, DrainRequested>;
+using Event =
+    std::variant<HostUp, HostDraining, HostDown, SiteJoined, AttemptStarted, AttemptComputed,
+                 AttemptReturned, AttemptEnded, TaskReused, TaskInvalidated, CancelRequested,
+                 FileArrived, MoveFailed, FileGone, DrainRequested>;
 
 }  // namespace gantry

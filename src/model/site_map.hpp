@@ -33,6 +33,11 @@ struct SiteMap {
       if ((way.one == from && way.other == to) || (way.one == to && way.other == from)) return &way;
     return nullptr;
   }
+  void limit_depot(SiteId site, double bytes) {
+    if (site.value() >= depots.size())
+      depots.resize(site.value() + 1, std::numeric_limits<double>::infinity());
+    depots[site.value()] = bytes;
+  }
   [[nodiscard]] double depot(SiteId site) const {
     const std::size_t index = site.value();
     return site == kHome || index >= depots.size() ? std::numeric_limits<double>::infinity()

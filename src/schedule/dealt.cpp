@@ -9,7 +9,8 @@
 namespace gantry::schedule {
 
 void Dealt::observe(const Event& event) {
-  if (std::holds_alternative<HostUp>(event) || std::holds_alternative<HostDown>(event))
+  if (std::holds_alternative<HostUp>(event) || std::holds_alternative<HostDraining>(event) ||
+      std::holds_alternative<HostDown>(event))
     deal_anew_ = true;
 }
 

@@ -17,8 +17,9 @@ Appetite GanttStrategy::appetite() const {
 }
 
 bool upsets_plans(const Event& event) {
-  return std::holds_alternative<HostUp>(event) || std::holds_alternative<HostDown>(event) ||
-         std::holds_alternative<MoveFailed>(event) || std::holds_alternative<FileGone>(event);
+  return std::holds_alternative<HostUp>(event) || std::holds_alternative<HostDraining>(event) ||
+         std::holds_alternative<HostDown>(event) || std::holds_alternative<MoveFailed>(event) ||
+         std::holds_alternative<FileGone>(event);
 }
 
 void GanttStrategy::observe(const Event& event) {

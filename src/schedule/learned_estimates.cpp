@@ -7,21 +7,16 @@
 
 namespace gantry::schedule {
 
-GridPriors priors_of(const SiteMap& map) {
-  GridPriors priors;
-  for (const Way& way : map.ways) {
-    if (way.one != kHome) continue;
-    const std::size_t site = way.other.value();
-    if (site >= priors.links.size())
-      priors.links.resize(site + 1, {.latency = 0, .bandwidth = kNever});
-    priors.links[site] = {way.latency, way.bandwidth};
-  }
-  return priors;
-}
-
 double LearnedEstimates::prior_speed(const Host& host) const {
   const std::size_t place = host.id.value() - 1;
   return place < priors_.speeds.size() ? priors_.speeds[place] : host.speed;
+}
+
+SteadyEstimates::Link LearnedEstimates::prior_link(const World& world, SiteId site) const {
+  if (site.value() < priors_.links.size()) return priors_.links[site.value()];
+  const Way* way = world.map != nullptr ? world.map->way(kHome, site) : nullptr;
+  if (way == nullptr) return {.latency = 0, .bandwidth = kNever};
+  return {way->latency, way->bandwidth};
 }
 
 std::unique_ptr<Estimates> LearnedEstimates::at(const World& world,
@@ -47,9 +42,7 @@ std::unique_ptr<Estimates> LearnedEstimates::at(const World& world,
     estimates->speeds.push_back(pace ? 1 / *pace : prior_speed(*host) / slower);
   }
   for (const SiteId site : sites) {
-    const bool believed = site.value() < priors_.links.size();
-    auto link = believed ? priors_.links[site.value()]
-                         : SteadyEstimates::Link{.latency = 0, .bandwidth = kNever};
+    auto link = prior_link(world, site);
     if (const auto bandwidth = seen.bandwidth(site)) link = {0, *bandwidth};
     estimates->links.push_back(link);
   }

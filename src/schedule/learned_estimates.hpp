@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "model/site_map.hpp"
 #include "schedule/estimate_source.hpp"
 #include "schedule/steady_estimates.hpp"
 
@@ -12,11 +11,8 @@ namespace gantry::schedule {
 /// What is believed of a grid before anything has run there.
 struct GridPriors {
   std::vector<double> speeds{};                ///< by host, from host 1 on; others: as declared
-  std::vector<SteadyEstimates::Link> links{};  ///< by site; others take no time
+  std::vector<SteadyEstimates::Link> links{};  ///< by site; others: as declared, or no time
 };
-
-/// What is declared of the links between home and sites.
-[[nodiscard]] GridPriors priors_of(const SiteMap& map);
 
 class LearnedEstimates final : public EstimateSource {
  public:
@@ -28,6 +24,7 @@ class LearnedEstimates final : public EstimateSource {
 
  private:
   [[nodiscard]] double prior_speed(const Host& host) const;
+  [[nodiscard]] SteadyEstimates::Link prior_link(const World& world, SiteId site) const;
 
   GridPriors priors_;
 };

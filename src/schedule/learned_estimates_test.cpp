@@ -15,13 +15,18 @@ struct Learner {
   forecast::RunTimeForecast run_times;
   forecast::GridForecast seen;
   GridPriors priors{.speeds = {1, 2}, .links = {{}, {0.5, 10}, {0.5, 20}}};
+  SiteMap map{};
 
   [[nodiscard]] std::unique_ptr<Estimates> estimates() const {
     const std::vector<const Host*> slots{&machines[0], &machines[1]};
     const std::vector<SiteId> sites{kSeenSite, kUnseenSite};
-    return LearnedEstimates(priors).at(
-        {.now = TimePoint{}, .classes = {}, .hosts = {}, .run_times = run_times, .seen = &seen},
-        slots, sites);
+    return LearnedEstimates(priors).at({.now = TimePoint{},
+                                        .classes = {},
+                                        .hosts = {},
+                                        .run_times = run_times,
+                                        .seen = &seen,
+                                        .map = &map},
+                                       slots, sites);
   }
 };
 
@@ -35,14 +40,12 @@ TEST(LearnedEstimates, BeforeAnythingWasSeenTheyAreWhatIsBelieved) {
 }
 
 TEST(LearnedEstimates, WhatIsDeclaredOfLinksToHomeIsBelieved) {
-  SiteMap map;
-  map.ways = {{kHome, SiteId(2), 4e5, 0.02}, {SiteId(1), SiteId(2), 1e9}};
-  const GridPriors priors = priors_of(map);
-  ASSERT_EQ(priors.links.size(), 3U);
-  EXPECT_EQ(priors.links[1].bandwidth, kNever);
-  EXPECT_EQ(priors.links[2].bandwidth, 4e5);
-  EXPECT_EQ(priors.links[2].latency, 0.02);
-  EXPECT_TRUE(priors.speeds.empty());
+  Learner learner;
+  learner.priors = {.speeds = {1, 2}};
+  learner.map.ways = {{kHome, kUnseenSite, 50, 0.25}, {kSeenSite, kUnseenSite, 1e9}};
+  const auto estimates = learner.estimates();
+  EXPECT_DOUBLE_EQ(estimates->moved(0, 7, 100, false), 7) << "nobody said anything of it";
+  EXPECT_DOUBLE_EQ(estimates->moved(1, 0, 100, false), 2.25);
 }
 
 TEST(LearnedEstimates, WhatIsNotBelievedIsDeclaredOrTakesNoTime) {

@@ -89,7 +89,8 @@ CREATE UNIQUE INDEX events_by_task ON events (run, task, attempt);
 CREATE TABLE requests (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   run INTEGER NOT NULL,
-  tasks TEXT NOT NULL
+  tasks TEXT NOT NULL,
+  sites TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE file_digests (
   path TEXT PRIMARY KEY,
@@ -144,10 +145,11 @@ CREATE VIEW results AS
 SELECT run, task, parameters, results, reused, seconds FROM tasks WHERE state = 'done';
 )sql";
 
-constexpr std::array<Migration, 3> kMigrations{
+constexpr std::array<Migration, 4> kMigrations{
     "ALTER TABLE runs ADD COLUMN driven INTEGER NOT NULL DEFAULT 0; UPDATE runs SET driven = id",
     "ALTER TABLE runs ADD COLUMN result_rules TEXT NOT NULL DEFAULT '[]'",
     kRemoteFiles,
+    "ALTER TABLE requests ADD COLUMN sites TEXT NOT NULL DEFAULT ''",
 };
 
 /// `CASE e.cause WHEN 0 THEN 'ok' …`

@@ -111,9 +111,12 @@ struct HistoryRow {
 /// Asked for by another process, carried out by the one that drives the run.
 struct Request {
   std::int64_t id = 0;
-  RunId run;
+  RunId run{};
   bool all = false;
-  std::vector<TaskId> tasks;  ///< to cancel
+  std::vector<TaskId> tasks{};       ///< to cancel
+  std::vector<std::string> join{};   ///< else: sites that the run is to use, too
+  std::string grid{};                ///< the file that describes them
+  std::vector<std::string> leave{};  ///< sites that it is to use no more
 };
 
 class Store {

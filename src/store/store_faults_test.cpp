@@ -172,7 +172,7 @@ TEST_F(StoreFaults, SaysWhatToDoAboutADatabaseOfANewerGantry) {
   for (const Access access : {Access::read_write, Access::read_only}) {
     const Error error = refused(access);
     EXPECT_EQ(error.code, ErrorCode::version);
-    EXPECT_THAT(error.message, HasSubstr("newer gantry (schema 7, this one knows 4)"));
+    EXPECT_THAT(error.message, HasSubstr("newer gantry (schema 7, this one knows 5)"));
     EXPECT_THAT(error.hint, HasSubstr("upgrade"));
   }
 }
@@ -370,6 +370,7 @@ TEST(Schema, RunsOfVersionOneCountInTheirOrder) {
   const Database db = must(Database::in_memory());
   must(
       db.execute("CREATE TABLE runs (id INTEGER PRIMARY KEY); INSERT INTO runs VALUES (3), (5);"
+                 "CREATE TABLE requests (id INTEGER PRIMARY KEY);"
                  "PRAGMA user_version = 1"));
   must(migrate(db, 1, migrations()));
   EXPECT_EQ(must(db.integer("SELECT id FROM runs ORDER BY driven DESC LIMIT 1")), 5);

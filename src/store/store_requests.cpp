@@ -5,12 +5,45 @@
 
 namespace gantry::store {
 
+namespace {
+
+/// A line for each: "join NAME", "grid PATH", "leave NAME". Empty: it is about tasks.
+Result<std::string> sites_text(const Request& request) {
+  std::string text;
+  const auto add = [&](std::string_view verb, std::string_view name) {
+    text.append(verb).append(" ").append(name).append("\n");
+    return name.find('\n') == std::string_view::npos;
+  };
+  bool fine = request.grid.empty() || add("grid", request.grid);
+  for (const auto& name : request.join) fine = add("join", name) && fine;
+  for (const auto& name : request.leave) fine = add("leave", name) && fine;
+  if (!fine) return fail(ErrorCode::usage, "the name of a file or site has a line break");
+  return text;
+}
+
+void read_sites(std::string_view text, Request& request) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::size_t blank = line.find(' ');
+    if (blank == std::string_view::npos) continue;
+    const std::string_view verb = line.substr(0, blank);
+    const std::string name(line.substr(blank + 1));
+    if (verb == "grid") request.grid = name;
+    if (verb == "join") request.join.push_back(name);
+    if (verb == "leave") request.leave.push_back(name);
+  }
+}
+
+}  // namespace
+
 Result<std::int64_t> Store::post(const Request& request) {
   const Database& db = impl_->db;
-  TRY_ASSIGN(Statement s, db.prepare("INSERT INTO requests (run, tasks) VALUES (?,?)"));
+  TRY_ASSIGN(Statement s, db.prepare("INSERT INTO requests (run, tasks, sites) VALUES (?,?,?)"));
   std::string tasks;
   write_task_list(request.all, request.tasks, tasks);
-  s.integer(request.run.value()).plain_text(tasks);
+  TRY_ASSIGN(const std::string sites, sites_text(request));
+  s.integer(request.run.value()).plain_text(tasks).text(sites);
   TRY(s.run());
   return sqlite3_last_insert_rowid(db.raw());
 }
@@ -47,8 +80,9 @@ Result<std::vector<Request>> Store::take_requests() {
     if (now == impl.seen_data_version) return requests;
     impl.seen_data_version = now;
   }
-  TRY_ASSIGN(Statement s,
-             impl.db.prepare("SELECT id, run, tasks FROM requests WHERE id > ? ORDER BY id"));
+  TRY_ASSIGN(
+      Statement s,
+      impl.db.prepare("SELECT id, run, tasks, sites FROM requests WHERE id > ? ORDER BY id"));
   s.integer(impl.last_request);
   for (;;) {
     TRY_ASSIGN(const bool more, s.step());
@@ -57,7 +91,10 @@ Result<std::vector<Request>> Store::take_requests() {
     request.id = s.integer();
     request.run = RunId(s.number<std::uint32_t>());
     impl.last_request = impl.group.taken_requests = request.id;
-    if (!read_task_list(s.bytes(), request.all, request.tasks)) requests.pop_back();
+    if (!read_task_list(s.bytes(), request.all, request.tasks))
+      requests.pop_back();
+    else
+      read_sites(s.bytes(), request);
   }
 }
 

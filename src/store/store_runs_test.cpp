@@ -242,6 +242,23 @@ TEST_F(StoreTest, HandsRequestsOverOnce) {
   EXPECT_THAT(must(driver.take_requests()), SizeIs(1));
 }
 
+TEST_F(StoreTest, HandsOverWhichSitesAreToJoinAndToLeave) {
+  Store driver = open();
+  const RunId run = new_run(driver);
+  Store other = open();
+  must(other.post({.run = run, .join = {"lab", "c 1"}, .grid = "/my grids/grid.yaml"}));
+  must(other.post({.run = run, .leave = {"lab"}}));
+  EXPECT_FALSE(other.post({.run = run, .leave = {"lab\njoin evil"}}));
+  const auto requests = must(driver.take_requests());
+  ASSERT_THAT(requests, SizeIs(2));
+  EXPECT_THAT(requests[0].join, ElementsAre("lab", "c 1"));
+  EXPECT_EQ(requests[0].grid, "/my grids/grid.yaml");
+  EXPECT_THAT(requests[0].leave, IsEmpty());
+  EXPECT_THAT(requests[0].tasks, IsEmpty());
+  EXPECT_THAT(requests[1].join, IsEmpty());
+  EXPECT_THAT(requests[1].leave, ElementsAre("lab"));
+}
+
 TEST_F(StoreTest, TellsWhoeverPostedARequestWhatBecameOfIt) {
   Store driver = open();
   const RunId run = new_run(driver);

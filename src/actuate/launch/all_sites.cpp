@@ -20,22 +20,42 @@ namespace {
 constexpr auto kOpenPatience = std::chrono::seconds(20);
 constexpr int kLookMs = 100;
 
-class AllSites final : public Launcher {
+class AllSites final : public ManySites {
  public:
   AllSites(std::unique_ptr<Launcher> home, bool home_works, std::vector<OtherSite> others)
       : home_works_(home_works) {
     sites_.push_back({kHome, "home", {}, std::move(home)});
-    for (OtherSite& other : others) {
-      for (const HostId host : other.hosts) by_host_[host] = sites_.size();
-      by_site_[other.id] = sites_.size();
-      sites_.push_back(std::move(other));
+    for (OtherSite& other : others) take_up(std::move(other));
+  }
+
+  void add(OtherSite site) override {
+    take_up(std::move(site));
+    const std::size_t last = sites_.size() - 1;
+    // It is not home: the run goes on without it.
+    if (const auto opened = sites_[last].launcher->open(); !opened)
+      static_cast<void>(lose(last, opened.error()));
+  }
+
+  void rest(SiteId site) override { resting_.insert(by_site_.at(site)); }
+
+  void leave(SiteId site) override {
+    const std::size_t index = by_site_.at(site);
+    OtherSite& gone = sites_[index];
+    if (index == 0 || !gone.launcher) return;
+    gone.launcher->close();
+    gone.launcher.reset();
+    for (const HostId host : gone.hosts) {
+      if (up_.erase(host) > 0) events_.emplace_back(HostVanished{host, ""});
+      by_host_.erase(host);
     }
+    // What was not acknowledged stays with its agents.
+    std::erase_if(receipts_, [&](const Receipt& receipt) { return receipt.site == index; });
   }
 
   /// Home first: without it nothing else needs to be tried. Then all others at once.
   Result<> open() override {
     for (std::size_t i = 0; i < sites_.size(); ++i) {
-      if (const auto opened = sites_[i].launcher->open(); !opened) TRY(leave(i, opened.error()));
+      if (const auto opened = sites_[i].launcher->open(); !opened) TRY(lose(i, opened.error()));
     }
     const auto deadline = std::chrono::steady_clock::now() + kOpenPatience;
     do {
@@ -48,19 +68,19 @@ class AllSites final : public Launcher {
   }
   [[nodiscard]] bool settled() const override {
     for (std::size_t i = 0; i < sites_.size(); ++i)
-      if (!lost_.contains(i) && !sites_[i].launcher->settled()) return false;
+      if (is_used(i) && !sites_[i].launcher->settled()) return false;
     return true;
   }
 
   [[nodiscard]] bool expects_hosts() const override {
     for (std::size_t i = 0; i < sites_.size(); ++i)
-      if (!lost_.contains(i) && sites_[i].launcher->expects_hosts()) return true;
+      if (is_used(i) && !resting_.contains(i) && sites_[i].launcher->expects_hosts()) return true;
     return false;
   }
 
   void want(std::uint64_t cores) override {
     for (std::size_t i = 0; i < sites_.size(); ++i)
-      if (!lost_.contains(i)) sites_[i].launcher->want(cores);
+      if (is_used(i)) sites_[i].launcher->want(resting_.contains(i) ? 0 : cores);
   }
 
   void start(const TaskKey& key, HostId host, const Task& task, const Fingerprint& fingerprint,
@@ -71,9 +91,12 @@ class AllSites final : public Launcher {
     return sites_[index_of(host)].launcher->files_travel(host);
   }
   void bring(FileId file, SiteId site, const std::vector<TaskFile>& files) override {
-    at(site).bring(file, site, files);
+    if (Launcher* launcher = at(site)) return launcher->bring(file, site, files);
+    events_.emplace_back(BringFailed{file, site, "the site has left the run"});
   }
-  void drop(FileId file, SiteId site) override { at(site).drop(file, site); }
+  void drop(FileId file, SiteId site) override {
+    if (Launcher* launcher = at(site)) launcher->drop(file, site);
+  }
   void cancel(const TaskKey& key, HostId host) override { of(host).cancel(key, host); }
   void recall(HostId host) override { of(host).recall(host); }
 
@@ -95,11 +118,11 @@ class AllSites final : public Launcher {
 
   Result<> poll(std::vector<LauncherEvent>& events) override {
     for (std::size_t i = 0; i < sites_.size(); ++i) {
-      if (lost_.contains(i)) continue;
+      if (!is_used(i)) continue;
       heard_.clear();
       const auto polled = sites_[i].launcher->poll(heard_);
       for (auto& event : heard_) take(i, std::move(event));
-      if (!polled) TRY(leave(i, polled.error()));
+      if (!polled) TRY(lose(i, polled.error()));
     }
     if (&events != &events_) {
       std::ranges::move(events_, std::back_inserter(events));
@@ -107,7 +130,7 @@ class AllSites final : public Launcher {
     }
     std::vector<ReadySet::Wanted> wanted;
     for (std::size_t i = 0; i < sites_.size(); ++i)
-      if (!lost_.contains(i))
+      if (is_used(i))
         wanted.push_back({sites_[i].launcher->wait_fd(), sites_[i].launcher->wants_to_send()});
     ready_.watch(wanted);
     return {};
@@ -115,6 +138,7 @@ class AllSites final : public Launcher {
 
   void glance(Glance& glance) const override {
     for (std::size_t i = home_works_ ? 0 : 1; i < sites_.size(); ++i) {
+      if (!sites_[i].launcher) continue;
       const std::size_t first = glance.hosts.size();
       sites_[i].launcher->glance(glance);
       const auto lost = lost_.find(i);
@@ -128,7 +152,8 @@ class AllSites final : public Launcher {
   [[nodiscard]] int wait_fd() const override { return ready_.fd(); }
   [[nodiscard]] bool wants_to_send() const override { return false; }  // the set watches for it
   void close() override {
-    for (auto& site : sites_) site.launcher->close();
+    for (auto& site : sites_)
+      if (site.launcher) site.launcher->close();
   }
 
  private:
@@ -138,12 +163,21 @@ class AllSites final : public Launcher {
     std::uint64_t its = 0;
   };
 
+  void take_up(OtherSite site) {
+    for (const HostId host : site.hosts) by_host_[host] = sites_.size();
+    by_site_[site.id] = sites_.size();
+    sites_.push_back(std::move(site));
+  }
+  [[nodiscard]] bool is_used(std::size_t site) const {
+    return sites_[site].launcher && !lost_.contains(site);
+  }
   [[nodiscard]] std::size_t index_of(HostId host) const {
     const auto found = by_host_.find(host);
     return found == by_host_.end() ? 0 : found->second;
   }
   Launcher& of(HostId host) { return *sites_[index_of(host)].launcher; }
-  Launcher& at(SiteId site) { return *sites_[by_site_.at(site)].launcher; }
+  /// nullptr when it was let go.
+  Launcher* at(SiteId site) { return sites_[by_site_.at(site)].launcher.get(); }
 
   void take(std::size_t site, LauncherEvent event) {
     if (const auto* appeared = std::get_if<HostAppeared>(&event)) {
@@ -159,7 +193,7 @@ class AllSites final : public Launcher {
   }
 
   /// The run goes on without a site other than home.
-  Result<> leave(std::size_t site, const Error& why) {
+  Result<> lose(std::size_t site, const Error& why) {
     if (site == 0) return tl::unexpected<Error>(why);
     lost_.emplace(site, why.message);
     bool any = false;
@@ -172,13 +206,14 @@ class AllSites final : public Launcher {
     return {};
   }
 
-  std::vector<OtherSite> sites_;  ///< home first
+  std::vector<OtherSite> sites_;  ///< home first; those that were let go have no launcher
   bool home_works_;
   std::map<HostId, std::size_t> by_host_;
   std::map<SiteId, std::size_t> by_site_;
   std::set<HostId> up_;
   std::map<std::size_t, std::string> lost_;  ///< why
-  std::deque<Receipt> receipts_;             ///< not acknowledged
+  std::set<std::size_t> resting_;
+  std::deque<Receipt> receipts_;  ///< not acknowledged
   std::uint64_t last_receipt_ = 0;
   ReadySet ready_;
   std::vector<LauncherEvent> heard_;
@@ -187,8 +222,8 @@ class AllSites final : public Launcher {
 
 }  // namespace
 
-std::unique_ptr<Launcher> make_all_sites(std::unique_ptr<Launcher> home, bool home_works,
-                                         std::vector<OtherSite> others) {
+std::unique_ptr<ManySites> make_all_sites(std::unique_ptr<Launcher> home, bool home_works,
+                                          std::vector<OtherSite> others) {
   return std::make_unique<AllSites>(std::move(home), home_works, std::move(others));
 }
 

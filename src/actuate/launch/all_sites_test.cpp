@@ -1,0 +1,150 @@
+#include "actuate/launch/all_sites.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "actuate/launch/ready_set.hpp"
+
+namespace gantry {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+/// What a site's launcher was asked, which outlives it.
+struct Notes {
+  std::vector<LauncherEvent> events;  ///< to be told at the next poll
+  std::vector<std::uint64_t> acknowledged;
+  std::uint64_t wanted = 0;
+  bool opened = false;
+  bool closed = false;
+  bool gone = false;
+};
+
+class NotedLauncher final : public Launcher {
+ public:
+  explicit NotedLauncher(Notes& notes) : notes_(notes) {}
+  ~NotedLauncher() override { notes_.gone = true; }
+  NotedLauncher(const NotedLauncher&) = delete;
+  NotedLauncher& operator=(const NotedLauncher&) = delete;
+
+  Result<> open() override {
+    notes_.opened = true;
+    return {};
+  }
+  void want(std::uint64_t cores) override { notes_.wanted = cores; }
+  [[nodiscard]] bool expects_hosts() const override { return true; }
+  void start(const TaskKey&, HostId, const Task&, const Fingerprint&,
+             const std::vector<TaskFile>&) override {}
+  void cancel(const TaskKey&, HostId) override {}
+  void recall(HostId) override {}
+  void acknowledge(std::uint64_t receipt) override { notes_.acknowledged.push_back(receipt); }
+  Result<> poll(std::vector<LauncherEvent>& events) override {
+    std::ranges::move(std::exchange(notes_.events, {}), std::back_inserter(events));
+    return {};
+  }
+  void glance(Glance& glance) const override { glance.hosts.push_back({.id = HostId(9)}); }
+  [[nodiscard]] int wait_fd() const override { return ready_.fd(); }
+  [[nodiscard]] bool wants_to_send() const override { return false; }
+  void close() override { notes_.closed = true; }
+
+ private:
+  Notes& notes_;
+  ReadySet ready_;
+};
+
+constexpr SiteId kLab(1);
+constexpr SiteId kCluster(2);
+
+OtherSite site(SiteId id, std::uint32_t host, Notes& notes) {
+  return {id, "site", {HostId(host)}, std::make_unique<NotedLauncher>(notes)};
+}
+
+ReportReceived report(std::uint32_t task, std::uint64_t receipt) {
+  ReportReceived received;
+  received.report.key = {RunId(1), TaskId(task), AttemptId(1)};
+  received.receipt = receipt;
+  return received;
+}
+
+struct Grid {
+  Notes home;
+  Notes lab;
+  std::unique_ptr<ManySites> sites;
+  Grid() {
+    std::vector<OtherSite> others;
+    others.push_back(site(kLab, 2, lab));
+    sites = make_all_sites(std::make_unique<NotedLauncher>(home), true, std::move(others));
+    EXPECT_TRUE(sites->open());
+  }
+  std::vector<LauncherEvent> poll() const {
+    std::vector<LauncherEvent> events;
+    EXPECT_TRUE(sites->poll(events));
+    return events;
+  }
+};
+
+TEST(AllSites, ASiteThatIsAddedIsOpenedAndHeard) {
+  Grid grid;
+  Notes cluster;
+  grid.sites->add(site(kCluster, 3, cluster));
+  EXPECT_TRUE(cluster.opened);
+  cluster.events.emplace_back(HostAppeared{{HostId(3), "c", 4, 0, kCluster}});
+  EXPECT_THAT(grid.poll(), SizeIs(1));
+  grid.sites->want(7);
+  EXPECT_EQ(cluster.wanted, 7U);
+}
+
+TEST(AllSites, ASiteThatRestsIsAskedForNoHosts) {
+  Grid grid;
+  grid.sites->rest(kLab);
+  grid.sites->want(7);
+  EXPECT_EQ(grid.lab.wanted, 0U);
+  EXPECT_EQ(grid.home.wanted, 7U);
+}
+
+TEST(AllSites, ASiteThatLeavesIsClosedAndItsHostsVanishWithoutAWord) {
+  Grid grid;
+  grid.lab.events.emplace_back(HostAppeared{{HostId(2), "a", 4, 0, kLab}});
+  EXPECT_THAT(grid.poll(), SizeIs(1));
+  grid.sites->leave(kLab);
+  EXPECT_TRUE(grid.lab.closed);
+  EXPECT_TRUE(grid.lab.gone);
+  const auto events = grid.poll();
+  ASSERT_THAT(events, SizeIs(1));
+  const auto* vanished = std::get_if<HostVanished>(&events.front());
+  ASSERT_NE(vanished, nullptr);
+  EXPECT_EQ(vanished->host, HostId(2));
+  EXPECT_EQ(vanished->why, "");
+  Glance glance;
+  grid.sites->glance(glance);
+  EXPECT_THAT(glance.hosts, SizeIs(1)) << "home's";
+  // What nobody should ask any more does no harm.
+  grid.sites->leave(kLab);
+  grid.sites->drop(FileId(0), kLab);
+  grid.sites->want(3);
+  grid.sites->bring(FileId(0), kLab, {});
+  const auto answer = grid.poll();
+  ASSERT_THAT(answer, SizeIs(1));
+  EXPECT_NE(std::get_if<BringFailed>(&answer.front()), nullptr);
+  grid.sites->close();
+}
+
+TEST(AllSites, ReportsOfTheOthersAreAcknowledgedAfterOneHasLeft) {
+  Grid grid;
+  grid.home.events.emplace_back(report(1, 10));
+  EXPECT_THAT(grid.poll(), SizeIs(1));
+  grid.lab.events.emplace_back(report(2, 20));
+  EXPECT_THAT(grid.poll(), SizeIs(1));
+  grid.sites->leave(kLab);
+  grid.home.events.emplace_back(report(3, 11));
+  const auto events = grid.poll();
+  ASSERT_THAT(events, SizeIs(1));
+  grid.sites->acknowledge(std::get<ReportReceived>(events.front()).receipt);
+  EXPECT_THAT(grid.home.acknowledged, ElementsAre(11U));
+  EXPECT_THAT(grid.lab.acknowledged, IsEmpty());
+}
+
+}  // namespace
+}  // namespace gantry

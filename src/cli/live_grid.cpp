@@ -1,0 +1,150 @@
+#include "cli/live_grid.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <thread>
+
+#include "cli/ask_driver.hpp"
+#include "cli/display_text.hpp"
+#include "model/suggest.hpp"
+
+namespace gantry::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// For hosts to be reached; a run shows what it sees about once a second.
+constexpr auto kJoinPatience = 20s;
+constexpr auto kLook = 100ms;
+
+bool can_be_used(const GridSite& site) {
+  return site.access != SiteAccess::none && site.name != kHomeSite;
+}
+
+/// Checks them, or finds those that are meant.
+Result<std::vector<std::string>> sites_to_add(const Grid& grid, const driver::LiveState& live,
+                                              std::vector<std::string> names) {
+  std::vector<std::string> usable;
+  for (const GridSite& site : grid.sites)
+    if (can_be_used(site)) usable.push_back(site.name);
+  const bool all = names.empty();
+  if (all) names = usable;
+  for (const auto& name : names)
+    if (std::ranges::find(usable, name) == usable.end())
+      return fail(ErrorCode::usage,
+                  fmt::format("{}: no site '{}' that a run can use", grid.file, one_line(name)),
+                  did_you_mean(name, usable));
+  const auto used = [&](const std::string& name) { return find_site(live, name) != nullptr; };
+  if (all) std::erase_if(names, used);
+  if (names.empty())
+    return fail(ErrorCode::usage,
+                fmt::format("run {} uses all sites of {} already", live.run, grid.file),
+                "describe the new one there first");
+  if (const auto name = std::ranges::find_if(names, used); name != names.end())
+    return fail(ErrorCode::usage, fmt::format("run {} uses site '{}' already", live.run, *name));
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+Result<> ask(const Context& context, const store::Request& request, int holder) {
+  TRY_ASSIGN(auto store, store::Store::open(context.state_dir, store::Access::read_write));
+  TRY_ASSIGN(const Answer answer, ask_driver(context, store, request, holder));
+  if (answer == Answer::silent) return fail_silent(holder);
+  if (answer == Answer::gone) return fail(ErrorCode::gone, "the run has ended meanwhile");
+  return {};
+}
+
+/// Up, or not to be waited for.
+bool is_settled(const Grid& grid, const driver::LiveSite& site) {
+  const auto described = std::ranges::find(grid.sites, site.name, &GridSite::name);
+  const bool by_jobs = described != grid.sites.end() && lends_by_jobs(described->access);
+  return by_jobs || (site.hosts > 0 && site.hosts_up == site.hosts);
+}
+
+std::uint32_t tasks_at(const driver::LiveState& live, const std::string& name) {
+  std::uint32_t tasks = 0;
+  for (const driver::LiveHost& host : live.hosts)
+    if (host.site < live.sites.size() && live.sites[host.site].name == name) tasks += host.running;
+  return tasks;
+}
+
+}  // namespace
+
+Result<driver::LiveState> run_that_goes_on(const Context& context) {
+  auto live = driver::read_live(context.state_dir);
+  if (live) return std::move(*live);
+  return fail(ErrorCode::usage,
+              fmt::format("no run goes on in {}", context.state_dir.lexically_normal().string()),
+              "gantry run --grid uses the sites that its grid file names");
+}
+
+const driver::LiveSite* find_site(const driver::LiveState& live, const std::string& name) {
+  const auto site = std::ranges::find(live.sites, name, &driver::LiveSite::name);
+  return site != live.sites.end() ? &*site : nullptr;
+}
+
+Result<std::vector<driver::LiveSite>> add_sites(Context& context, const Grid& grid,
+                                                std::vector<std::string> names) {
+  TRY_ASSIGN(const auto live, run_that_goes_on(context));
+  if (live.grid.empty())
+    return fail(
+        ErrorCode::usage,
+        fmt::format("run {} was started without a grid file: no site can join it", live.run),
+        "stop it with Ctrl-C and start it again with --grid: nothing that is done is lost");
+  TRY_ASSIGN(names, sites_to_add(grid, live, std::move(names)));
+  store::Request request{.run = RunId(live.run), .join = names};
+  request.grid = std::filesystem::absolute(grid.file).string();
+  TRY(ask(context, request, live.pid));
+  const auto deadline = std::chrono::steady_clock::now() + kJoinPatience;
+  std::vector<driver::LiveSite> joined;
+  for (;;) {
+    const bool last = std::chrono::steady_clock::now() > deadline;
+    const auto now = driver::read_live(context.state_dir);
+    if (!now) return fail(ErrorCode::gone, "the run has ended meanwhile");
+    joined.clear();
+    bool settled = true;
+    for (const auto& name : names) {
+      const driver::LiveSite* site = find_site(*now, name);
+      settled = settled && site != nullptr && is_settled(grid, *site);
+      if (site != nullptr) joined.push_back(*site);
+      if (last && site == nullptr)
+        return fail(ErrorCode::peer, fmt::format("the run has not taken up site '{}'", name),
+                    "what gantry run prints says why");
+    }
+    if (settled || last) return joined;
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+Result<> drain_sites(Context& context, const driver::LiveState& live,
+                     const std::vector<std::string>& names) {
+  TRY(ask(context, {.run = RunId(live.run), .leave = names}, live.pid));
+  std::optional<std::uint32_t> told;
+  for (;;) {
+    const auto now = driver::read_live(context.state_dir);
+    if (!now || now->run != live.run) return {};  // it uses nothing any more
+    std::uint32_t tasks = 0;
+    bool there = false;
+    for (const auto& name : names) {
+      there = there || find_site(*now, name) != nullptr;
+      tasks += tasks_at(*now, name);
+    }
+    if (!there) return {};
+    if (tasks > 0 && !told) {
+      told = tasks;
+      context.note(fmt::format(
+          "waiting for {} task{} there to end; Ctrl-C ends only the waiting, and cancel ends tasks",
+          tasks, tasks == 1 ? "" : "s"));
+      context.err.flush();
+    }
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+}  // namespace gantry::cli

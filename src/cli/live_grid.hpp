@@ -1,0 +1,31 @@
+#pragma once
+/// Sites that join the run which goes on here, and leave it: asks the gantry that drives it, and
+/// waits until it is so.
+
+#include <string>
+#include <vector>
+
+#include "cli/context.hpp"
+#include "driver/live_state.hpp"
+#include "model/grid.hpp"
+
+namespace gantry::cli {
+
+/// The run that goes on here. An error when there is none.
+Result<driver::LiveState> run_that_goes_on(const Context& context);
+
+/// Does the run use the site?
+[[nodiscard]] const driver::LiveSite* find_site(const driver::LiveState& live,
+                                                const std::string& name);
+
+/// These sites of the grid file join, or all that can. Waits until their hosts are up, for some
+/// seconds; the sites as they are then.
+Result<std::vector<driver::LiveSite>> add_sites(Context& context, const Grid& grid,
+                                                std::vector<std::string> names);
+
+/// The sites leave, as soon as what runs there has ended. Waits for that, however long it takes,
+/// and tells a person so. REQUIRES: the run uses them.
+Result<> drain_sites(Context& context, const driver::LiveState& live,
+                     const std::vector<std::string>& names);
+
+}  // namespace gantry::cli

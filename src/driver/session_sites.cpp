@@ -1,0 +1,66 @@
+// Session: sites that join the run and leave it while it goes on.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "driver/session.hpp"
+
+namespace gantry::driver {
+
+void Session::change_sites(const store::Request& request) {
+  dirty_ = true;  // whoever asked waits until the request is taken
+  for (const std::string& name : request.join) join(request.grid, name);
+  for (const std::string& name : request.leave) begin_to_leave(name);
+}
+
+void Session::join(const std::string& file, const std::string& name) {
+  const auto joined = sites_.join(file, name);
+  if (!joined) return tell(fmt::format("site {} does not join: {}", name, joined.error().message));
+  tell(fmt::format("site {} joins the run", name));
+  run_.engine.apply(*joined);
+}
+
+void Session::begin_to_leave(const std::string& name) {
+  const auto site = sites_.find(name);
+  if (!site) return tell(site.error().message);
+  if (!leaving_.insert(*site).second) return;
+  tell(fmt::format("site {} leaves the run when its tasks have ended", name));
+  sites_.rest(*site);
+  std::vector<HostId> hosts;
+  bool others = launcher_.expects_hosts();
+  for (const schedule::HostLoad& load : run_.engine.hosts()) {
+    if (load.host->site == *site) hosts.push_back(load.host->id);
+    others = others || !leaving_.contains(load.host->site);
+  }
+  for (const HostId host : hosts) run_.engine.apply(HostDraining{host});
+  if (!others) tell("no other host is up: tasks wait until one is, or a site joins");
+}
+
+Result<> Session::let_go_of_idle_sites() {
+  for (auto site = leaving_.begin(); site != leaving_.end();) {
+    if (run_.engine.uses(*site)) {
+      ++site;
+      continue;
+    }
+    TRY(commit(false));  // its agents may forget what has ended there
+    sites_.leave(*site);
+    forget_files_at(*site);
+    tell(fmt::format("site {} has left the run", site_name(*site)));
+    site = leaving_.erase(site);
+  }
+  return {};
+}
+
+/// Nothing comes from there any more.
+void Session::forget_files_at(SiteId site) {
+  const auto known = run_.engine.site_files(now_);
+  const auto found = std::ranges::find(known, site, &schedule::SiteFiles::site);
+  if (found == known.end()) return;
+  const schedule::SiteFiles files = *found;
+  for (const FileId file : files.there) run_.engine.apply(FileGone{file, site});
+  for (const auto& moving : files.moving)
+    run_.engine.apply(MoveFailed{moving.file, site, "the site has left the run", now_});
+}
+
+}  // namespace gantry::driver
