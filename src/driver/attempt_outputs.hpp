@@ -8,9 +8,9 @@
 
 namespace gantry::driver {
 
-/// Puts what has come from another site where it belongs. What cannot be put there makes the report
-/// one of a failure.
-void place_outputs(ReportReceived& received);
+/// Puts what has come from another site where it belongs, if the task declares it. What cannot be
+/// put there makes the report one of a failure.
+void place_outputs(ReportReceived& received, const Task& task);
 /// Of a report that does not count.
 void discard_outputs(const ReportReceived& received);
 

@@ -311,10 +311,12 @@ Result<> Session::on_report(ReportReceived received) {
       launcher_.refuse(received.receipt);
     return {};
   }
-  place_outputs(received);
   if (adopted && is_of_another_study(received)) {
+    discard_outputs(received);
     received.report.cause = FailureCause::lost;
     received.report.detail = "what ran under this number belonged to another study";
+  } else {
+    place_outputs(received, sweep_.task(key.task));
   }
   AttemptEnded ended;
   ended.report = std::move(received.report);

@@ -236,6 +236,27 @@ TEST_F(SessionTest, AReportOfAnotherRunIsKept) {
   EXPECT_THAT(old_rows[1].parameters, SizeIs(1));
 }
 
+TEST_F(SessionTest, NobodyWaitsForAnotherRunsTaskWhoseHostIsGone) {
+  FakeLauncher first;
+  first.outcome = [](const Task&, AttemptReport& report) {
+    report.cause = FailureCause::exit_code;
+  };
+  const auto one = drive_with(first, sweep({"echo", "{}", ":::", "a"}));
+  options_.reload = [&](const store::RunRecord&) -> Result<Sweep> {
+    return sweep({"echo", "{}", ":::", "a"});
+  };
+  FakeLauncher second;
+  second.announce(HostAppeared{{HostId(2), "far", 2, 0}});
+  second.announce(TaskRunning{{one.run, TaskId(1), AttemptId(2)}, HostId(2), from_ns(1)});
+  int looks = 0;
+  observer_.waiting = [&](std::uint32_t tasks, Duration) {
+    EXPECT_EQ(tasks, 1U);
+    if (++looks == 2) second.announce(HostVanished{HostId(2), "gone"});
+  };
+  EXPECT_EQ(drive_with(second, sweep({"echo", "{}", ":::", "a", "b"})).counts.done, 2U);
+  EXPECT_EQ(looks, 2);
+}
+
 TEST_F(SessionTest, AnEndFromBeforeAnInputChangedDoesNotCount) {
   write("prog", "#!/bin/sh\n");
   const auto study = sweep({"./prog", "{}", ":::", "a", "b", "c"});

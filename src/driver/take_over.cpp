@@ -80,6 +80,10 @@ class TakeOver {
     }
     if (const auto* appeared = std::get_if<HostAppeared>(&event)) {
       host_names_[appeared->host.id] = appeared->host.name;
+    } else if (const auto* vanished = std::get_if<HostVanished>(&event)) {
+      // It may never come back; if it does, its tasks have written into folders of their own.
+      for (const auto& [key, host] : others_.running())
+        if (host == vanished->host) awaited_.erase(key);
     } else if (const auto* running = std::get_if<TaskRunning>(&event)) {
       TRY_ASSIGN(const bool others, is_others(running->key));
       if (others) others_.started(running->key, running->host);

@@ -38,7 +38,10 @@ Result<> UndrivenRuns::take(ReportReceived received, const std::string& host_nam
     discard_outputs(received);
     return {};
   }
-  place_outputs(received);
+  if (run->study)
+    place_outputs(received, run->study->task(key.task));
+  else
+    discard_outputs(received);
   AttemptEnded ended;
   ended.report = std::move(received.report);
   ended.host = received.host;

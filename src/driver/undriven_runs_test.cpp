@@ -80,14 +80,18 @@ TEST_F(UndrivenRunsTest, CountsEveryEndOnce) {
 }
 
 TEST_F(UndrivenRunsTest, WhatHasComeFromASiteIsPutInItsPlace) {
+  write("sweep.yaml", "command: make {x}\nparameters: {x: [a, b, c]}\noutputs: ['new/{x}']\n");
+  options_.reload = [&](const store::RunRecord&) -> Result<Sweep> {
+    return std::move(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
+  };
   write("come", "result");
   write("rubbish", "x");
   auto first = report(1, 1);
-  first.outputs = {{(dir_ / "come").string(), (dir_ / "new/out").string()}};
+  first.outputs = {{(dir_ / "come").string(), (dir_ / "new/a").string()}};
   auto again = report(1, 1);
-  again.outputs = {{(dir_ / "rubbish").string(), (dir_ / "new/out").string()}};
+  again.outputs = {{(dir_ / "rubbish").string(), (dir_ / "new/a").string()}};
   take({std::move(first), std::move(again)});
-  EXPECT_EQ(read_file(dir_ / "new/out").value_or(""), "result");
+  EXPECT_EQ(read_file(dir_ / "new/a").value_or(""), "result");
   EXPECT_FALSE(std::filesystem::exists(dir_ / "rubbish"));
 }
 

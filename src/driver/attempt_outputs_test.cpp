@@ -1,0 +1,87 @@
+#include "driver/attempt_outputs.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "base/fd.hpp"
+
+namespace gantry::driver {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class AttemptOutputsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    dir_ = make_folder(fs::temp_directory_path());
+    incoming_ = dir_ / "incoming" / "1.1.1";
+    fs::create_directories(incoming_);
+    task_.outputs = {(dir_ / "new" / "out").string()};
+  }
+  void TearDown() override { fs::remove_all(dir_); }
+
+  static fs::path make_folder(const fs::path& parent) {
+    std::string pattern = (parent / "gantry-outputs-XXXXXX").string();
+    return ::mkdtemp(pattern.data());
+  }
+  ReportReceived arrived(const fs::path& folder, const std::string& path) {
+    EXPECT_TRUE(write_file_atomic(folder / "0", "result"));
+    ReportReceived received;
+    received.outputs = {{(folder / "0").string(), path}};
+    return received;
+  }
+
+  fs::path dir_;
+  fs::path incoming_;
+  Task task_;
+};
+
+TEST_F(AttemptOutputsTest, GoWhereTheTaskDeclaresThem) {
+  auto received = arrived(incoming_, task_.outputs[0]);
+  place_outputs(received, task_);
+  EXPECT_EQ(received.report.cause, FailureCause::none);
+  EXPECT_EQ(read_file(dir_ / "new" / "out").value_or(""), "result");
+  EXPECT_FALSE(fs::exists(incoming_)) << "nothing stays of what has come";
+}
+
+TEST_F(AttemptOutputsTest, NeverGoElsewhereWhateverTheHostSays) {
+  ASSERT_TRUE(write_file_atomic(dir_ / ".bashrc", "mine"));
+  auto received = arrived(incoming_, (dir_ / ".bashrc").string());
+  place_outputs(received, task_);
+  EXPECT_EQ(received.report.cause, FailureCause::missing_output);
+  EXPECT_THAT(received.report.detail, HasSubstr("no output of it"));
+  EXPECT_EQ(read_file(dir_ / ".bashrc").value_or(""), "mine");
+  EXPECT_FALSE(fs::exists(incoming_));
+}
+
+TEST_F(AttemptOutputsTest, MayComeFromAnotherFileSystem) {
+  struct stat here {};
+  struct stat there {};
+  ASSERT_EQ(::stat(dir_.c_str(), &here), 0);
+  if (::stat("/dev/shm", &there) != 0 || here.st_dev == there.st_dev)
+    GTEST_SKIP() << "there is no other one";
+  const fs::path other = make_folder("/dev/shm");
+  auto received = arrived(other, task_.outputs[0]);
+  place_outputs(received, task_);
+  EXPECT_EQ(received.report.cause, FailureCause::none) << received.report.detail;
+  EXPECT_EQ(read_file(dir_ / "new" / "out").value_or(""), "result");
+  EXPECT_FALSE(fs::exists(other / "0"));
+  fs::remove_all(other);
+}
+
+TEST_F(AttemptOutputsTest, StayWhereTheyHaveComeWhenTheyCannotBePutThere) {
+  ASSERT_TRUE(write_file_atomic(dir_ / "new", "a file where a folder should be"));
+  auto received = arrived(incoming_, task_.outputs[0]);
+  place_outputs(received, task_);
+  EXPECT_EQ(received.report.cause, FailureCause::missing_output);
+  EXPECT_THAT(received.report.detail, HasSubstr(incoming_.string()));
+  EXPECT_EQ(read_file(incoming_ / "0").value_or(""), "result");
+}
+
+}  // namespace
+}  // namespace gantry::driver
