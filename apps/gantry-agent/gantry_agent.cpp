@@ -9,7 +9,8 @@
 //   gantry-agent jobs STATE_DIR SCRATCH ... makes jobs of tasks, on standard input and output
 //   gantry-agent job STATE_DIR BATCH SCRATCH   runs one of them, as an element of an array job
 //   gantry-agent files SCRATCH              takes and gives files on standard input and output
-//   gantry-agent clean SCRATCH HOLDER own|all   removes what is there, when told to
+//   gantry-agent give SCRATCH TOKEN         gives files of the depot to another site, in the same
+//   way gantry-agent clean SCRATCH HOLDER own|all   removes what is there, when told to
 
 #include <fcntl.h>
 #include <signal.h>
@@ -31,7 +32,9 @@
 #include "agent/pilot.hpp"
 #include "agent/relay.hpp"
 #include "depot/file_server.hpp"
+#include "depot/giver.hpp"
 #include "depot/site_removal.hpp"
+#include "depot/ssh_peer.hpp"
 #include "sandboxes.hpp"
 
 namespace {
@@ -130,7 +133,12 @@ int job(char** argv) {
 }
 
 int serve_files(const char* scratch) {
-  return status_of(gantry::depot::serve_files(STDIN_FILENO, STDOUT_FILENO, scratch));
+  return status_of(gantry::depot::serve_files(STDIN_FILENO, STDOUT_FILENO, scratch,
+                                              {.open = gantry::depot::open_ssh_peer}));
+}
+
+int give(char** argv) {
+  return status_of(gantry::depot::serve_wants(STDIN_FILENO, STDOUT_FILENO, argv[2], argv[3]));
 }
 
 int clean(char** argv) {
@@ -150,6 +158,7 @@ int main(int argc, char** argv) {
     if (argc == 11 && mode == "jobs") return jobs(argv);
     if (argc == 5 && mode == "job") return job(argv);
     if (argc == 4 && mode == "relay") return relay(argv);
+    if (argc == 4 && mode == "give") return give(argv);
     if (argc == 5 && mode == "clean") return clean(argv);
     if (argc == 3 || argc == 4) return serve(argc, argv);
   } catch (const std::exception& error) {

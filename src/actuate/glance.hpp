@@ -45,6 +45,7 @@ struct SiteGlance {
   std::string name{};
   std::uint64_t sent = 0;      ///< bytes that went over the link since it was first up
   std::uint64_t received = 0;  ///< of files that came home
+  std::uint64_t pulled = 0;    ///< of files that came to it from other sites than home
   std::uint32_t to_send = 0;   ///< files that are on their way to it, or wait for that
   SendGlance sending{};        ///< the large one among them whose turn it is
 };

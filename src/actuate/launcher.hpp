@@ -12,6 +12,7 @@
 #include "base/hash.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
+#include "model/action.hpp"
 #include "model/host.hpp"
 #include "model/outcome.hpp"
 #include "model/task.hpp"
@@ -56,12 +57,18 @@ struct FileBrought {
 struct BringFailed {
   FileId file;
   SiteId site;
-  std::string why;
+  std::string why;  ///< empty: the site is lost, which is told otherwise
 };
 /// It was there, and is not any more.
 struct FileLost {
   FileId file;
   SiteId site;
+};
+/// Files do not come from the one site to the other, as was thought: they come from home.
+struct WayFailed {
+  SiteId from;
+  SiteId to;
+  std::string why;  ///< and what to do about it, for people
 };
 struct HostAppeared {
   Host host;
@@ -89,7 +96,7 @@ struct LauncherNotice {
 
 using LauncherEvent =
     std::variant<HostAppeared, HostVanished, TaskRunning, TaskReturned, TaskComputed,
-                 ReportReceived, FileBrought, BringFailed, FileLost, LauncherNotice>;
+                 ReportReceived, FileBrought, BringFailed, FileLost, WayFailed, LauncherNotice>;
 
 class Launcher {
  public:
@@ -120,9 +127,10 @@ class Launcher {
                      const Fingerprint& fingerprint, const std::vector<TaskFile>& files) = 0;
   /// Tasks on the host read and write files of another site, to which theirs are brought.
   [[nodiscard]] virtual bool files_travel(HostId) const { return false; }
-  /// Sends a shared file, which may be a folder of many, to a site. FileBrought or BringFailed
-  /// answers. REQUIRES (also below): a host of the site is up, and files travel there.
-  virtual void bring(FileId, SiteId, const std::vector<TaskFile>&) {}
+  /// Sends a shared file, which may be a folder of many, to a site: from another site, if it says
+  /// so, and from home where that fails. FileBrought or BringFailed answers. REQUIRES (also below):
+  /// a host of the site is up, and files travel there.
+  virtual void bring(const MoveFile&, const std::vector<TaskFile>&) {}
   virtual void drop(FileId, SiteId) {}
   /// Ends the attempt's process tree (politely first); the report that follows says `cancelled`.
   virtual void cancel(const TaskKey& key, HostId host) = 0;

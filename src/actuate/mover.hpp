@@ -14,6 +14,7 @@
 #include "base/hash.hpp"
 #include "base/result.hpp"
 #include "base/strong_id.hpp"
+#include "depot/pull_protocol.hpp"
 
 namespace gantry {
 
@@ -28,6 +29,8 @@ struct Put {
   /// A file at the site, by its absolute name, that may have the same content: then it is copied
   /// there, and nothing is sent.
   std::string staged{};
+  /// A site that has it, and to which this one can log in: it comes from there, if it can.
+  std::optional<depot::PeerSite> from{};
 };
 
 /// What the depot has. Comes after each (re)connection.
@@ -72,6 +75,8 @@ struct TransferFailed {
 struct SentAfterAll {
   TransferId id;
   std::string why;
+  bool pulled = false;  ///< it was to come from another site; else it was to be there
+  bool no_way = false;  ///< which could not even be asked for it
 };
 
 using MoverEvent = std::variant<Inventory, TransferDone, TransferFailed, SentAfterAll>;

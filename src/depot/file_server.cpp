@@ -21,6 +21,7 @@
 #include "depot/folder_tools.hpp"
 #include "depot/incoming_file.hpp"
 #include "depot/outgoing_file.hpp"
+#include "depot/pulls.hpp"
 
 namespace gantry::depot {
 
@@ -41,13 +42,18 @@ Result<> set_nonblocking(int fd) {
 
 FilesProblem problem_of(ErrorCode code) {
   if (code == ErrorCode::corrupt) return FilesProblem::other_content;
+  if (code == ErrorCode::peer) return FilesProblem::no_way;
   return code == ErrorCode::gone ? FilesProblem::gone : FilesProblem::other;
 }
 
 class FileServer {
  public:
-  FileServer(int in, int out, std::filesystem::path scratch)
-      : in_(in), out_(out), scratch_(std::move(scratch)), reader_(kMaxFilesFrame) {}
+  FileServer(int in, int out, std::filesystem::path scratch, PullOptions pulls)
+      : in_(in),
+        out_(out),
+        scratch_(std::move(scratch)),
+        reader_(kMaxFilesFrame),
+        pulls_(std::move(pulls)) {}
 
   Result<> run() {
     auto served = serve();
@@ -67,6 +73,7 @@ class FileServer {
     while (!ended_) {
       TRY(wait());
       TRY(receive());
+      step_pulls();
       step_files();
       send();
     }
@@ -83,10 +90,20 @@ class FileServer {
   }
 
   Result<> wait() {
-    pollfd fds[2] = {{takes_more() ? in_ : -1, POLLIN, 0}, {waiting() > 0 ? out_ : -1, POLLOUT, 0}};
-    if (::poll(fds, 2, has_files_to_step() ? 0 : -1) < 0 && errno != EINTR)
+    fds_ = {{takes_more() ? in_ : -1, POLLIN, 0}, {waiting() > 0 ? out_ : -1, POLLOUT, 0}};
+    pulls_.add_wanted(fds_);
+    if (::poll(fds_.data(), fds_.size(), has_files_to_step() ? 0 : patience()) < 0 &&
+        errno != EINTR)
       return fail_errno("poll");
     return {};
+  }
+
+  /// In milliseconds; -1: for ever.
+  [[nodiscard]] int patience() const {
+    const TimePoint until = pulls_.deadline();
+    if (until == kNever) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock_.now()).count();
+    return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
   }
 
   Result<> receive() {
@@ -146,6 +163,8 @@ class FileServer {
         return on(decode_offer(frame.body));
       case FilesMessage::adopt:
         return on(decode_adopt(frame.body));
+      case FilesMessage::pull:
+        return on(decode_pull(frame.body));
       case FilesMessage::data:
         return on(decode_data(frame.body));
       case FilesMessage::store_packed:
@@ -258,6 +277,14 @@ class FileServer {
     return {};
   }
 
+  Result<> on(const std::optional<Pull>& m) {
+    if (!m || !can_begin(*m)) return not_understood();
+    const IncomingFile* file = begin(*m);
+    if (file != nullptr && !file->is_whole())
+      pulls_.add(m->from, {m->id, m->content, file->offset()}, m->bytes, clock_.now());
+    return {};
+  }
+
   static Result<UniqueFd> open_staged(const Adopt& m) {
     TRY_ASSIGN(UniqueFd file, open_file(m.path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
     struct stat info {};
@@ -271,15 +298,18 @@ class FileServer {
     if (!m) return not_understood();
     const auto found = incoming_.find(m->id);
     if (found == incoming_.end()) return {};  // it has failed; home will know soon
-    IncomingFile& file = found->second;
-    if (m->offset != file.offset()) return not_understood();
-    if (auto written = file.write(m->bytes); !written) {
-      answer(m->id, written);
-      close(found);
-    } else {
-      finish_if_whole(found);
-    }
+    if (m->offset != found->second.offset()) return not_understood();
+    add_piece(found, m->bytes);
     return {};
+  }
+
+  void add_piece(Incoming::iterator file, std::string_view bytes) {
+    if (auto written = file->second.write(bytes); !written) {
+      answer(file->first, written);
+      close(file);
+    } else {
+      finish_if_whole(file);
+    }
   }
 
   Result<> on(std::optional<Fetch> m) {
@@ -304,6 +334,7 @@ class FileServer {
   Result<> on(const std::optional<Numbered>& forget) {
     if (!forget) return not_understood();
     if (const auto found = incoming_.find(forget->id); found != incoming_.end()) close(found);
+    pulls_.forget(forget->id);
     std::erase_if(outgoing_, [&](const OutgoingFile& file) { return file.id() == forget->id; });
     return {};
   }
@@ -329,6 +360,22 @@ class FileServer {
       if (!more) answer(file->id(), tl::unexpected(more.error()));
       if (!more || !*more) outgoing_.erase(file);
     }
+  }
+
+  void step_pulls() {
+    const auto piece = [this](RequestId id, std::string_view bytes) {
+      const auto found = incoming_.find(id);
+      if (found == incoming_.end()) return false;
+      add_piece(found, bytes);
+      return incoming_.contains(id);
+    };
+    const auto failure = [this](RequestId id, const Error& why) {
+      const auto found = incoming_.find(id);
+      if (found == incoming_.end()) return;
+      answer(id, tl::unexpected(why));
+      close(found);  // what has come of it stays for who goes on
+    };
+    pulls_.step(clock_.now(), piece, failure);
   }
 
   void step_reading() {
@@ -406,15 +453,17 @@ class FileServer {
   std::deque<RequestId> to_read_;  ///< incoming files of which a part was there before
   std::deque<std::pair<RequestId, UniqueFd>> copying_;  ///< incoming files, and where from
   std::string piece_;
+  Pulls pulls_;
+  std::vector<pollfd> fds_;
   std::deque<OutgoingFile> outgoing_;
   std::size_t turn_ = 0;  ///< of the first few of these
 };
 
 }  // namespace
 
-Result<> serve_files(int in, int out, const std::filesystem::path& scratch) {
+Result<> serve_files(int in, int out, const std::filesystem::path& scratch, PullOptions pulls) {
   ::signal(SIGPIPE, SIG_IGN);
-  return FileServer(in, out, scratch).run();
+  return FileServer(in, out, scratch, std::move(pulls)).run();
 }
 
 }  // namespace gantry::depot

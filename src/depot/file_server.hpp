@@ -6,11 +6,13 @@
 #include <filesystem>
 
 #include "base/result.hpp"
+#include "depot/peer.hpp"
 
 namespace gantry::depot {
 
 /// Until `in` ends. An error when SCRATCH cannot be used or the peer breaks the protocol; it is
-/// told first, if possible. Makes both descriptors non-blocking.
-Result<> serve_files(int in, int out, const std::filesystem::path& scratch);
+/// told first, if possible. Makes both descriptors non-blocking. `pulls`: how files come from other
+/// sites.
+Result<> serve_files(int in, int out, const std::filesystem::path& scratch, PullOptions pulls = {});
 
 }  // namespace gantry::depot

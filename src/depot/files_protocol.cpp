@@ -5,38 +5,15 @@
 #include <cerrno>
 
 #include "depot/file_tools.hpp"
+#include "depot/wire_fields.hpp"
 
 namespace gantry::depot {
 
 namespace {
 
-constexpr std::size_t kDigestBytes = 2 * sizeof(std::uint64_t);
 /// What comes before the bytes of a store, of a data.
 constexpr std::size_t kStoreHead = sizeof(RequestId) + kDigestBytes + 1;
 constexpr std::size_t kDataHead = sizeof(RequestId) + sizeof(std::uint64_t);
-
-void put_digest(Encoder& e, const Digest& d) {
-  e.u64(d.high).u64(d.low);
-}
-Digest get_digest(Decoder& d) {
-  Digest digest;
-  digest.high = d.u64();
-  digest.low = d.u64();
-  return digest;
-}
-
-bool get_flag(Decoder& d) {
-  const std::uint8_t value = d.u8();
-  if (value > 1) d.set_bad();
-  return value == 1;
-}
-
-std::string get_text(Decoder& d) {
-  constexpr std::size_t kLongest = 8192;
-  const std::string_view text = d.str();
-  if (text.size() > kLongest) d.set_bad();
-  return d.ok() ? std::string(text) : std::string();
-}
 
 /// Below SCRATCH/work.
 std::string get_path(Decoder& d) {
@@ -49,20 +26,6 @@ std::string get_absolute_path(Decoder& d) {
   const std::string_view path = d.str();
   if (!path.starts_with('/') || !is_below(path.substr(1))) d.set_bad();
   return d.ok() ? std::string(path) : std::string();
-}
-
-std::uint64_t get_size(Decoder& d) {
-  constexpr std::uint64_t kLargest = std::uint64_t{1} << 62U;  // fits into an off_t
-  const std::uint64_t bytes = d.u64();
-  if (bytes > kLargest) d.set_bad();
-  return bytes;
-}
-
-/// A message counts only when every field was there and nothing is left over.
-template <class T>
-std::optional<T> complete(const Decoder& d, T message) {
-  if (!d.ok() || !d.at_end()) return std::nullopt;
-  return message;
 }
 
 void put_head(Encoder& e, const Store& m) {
@@ -358,7 +321,7 @@ std::optional<Failed> decode_failed(std::string_view body) {
   Failed m;
   m.id = d.u64();
   const std::uint8_t problem = d.u8();
-  if (problem > static_cast<std::uint8_t>(FilesProblem::gone)) d.set_bad();
+  if (problem > static_cast<std::uint8_t>(FilesProblem::no_way)) d.set_bad();
   m.problem = static_cast<FilesProblem>(problem);
   m.why = get_text(d);
   return complete(d, std::move(m));

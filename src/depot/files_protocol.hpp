@@ -9,6 +9,7 @@
 ///   home: offer (a large one)            site: send_from (what it has already), or done
 ///         data...                              done or failed
 ///   home: adopt (a file that is there)   site: done or failed
+///   home: pull (pull_protocol.hpp)       site: done or failed
 ///   home: fetch                          site: file, data..., end, or failed at any point
 ///   home: drop, remove, verify           site: done or failed
 ///   home: forget (a request)             site says no more of it, but for what is on its way
@@ -26,7 +27,7 @@
 
 namespace gantry::depot {
 
-inline constexpr std::uint32_t kFilesVersion = 3;
+inline constexpr std::uint32_t kFilesVersion = 4;
 /// Files up to this size are sent whole; larger ones are offered, and sent in such pieces.
 inline constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
 inline constexpr std::size_t kMaxFilesFrame = std::size_t{1} << 20;
@@ -45,6 +46,8 @@ enum class FilesMessage : std::uint8_t {
   store_packed = 10,  ///< a store, a data whose bytes are packed (depot/compression.hpp)
   data_packed = 11,   ///< both ways
   adopt = 12,
+  pull = 13,  ///< this and the next in pull_protocol.hpp
+  want = 14,
   welcome = 32,
   inventory = 33,
   send_from = 34,
@@ -133,6 +136,7 @@ enum class FilesProblem : std::uint8_t {
   other = 0,
   other_content = 1,  ///< what arrived is not what was announced
   gone = 2,           ///< there is no such file
+  no_way = 3,         ///< the site that it is pulled from could not be asked
 };
 struct Failed {
   RequestId id = 0;

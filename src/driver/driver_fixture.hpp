@@ -96,9 +96,9 @@ class FakeLauncher final : public Launcher {
     events_.emplace_back(ReportReceived{report, {}, host, ++receipts_});
   }
   [[nodiscard]] bool files_travel(HostId) const override { return site != kHome; }
-  void bring(FileId file, SiteId to, const std::vector<TaskFile>&) override {
-    brought.push_back(file);
-    if (!slow_link) events_.emplace_back(FileBrought{file, to});
+  void bring(const MoveFile& move, const std::vector<TaskFile>&) override {
+    brought.push_back(move.file);
+    if (!slow_link) events_.emplace_back(FileBrought{move.file, move.to});
   }
   void recall(HostId host) override {
     if (on_recall) on_recall();

@@ -5,8 +5,10 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "base/parallel.hpp"
@@ -57,7 +59,7 @@ class SiteChecker {
     check_.site = site_.id.value();
   }
 
-  SiteCheck check(const fs::path& folder) {
+  void check(const fs::path& folder) {
     for_each_host([&](std::size_t i) {
       auto facts = probes_[i]->examine();
       if (facts)
@@ -65,20 +67,41 @@ class SiteChecker {
       else
         check_.hosts[i].failure = std::move(facts.error());
     });
-    const auto first = std::ranges::find_if(
-        check_.hosts, [](const HostCheck& host) { return host.facts.has_value(); });
-    if (first != check_.hosts.end()) {
-      const auto index = static_cast<std::size_t>(first - check_.hosts.begin());
-      if (const auto shared = check_sharing(index, folder); !shared)
-        check_.link_failure = shared.error();
-      else if (const auto measured = measure(index, folder); !measured)
-        check_.link_failure = measured.error();
+    const auto first = first_usable();
+    if (!first) return;
+    if (const auto shared = check_sharing(*first, folder); !shared)
+      check_.link_failure = shared.error();
+    else if (const auto measured = measure(*first, folder); !measured)
+      check_.link_failure = measured.error();
+  }
+
+  [[nodiscard]] bool is_usable() const { return first_usable().has_value(); }
+
+  /// Of those sites that have an agent by now.
+  void check_pulls(const std::set<SiteId>& there) {
+    const auto first = first_usable();
+    if (!first) return;
+    for (const GivingSite& other : site_.giving) {
+      if (!there.contains(other.id)) continue;
+      const auto reached = probes_[*first]->reaches(other.reach);
+      check_.pulls.push_back({other.name, other.reach.ssh, check_.hosts[*first].name,
+                              reached ? std::nullopt : std::optional(reached.error())});
     }
+  }
+
+  SiteCheck leave() {
     for_each_host([&](std::size_t i) { probes_[i]->leave(); });
     return std::move(check_);
   }
 
  private:
+  /// The host over which a run's files would go.
+  [[nodiscard]] std::optional<std::size_t> first_usable() const {
+    for (std::size_t i = 0; i < check_.hosts.size(); ++i)
+      if (check_.hosts[i].facts) return i;
+    return std::nullopt;
+  }
+
   void for_each_host(const std::function<void(std::size_t)>& work) {
     in_parallel(probes_.size(), kMostHosts, [&](std::size_t i) {
       work(i);
@@ -154,15 +177,31 @@ Result<std::vector<SiteCheck>> check_grid(const Grid& grid, const std::vector<st
     to_send.push_back(agent);
     sites.push_back(remote_site(grid.sites[index], SiteId(index), next_host));
     sites.back().holder = holder;
+    TRY_ASSIGN(sites.back().giving, giving_sites(grid, SiteId(index), agents));
   }
-  std::vector<SiteCheck> checks(sites.size());
   std::mutex measuring;
-  in_parallel(sites.size(), kMostSites, [&](std::size_t i) {
+  std::deque<SiteChecker> checkers;
+  for (std::size_t i = 0; i < sites.size(); ++i)
+    checkers.emplace_back(sites[i], *to_send[i], options, measuring);
+  const auto for_each_site = [&](const auto& work) {
+    in_parallel(sites.size(), kMostSites, [&](std::size_t i) {
+      work(i);
+      return true;
+    });
+  };
+  for_each_site([&](std::size_t i) {
     const fs::path own = folder.path() / std::to_string(i);
     std::error_code ignored;  // told when it is written to
     fs::create_directory(own, ignored);
-    checks[i] = SiteChecker(sites[i], *to_send[i], options, measuring).check(own);
-    return true;
+    checkers[i].check(own);
+  });
+  std::set<SiteId> there;
+  for (std::size_t i = 0; i < sites.size(); ++i)
+    if (checkers[i].is_usable()) there.insert(sites[i].id);
+  std::vector<SiteCheck> checks(sites.size());
+  for_each_site([&](std::size_t i) {
+    checkers[i].check_pulls(there);
+    checks[i] = checkers[i].leave();
   });
   return checks;
 }

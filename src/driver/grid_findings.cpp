@@ -82,6 +82,22 @@ void judge_link(const Grid& grid, const SiteCheck& check, std::vector<Finding>& 
                                rate_text(*check.speed.to_site))});
 }
 
+/// A run can do without.
+void judge_pulls(const SiteCheck& check, std::vector<Finding>& found) {
+  for (const PullCheck& pull : check.pulls) {
+    if (!pull.failure) continue;
+    const std::string& hint = pull.failure->hint;
+    found.push_back(
+        {false, pull.host,
+         fmt::format("it cannot fetch files from site {}, they will come from home (ssh {}: {})",
+                     pull.site, pull.ssh, pull.failure->message),
+         fmt::format("there: {}",
+                     hint.empty()
+                         ? fmt::format("make `ssh -o BatchMode=yes {} true` work", pull.ssh)
+                         : hint)});
+  }
+}
+
 }  // namespace
 
 std::vector<Finding> findings(const Grid& grid, const SiteCheck& check) {
@@ -89,6 +105,7 @@ std::vector<Finding> findings(const Grid& grid, const SiteCheck& check) {
   const GridSite& site = grid.sites[check.site];
   for (const HostCheck& host : check.hosts) judge_host(site, host, found);
   judge_link(grid, check, found);
+  judge_pulls(check, found);
   return found;
 }
 

@@ -21,11 +21,20 @@ struct HostCheck {
   std::optional<bool> shares_scratch;
 };
 
+/// Another site, from which this one was to fetch files.
+struct PullCheck {
+  std::string site;
+  std::string ssh;   ///< what it is called there
+  std::string host;  ///< that tried
+  std::optional<Error> failure;
+};
+
 struct SiteCheck {
   std::uint32_t site = 0;  ///< index in the grid
   std::vector<HostCheck> hosts;
   LinkSpeed speed;
   std::optional<Error> link_failure{};  ///< why it could not be measured
+  std::vector<PullCheck> pulls{};
 };
 
 struct Finding {

@@ -37,6 +37,23 @@ TEST(GridFindings, NothingIsSaidOfAHostThatIsWell) {
   EXPECT_TRUE(Lab().found().empty());
 }
 
+TEST(GridFindings, ASiteThatCannotLogInToAnotherGetsAdvice) {
+  Lab lab;
+  lab.check.pulls = {
+      {"big", "big-login", "far", std::nullopt},
+      {"small", "s1", "far", Error{ErrorCode::peer, "Permission denied (publickey).", "a key"}},
+      {"odd", "s2", "far", Error{ErrorCode::peer, "it broke", ""}}};
+  const auto found = lab.found();
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_FALSE(found[0].is_problem);
+  EXPECT_EQ(found[0].host, "far");
+  EXPECT_EQ(found[0].what,
+            "it cannot fetch files from site small, they will come from home (ssh s1: Permission "
+            "denied (publickey).)");
+  EXPECT_EQ(found[0].fix, "there: a key");
+  EXPECT_EQ(found[1].fix, "there: make `ssh -o BatchMode=yes s2 true` work");
+}
+
 TEST(GridFindings, AHostThatWasNotReachedIsAProblem) {
   Lab lab;
   lab.check.hosts[0].facts.reset();

@@ -45,19 +45,45 @@ double depot_of(const GridSite& site) {
 }
 
 Way way_of(const GridLink& link) {
-  return {kHome, SiteId(link.to), link.bandwidth, seconds(link.latency),
+  Way way{SiteId(link.from), SiteId(link.to), link.bandwidth, seconds(link.latency),
           link.sharing == LinkSharing::fair ? 1 : link.streams};
+  if (link.from == 0) return way;
+  way.forth = !link.from_at_to.empty();  // a site logs in to the one that has a file
+  way.back = !link.to_at_from.empty();
+  return way;
 }
 
 SiteMap map_of(const Grid& grid) {
   SiteMap map;
   for (const GridSite& site : grid.sites) map.depots.push_back(depot_of(site));
   for (const GridLink& link : grid.links)
-    if (link.from == 0) map.ways.push_back(way_of(link));  // files travel over home
+    if (const Way way = way_of(link); way.forth || way.back) map.ways.push_back(way);
   return map;
 }
 
 }  // namespace
+
+Result<std::vector<GivingSite>> giving_sites(const Grid& grid, SiteId id, SiteAgents& agents) {
+  std::vector<GivingSite> giving;
+  for (const GridLink& link : grid.links) {
+    const bool is_from = link.from == id.value();
+    if (!is_from && link.to != id.value()) continue;
+    const std::string& name = is_from ? link.to_at_from : link.from_at_to;
+    if (name.empty()) continue;
+    const std::uint32_t other = is_from ? link.to : link.from;
+    TRY_ASSIGN(const AgentBinary* agent, agents.of(grid.sites[other]));
+    std::string scratch = std::filesystem::path(grid.sites[other].scratch).lexically_normal();
+    if (scratch.ends_with('/')) scratch.pop_back();
+    const depot::PeerSite reach{name, scratch, agent->image.name};
+    if (!is_usable(reach))
+      return fail(ErrorCode::usage,
+                  "site " + grid.sites[other].name +
+                      ": other sites cannot use its scratch folder " + scratch,
+                  "name another with scratch:, or remove 'ssh' from its links");
+    giving.push_back({SiteId(other), grid.sites[other].name, reach});
+  }
+  return giving;
+}
 
 RemoteSite remote_site(const GridSite& site, SiteId id, std::uint32_t& next_host) {
   RemoteSite remote{.id = id, .name = site.name};
@@ -115,6 +141,11 @@ Result<OtherSite> GridLaunch::launch(std::uint32_t site, const std::string& file
   remote.output_dir = state_dir_ / "output";
   remote.holder = holder_;
   remote.grid_file = std::filesystem::absolute(file).string();
+  TRY_ASSIGN(remote.giving, giving_sites(*grid_, remote.id, agents_));
+  remote.gives = std::ranges::any_of(grid_->links, [&](const GridLink& link) {
+    return (link.from == site && !link.from_at_to.empty()) ||
+           (link.to == site && !link.to_at_from.empty());
+  });
   OtherSite other{remote.id, remote.name, {}, nullptr};
   for (const RemoteHost& host : remote.hosts) other.hosts.push_back(host.id);
   TRY_ASSIGN(const AgentBinary* agent, agents_.of(described));

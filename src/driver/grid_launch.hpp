@@ -22,6 +22,9 @@ namespace gantry::driver {
 /// How to reach a site. Its hosts get the numbers from `next_host` on.
 RemoteSite remote_site(const GridSite& site, SiteId id, std::uint32_t& next_host);
 
+/// The sites to which the hosts of this one can log in.
+Result<std::vector<GivingSite>> giving_sites(const Grid& grid, SiteId id, SiteAgents& agents);
+
 /// The sites of a run. Some may join while it goes on, and some may leave; numbers of sites and
 /// hosts are never used again.
 class GridLaunch {

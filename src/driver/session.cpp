@@ -162,7 +162,7 @@ void Session::carry_out(const std::vector<Action>& actions) {
 
 void Session::bring(const MoveFile& move) {
   const auto files = contents_.files(shared_.path(move.file), [this] { return stop_waits(); });
-  if (files) return launcher_.bring(move.file, move.to, *files);
+  if (files) return launcher_.bring(move, *files);
   run_.engine.apply(MoveFailed{move.file, move.to, files.error().message, now_});
 }
 
@@ -259,7 +259,7 @@ Result<> Session::on_event(LauncherEvent event) {
                  },
                  [&](BringFailed& e) -> Result<> {
                    // It is tried again and again.
-                   if (observer_.notice && unsent_.emplace(e.file, e.site).second)
+                   if (observer_.notice && !e.why.empty() && unsent_.emplace(e.file, e.site).second)
                      observer_.notice(fmt::format("{} could not be sent to site {}: {}",
                                                   shared_.path(e.file), site_name(e.site), e.why));
                    run_.engine.apply(MoveFailed{e.file, e.site, std::move(e.why), now_});
@@ -267,6 +267,11 @@ Result<> Session::on_event(LauncherEvent event) {
                  },
                  [&](FileLost& e) -> Result<> {
                    run_.engine.apply(FileGone{e.file, e.site});
+                   return {};
+                 },
+                 [&](WayFailed& e) -> Result<> {
+                   if (observer_.notice) observer_.notice(e.why);
+                   run_.engine.apply(WayClosed{e.from, e.to});
                    return {};
                  },
                  [&](ReportReceived& e) -> Result<> {

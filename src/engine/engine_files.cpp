@@ -41,6 +41,13 @@ void Engine::Impl::on(const FileGone& event) {
   lost_at(event.file, event.site);
 }
 
+/// What is on its way comes from elsewhere, as actuators can do.
+void Engine::Impl::on(const WayClosed& event) {
+  if (event.from == kHome || event.to == kHome) return;
+  map.close_way(event.from, event.to);
+  changed = true;
+}
+
 void Engine::Impl::lost_at(FileId file, SiteId site) {
   release_waiting_for(file, site);
   for (const SiteId other : files.give_up_awaited(file, site)) lost_at(file, other);

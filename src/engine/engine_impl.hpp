@@ -94,6 +94,7 @@ struct Engine::Impl {
   void on(const FileArrived& event);
   void on(const MoveFailed& event);
   void on(const FileGone& event);
+  void on(const WayClosed& event);
   void on(const DrainRequested& event);
   void end_replay();
 

@@ -56,6 +56,16 @@ TEST(EnginePeers, AMoveThatFailedIsTriedFromElsewhere) {
   EXPECT_THAT(sites.decide(2), ElementsAre("move 0 from 0 to 2"));
 }
 
+TEST(EnginePeers, AWayThatIsClosedIsNotTakenAgain) {
+  Neighbours sites({{FileId(0)}, {FileId(0)}});
+  sites.arrive(0, 0, kLab);
+  EXPECT_THAT(sites.decide(0), ElementsAre("start 1 on 1", "move 0 from 1 to 2"));
+  sites.engine.apply(WayClosed{kLab, kCluster});
+  sites.engine.apply(WayClosed{kHome, kCluster});  // of which there is no other
+  sites.engine.apply(FileGone{FileId(0), kCluster});
+  EXPECT_THAT(sites.decide(1), ElementsAre("move 0 from 0 to 2"));
+}
+
 TEST(EnginePeers, WhoWaitedForANeighbourThatGotNothingAsksAgain) {
   for (const bool gone : {false, true}) {
     Neighbours sites({{FileId(0)}, {FileId(0)}});

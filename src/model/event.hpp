@@ -106,6 +106,11 @@ struct FileGone {
   FileId file;
   SiteId site;
 };
+/// Files cannot go from the one site to the other any more, as was declared. Not journalled.
+struct WayClosed {
+  SiteId from;
+  SiteId to;
+};
 /// Start nothing more; let what runs finish (Ctrl-C, too many failures). Not journalled.
 struct DrainRequested {
   std::string reason;
@@ -114,6 +119,6 @@ struct DrainRequested {
 using Event =
     std::variant<HostUp, HostDraining, HostDown, SiteJoined, AttemptStarted, AttemptComputed,
                  AttemptReturned, AttemptEnded, TaskReused, TaskInvalidated, CancelRequested,
-                 FileArrived, MoveFailed, FileGone, DrainRequested>;
+                 FileArrived, MoveFailed, FileGone, WayClosed, DrainRequested>;
 
 }  // namespace gantry

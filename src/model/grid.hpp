@@ -100,6 +100,9 @@ struct GridLink {
   std::uint32_t streams = 1;  ///< transfers at once on a fifo link, each with the full bandwidth
   TraceFile trace{};
   bool assumed = false;  ///< nobody described it
+  /// What ssh calls a host of the one site at the hosts of the other; empty: they cannot log in.
+  std::string to_at_from{};  ///< of `to`, at `from`
+  std::string from_at_to{};  ///< of `from`, at `to`
 };
 
 struct Grid {

@@ -18,6 +18,12 @@ struct Way {
   double bandwidth = 1;  ///< bytes a second
   double latency = 0;    ///< seconds
   std::uint32_t streams = 1;
+  bool forth = true;  ///< from the one to the other
+  bool back = true;   ///< from the other to the one
+
+  [[nodiscard]] bool carries(SiteId from, SiteId to) const {
+    return (one == from && other == to && forth) || (one == to && other == from && back);
+  }
 };
 
 struct SiteMap {
@@ -27,16 +33,23 @@ struct SiteMap {
   /// Two sites have one at most. Without any, files come from home alone.
   std::vector<Way> ways{};
 
-  /// nullptr when there is none.
+  /// nullptr when there is none that carries files in this direction.
   [[nodiscard]] const Way* way(SiteId from, SiteId to) const {
     for (const Way& way : ways)
-      if ((way.one == from && way.other == to) || (way.one == to && way.other == from)) return &way;
+      if (way.carries(from, to)) return &way;
     return nullptr;
   }
   void limit_depot(SiteId site, double bytes) {
     if (site.value() >= depots.size())
       depots.resize(site.value() + 1, std::numeric_limits<double>::infinity());
     depots[site.value()] = bytes;
+  }
+  /// Nothing goes over it in this direction any more.
+  void close_way(SiteId from, SiteId to) {
+    for (Way& way : ways) {
+      if (way.one == from && way.other == to) way.forth = false;
+      if (way.one == to && way.other == from) way.back = false;
+    }
   }
   [[nodiscard]] double depot(SiteId site) const {
     const std::size_t index = site.value();

@@ -50,10 +50,19 @@ struct TestbedSite {
   Duration latency{};    ///< of the link, each way
 };
 
+/// A link of their own between two sites, whose hosts can log in to each other.
+struct TestbedLink {
+  std::size_t one = 0;  ///< index of a site
+  std::size_t other = 0;
+  double bandwidth = 0;  ///< each way, in bytes a second
+  Duration latency{};    ///< each way
+};
+
 struct TestbedSpec {
   std::string name;
   std::string network;  ///< "10.231": the first half of every address; empty: one that is free
   std::vector<TestbedSite> sites;
+  std::vector<TestbedLink> links{};
 };
 
 }  // namespace gantry

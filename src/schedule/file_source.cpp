@@ -71,6 +71,7 @@ FileSource choose_source(const FileTraffic& traffic, FileId file, SiteId to,
   for (const Way& way : traffic.map.ways) {
     if (way.one == kHome || (way.one != to && way.other != to)) continue;
     const SiteId site = way.one == to ? way.other : way.one;
+    if (!way.carries(site, to)) continue;
     const auto arrives = arrival_over(traffic, way, site, file);
     if (!arrives || site == avoid || (best && best->arrives <= *arrives)) continue;
     best = FileSource{site, *arrives};

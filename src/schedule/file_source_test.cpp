@@ -47,6 +47,16 @@ TEST(FileSource, TheSiteThatDeliversFirst) {
   world.expect(kHome, 100);
 }
 
+TEST(FileSource, AWayMayBeOfOneDirection) {
+  SourceWorld world;
+  world.sites[1].there = {kMesh};
+  world.map.close_way(kNear, kPeer);
+  world.expect(kPeer, 10);
+  world.map.close_way(kPeer, kNear);
+  world.expect(kHome, 100);
+  EXPECT_EQ(world.map.way(kPeer, kNear), nullptr);
+}
+
 TEST(FileSource, WhatIsUnderWayOnALinkComesFirst) {
   SourceWorld world;
   world.sites[1].there = {kMesh};

@@ -7,6 +7,8 @@
 #include <cctype>
 #include <utility>
 
+#include "base/ssh_text.hpp"
+
 namespace gantry::spec {
 
 namespace {
@@ -215,6 +217,34 @@ Result<> read_site_access(const NodeReader& reader, const YamlNode& node,
     TRY(refuse_batch_keys(reader, node, site));
   TRY(read_ssh_keys(reader, node, base_dir, site));
   return read_staged(reader, node, base_dir, site);
+}
+
+Result<> read_logins(const NodeReader& reader, const YamlNode& node, const Grid& grid,
+                     GridLink& link) {
+  if (link.from == 0)
+    return reader.error(node.mark(), "files go between home and a site by the site's 'via'",
+                        "give 'ssh' to a link between two other sites");
+  const GridSite& one = grid.sites[link.from];
+  const GridSite& other = grid.sites[link.to];
+  if (!node.is_map() || node.entries.empty())
+    return reader.wrong_type(node, "ssh",
+                             fmt::format("a map like {{{}: NAME}}: at {}, `ssh NAME` logs in to {}",
+                                         other.name, other.name, one.name));
+  for (const auto& [site, name] : node.entries) {
+    if (site.text != one.name && site.text != other.name)
+      return reader.error(site.mark, fmt::format("this link does not join '{}'", site.text),
+                          fmt::format("it joins {} and {}", one.name, other.name));
+    for (const GridSite* end : {&one, &other})
+      if (end->access == SiteAccess::none)
+        return reader.error(site.mark, fmt::format("nobody can log in at site '{}'", end->name),
+                            "sites that are really there have 'via'");
+    TRY_ASSIGN(const auto text, reader.text(name, "ssh"));
+    if (!is_ssh_name(text.text))
+      return reader.error(text.mark, fmt::format("'{}' cannot be given to ssh", text.text),
+                          "a name that `ssh NAME` takes: NAME or user@NAME");
+    (site.text == one.name ? link.to_at_from : link.from_at_to) = text.text;
+  }
+  return {};
 }
 
 }  // namespace gantry::spec

@@ -15,4 +15,8 @@ Result<> check_grid_name(const NodeReader& reader, const SourceText& name, std::
 Result<> read_site_access(const NodeReader& reader, const YamlNode& node,
                           const std::filesystem::path& base_dir, GridSite& site);
 
+/// How the two ends of `link` log in to each other: the link's key ssh. The grid's sites are known.
+Result<> read_logins(const NodeReader& reader, const YamlNode& node, const Grid& grid,
+                     GridLink& link);
+
 }  // namespace gantry::spec

@@ -36,8 +36,8 @@ constexpr std::array<std::string_view, 27> kSiteKeys{
 constexpr double kAssumedBandwidth = 12.5e6;
 constexpr std::array<std::string_view, 8> kHostKeys{
     "name", "count", "slots", "speed", "memory", "availability", "queue_wait", "lent_for"};
-constexpr std::array<std::string_view, 6> kLinkKeys{"between", "bandwidth", "latency",
-                                                    "sharing", "streams",   "trace"};
+constexpr std::array<std::string_view, 7> kLinkKeys{"between", "bandwidth", "latency", "sharing",
+                                                    "streams", "trace",     "ssh"};
 
 class GridFileReader {
  public:
@@ -276,6 +276,8 @@ class GridFileReader {
     if (const YamlNode* trace = NodeReader::find(node, "trace")) {
       TRY_ASSIGN(link.trace, trace_file(*trace, "trace"));
     }
+    if (const YamlNode* logins = NodeReader::find(node, "ssh"))
+      TRY(read_logins(reader_, *logins, grid_, link));
     if (!joined_.insert({link.from, link.to}).second) {
       return reader_.error(node.mark(),
                            fmt::format("a second link between '{}' and '{}'",

@@ -242,10 +242,46 @@ INSTANTIATE_TEST_SUITE_P(
                 "links: [{between: [lab, home], bandwidth: 1MB/s}]",
                 "g.yaml:2:9: a second link between 'home' and 'lab'",
                 "raise 'streams' or 'bandwidth' of the first"},
+        Mistake{"sites: {home: {hosts: 1}, a: {link: {bandwidth: 1MB/s, ssh: {a: x}}}}",
+                "g.yaml:1:61: files go between home and a site by the site's 'via'",
+                "give 'ssh' to a link between two other sites"},
+        Mistake{"sites: {a: {via: ssh, hosts: [x]}, b: {via: ssh, hosts: [y]}}\n"
+                "links: [{between: [a, b], bandwidth: 1MB/s, ssh: y}]",
+                "g.yaml:2:50: 'ssh' must be a map like {b: NAME}: at b, `ssh NAME` logs in to a, "
+                "not 'y'"},
+        Mistake{"sites: {a: {via: ssh, hosts: [x]}, b: {via: ssh, hosts: [y]}}\n"
+                "links: [{between: [a, b], bandwidth: 1MB/s, ssh: {c: y}}]",
+                "g.yaml:2:51: this link does not join 'c'", "it joins a and b"},
+        Mistake{"sites: {a: {via: ssh, hosts: [x]}, b: {via: ssh, hosts: [y]}}\n"
+                "links: [{between: [a, b], bandwidth: 1MB/s, ssh: {a: -oProxyCommand=y}}]",
+                "g.yaml:2:54: '-oProxyCommand=y' cannot be given to ssh",
+                "a name that `ssh NAME` takes: NAME or user@NAME"},
+        Mistake{"sites: {a: {via: ssh, hosts: [x]}, b: {hosts: 1, link: {bandwidth: 1MB/s}}}\n"
+                "links: [{between: [a, b], bandwidth: 1MB/s, ssh: {a: y}}]",
+                "g.yaml:2:51: nobody can log in at site 'b'",
+                "sites that are really there have 'via'"},
         Mistake{"sites: {home: {hosts: 1}, lab: {link: {latency: 1s}}}",
                 "g.yaml:1:39: this link has no 'bandwidth'", "add bandwidth: 10MB/s"},
         Mistake{"sites: {home: {hosts: 1, availability: no-such-trace}}",
                 "g.yaml:1:40: there is no file /tmp/no-such-trace"}));
+
+TEST(GridFile, SitesCanLogInToEachOther) {
+  const auto grid = parse_grid(
+      "sites: {a: {via: ssh, hosts: [x]}, b: {via: ssh, hosts: [y]}, c: {via: ssh, hosts: [z]}}\n"
+      "links:\n"
+      "  - {between: [b, a], bandwidth: 1MB/s, ssh: {a: me@y-inside, b: x}}\n"
+      "  - {between: [b, c], bandwidth: 1MB/s, ssh: {c: y}}\n",
+      "g.yaml", "/");
+  ASSERT_TRUE(grid) << grid.error().message;
+  const GridLink& both = grid->links[3];  // after the three to home
+  EXPECT_EQ(both.from, 1U);
+  EXPECT_EQ(both.to_at_from, "me@y-inside");
+  EXPECT_EQ(both.from_at_to, "x");
+  const GridLink& one = grid->links[4];
+  EXPECT_EQ(one.to, 3U);
+  EXPECT_EQ(one.to_at_from, "");
+  EXPECT_EQ(one.from_at_to, "y");
+}
 
 TEST(GridFile, RefusesRatesThatAreNone) {
   for (const auto* rate : {"0MB/s", "-1MB/s", "10MB", "fast", "nan/s", "[]", "1e400MB/s"}) {

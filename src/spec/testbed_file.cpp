@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <set>
 
 #include "base/fd.hpp"
 #include "model/quantity.hpp"
+#include "model/suggest.hpp"
 #include "spec/node_reader.hpp"
 
 namespace gantry::spec {
@@ -20,11 +22,12 @@ constexpr std::uint64_t kMaxHostSlots = 1'000;
 constexpr double kLeastQuota = 0.01;  ///< the kernel's least quota is 1 ms in 100
 constexpr double kLeastBandwidth = 1000;
 
-constexpr std::array<std::string_view, 3> kTestbedKeys{"name", "network", "sites"};
+constexpr std::array<std::string_view, 4> kTestbedKeys{"name", "network", "sites", "links"};
 constexpr std::array<std::string_view, 5> kTestbedSiteKeys{"via", "hosts", "slots", "speed",
                                                            "link"};
 constexpr std::array<std::string_view, 2> kTestbedHostKeys{"name", "speed"};
 constexpr std::array<std::string_view, 2> kTestbedLinkKeys{"bandwidth", "latency"};
+constexpr std::array<std::string_view, 3> kSiteLinkKeys{"between", "bandwidth", "latency"};
 
 class TestbedFileReader {
  public:
@@ -52,6 +55,7 @@ class TestbedFileReader {
     if (sites->entries.size() > kMaxTestbedSites)
       return reader_.error(sites->mark(), fmt::format("more than {} sites", kMaxTestbedSites));
     for (const auto& [name, site] : sites->entries) TRY(read_site(name, site));
+    if (const YamlNode* links = NodeReader::find(root, "links")) TRY(read_links(*links));
     return std::move(testbed_);
   }
 
@@ -129,6 +133,38 @@ class TestbedFileReader {
     return {};
   }
 
+  Result<> read_links(const YamlNode& node) {
+    constexpr std::string_view kExample = "a list like [{between: [s1, s2], bandwidth: 50 MB/s}]";
+    if (!node.is_sequence()) return reader_.wrong_type(node, "links", kExample);
+    std::set<std::pair<std::size_t, std::size_t>> known;
+    for (const YamlNode& item : node.items) {
+      if (!item.is_map()) return reader_.wrong_type(item, "links", kExample);
+      TRY(reader_.check_keys(item, kSiteLinkKeys, "a link"));
+      const YamlNode* between = NodeReader::find(item, "between");
+      if (between == nullptr || !between->is_sequence() || between->items.size() != 2)
+        return reader_.wrong_type(item, "links", kExample);
+      TRY_ASSIGN(const std::size_t one, site_index(between->items[0]));
+      TRY_ASSIGN(const std::size_t other, site_index(between->items[1]));
+      if (one == other || !known.insert(std::minmax(one, other)).second)
+        return reader_.error(between->mark(), "a link joins two sites, and two have one at most");
+      TestbedLink link{one, other};
+      TRY(read_rate(item, link.bandwidth, link.latency));
+      testbed_.links.push_back(link);
+    }
+    return {};
+  }
+
+  [[nodiscard]] Result<std::size_t> site_index(const YamlNode& node) const {
+    TRY_ASSIGN(const auto name, reader_.text(node, "between"));
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < testbed_.sites.size(); ++i) {
+      if (testbed_.sites[i].name == name.text) return i;
+      names.push_back(testbed_.sites[i].name);
+    }
+    return reader_.error(name.mark, fmt::format("there is no site '{}'", name.text),
+                         did_you_mean(name.text, names));
+  }
+
   [[nodiscard]] Result<SiteVia> read_via(const YamlNode& node) const {
     TRY_ASSIGN(const auto text, reader_.text(node, "via"));
     for (const SiteVia via : {SiteVia::ssh, SiteVia::slurm, SiteVia::sge})
@@ -186,6 +222,10 @@ class TestbedFileReader {
     if (!node.is_map())
       return reader_.wrong_type(node, "link", "a map like {bandwidth: 8 MB/s, latency: 20ms}");
     TRY(reader_.check_keys(node, kTestbedLinkKeys, "a link"));
+    return read_rate(node, site.bandwidth, site.latency);
+  }
+
+  [[nodiscard]] Result<> read_rate(const YamlNode& node, double& rate_of, Duration& delay) const {
     const YamlNode* bandwidth = NodeReader::find(node, "bandwidth");
     if (bandwidth == nullptr)
       return reader_.error(node.mark(), "this link has no 'bandwidth'", "add bandwidth: 8 MB/s");
@@ -193,10 +233,10 @@ class TestbedFileReader {
     if (!rate || *rate < kLeastBandwidth)
       return reader_.wrong_type(*bandwidth, "bandwidth",
                                 "an amount like 8 MB/s or 100 Mbit/s, 1 kB/s at least");
-    site.bandwidth = *rate;
+    rate_of = *rate;
     if (const YamlNode* latency = NodeReader::find(node, "latency")) {
-      TRY_ASSIGN(site.latency, reader_.duration(*latency, "latency"));
-      if (site.latency > std::chrono::seconds(10))
+      TRY_ASSIGN(delay, reader_.duration(*latency, "latency"));
+      if (delay > std::chrono::seconds(10))
         return reader_.error(latency->mark(), "a latency is 10s at most");
     }
     return {};

@@ -17,6 +17,7 @@ sites:
     via: slurm
     hosts: [fast, {name: slow, speed: 0.1}, {speed: 0.2}]
     link: {bandwidth: 100 Mbit/s}
+links: [{between: [s2, s1], bandwidth: 50 MB/s, latency: 2ms}]
 )",
                                      "t.yaml");
   ASSERT_TRUE(testbed) << testbed.error().message;
@@ -38,6 +39,11 @@ sites:
   EXPECT_EQ(second.hosts[0].name, "fast");
   EXPECT_EQ(second.hosts[1].speed, 0.1);
   EXPECT_EQ(second.hosts[2].name, "s2h3");
+  ASSERT_EQ(testbed->links.size(), 1U);
+  EXPECT_EQ(testbed->links[0].one, 1U);
+  EXPECT_EQ(testbed->links[0].other, 0U);
+  EXPECT_EQ(testbed->links[0].bandwidth, 50e6);
+  EXPECT_EQ(testbed->links[0].latency, std::chrono::milliseconds(2));
 }
 
 class TestbedMistake : public testing::TestWithParam<Mistake> {};
@@ -80,7 +86,14 @@ INSTANTIATE_TEST_SUITE_P(
                 "t.yaml:2:35: 'bandwidth' must be an amount like 8 MB/s or 100 Mbit/s, 1 kB/s at "
                 "least, not '10 B/s'"},
         Mistake{"sites:\n  a: {hosts: 1, link: {bandwidth: 1 MB/s, latency: 11s}}",
-                "t.yaml:2:52: a latency is 10s at most"}));
+                "t.yaml:2:52: a latency is 10s at most"},
+        Mistake{"sites:\n  a: {hosts: 1, link: {bandwidth: 1 MB/s}}\nlinks: [{between: [a, b]}]",
+                "t.yaml:3:23: there is no site 'b'"},
+        Mistake{"sites:\n  a: {hosts: 1, link: {bandwidth: 1 MB/s}}\nlinks: [{between: [a, a]}]",
+                "t.yaml:3:19: a link joins two sites, and two have one at most"},
+        Mistake{"sites:\n  a: {hosts: 1, link: {bandwidth: 1 MB/s}}\n"
+                "  b: {hosts: 1, link: {bandwidth: 1 MB/s}}\nlinks: [{between: [a, b]}]",
+                "t.yaml:4:9: this link has no 'bandwidth'"}));
 
 }  // namespace
 }  // namespace gantry::spec

@@ -23,6 +23,10 @@ std::string rate_text(double rate) {
   return fmt::format("{:.0f} B/s", rate);
 }
 
+double milliseconds(Duration time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
+
 std::string hosts_of(const SitePlan& site) {
   const bool alike = std::ranges::all_of(
       site.hosts, [&](const HostPlan& host) { return host.speed == site.hosts[0].speed; });
@@ -54,7 +58,17 @@ std::string grid_text(const TestbedPlan& plan, const TestbedFiles& files) {
         "    slots: {}\n    scratch: {}\n    ssh_config: {}\n"
         "    link: {{ bandwidth: {}, latency: {:g}ms }}\n",
         site.slots, (home_of_root() / "gantry").string(), quoted(files.ssh_config().string()),
-        rate_text(site.bandwidth), std::chrono::duration<double, std::milli>(site.latency).count());
+        rate_text(site.bandwidth), milliseconds(site.latency));
+  }
+  if (!plan.links.empty()) text += "links:\n";
+  for (const LinkPlan& link : plan.links) {
+    const SitePlan& one = plan.sites[link.one.site];
+    const SitePlan& other = plan.sites[link.other.site];
+    text += fmt::format(
+        "  - between: [{0}, {1}]\n    bandwidth: {2}\n    latency: {3:g}ms\n"
+        "    ssh: {{ {0}: {4}, {1}: {5} }}\n",
+        one.name, other.name, rate_text(link.bandwidth), milliseconds(link.latency),
+        login_of(other).name, login_of(one).name);
   }
   return text;
 }

@@ -71,14 +71,17 @@ std::string sshd_config_text(const HostPlan& host, const fs::path& inner,
   return text;
 }
 
-std::string ssh_config_text(const TestbedPlan& plan, const TestbedFiles& files) {
-  std::string text = fmt::format("# Hosts of the testbed '{}'. ssh -F {} HOST\n", plan.name,
-                                 files.ssh_config().string());
+namespace {
+
+/// `folder`: where the key and the known hosts are.
+std::string config_of(const std::vector<const HostPlan*>& hosts, const fs::path& folder) {
+  std::string text;
   std::string names;
-  for (const auto& [site, host] : all_hosts(plan)) {
+  for (const HostPlan* host : hosts) {
     text += fmt::format("Host {}\n  HostName {}\n", host->name, host->address);
     names += " " + host->name;
   }
+  const TestbedFiles files{folder};
   text += fmt::format(
       "Host{}\n"
       "  User root\n"
@@ -93,6 +96,31 @@ std::string ssh_config_text(const TestbedPlan& plan, const TestbedFiles& files) 
       "  KexAlgorithms curve25519-sha256\n",
       names, files.key().string(), files.known_hosts().string());
   return text;
+}
+
+/// At a site: how its hosts log in to those of the sites that it is joined with.
+Result<> write_logins(const TestbedPlan& plan, const TestbedFiles& files, std::size_t site) {
+  std::vector<const HostPlan*> hosts;
+  for (const std::size_t other : joined_with(plan, site)) {
+    if (plan.sites[other].head) hosts.push_back(&*plan.sites[other].head);
+    for (const HostPlan& host : plan.sites[other].hosts) hosts.push_back(&host);
+  }
+  if (hosts.empty()) return {};
+  const fs::path folder = files.site(plan.sites[site].name) / "home" / ".ssh";
+  std::error_code error;
+  fs::create_directory(folder, error);
+  if (!error) fs::permissions(folder, fs::perms::owner_all, error);
+  if (error) return fail(ErrorCode::io, fmt::format("{}: {}", folder.string(), error.message()));
+  return write_file_atomic(folder / "config", config_of(hosts, inner_folder(plan.name)));
+}
+
+}  // namespace
+
+std::string ssh_config_text(const TestbedPlan& plan, const TestbedFiles& files) {
+  std::vector<const HostPlan*> hosts;
+  for (const auto& [site, host] : all_hosts(plan)) hosts.push_back(host);
+  return fmt::format("# Hosts of the testbed '{}'. ssh -F {} HOST\n{}", plan.name,
+                     files.ssh_config().string(), config_of(hosts, files.dir));
 }
 
 Result<> prepare_ssh(const TestbedPlan& plan, const TestbedFiles& files) {
@@ -112,6 +140,7 @@ Result<> prepare_ssh(const TestbedPlan& plan, const TestbedFiles& files) {
         sshd_config_text(*host, inner_folder(plan.name), batch_environment(plan, *site))));
   }
   TRY(write_file_atomic(files.known_hosts(), known));
+  for (std::size_t i = 0; i < plan.sites.size(); ++i) TRY(write_logins(plan, files, i));
   return write_file_atomic(files.ssh_config(), ssh_config_text(plan, files));
 }
 

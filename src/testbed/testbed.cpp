@@ -112,22 +112,32 @@ Result<> Testbed::build() {
 
 Result<std::vector<StartedDaemon>> Testbed::start_relays() {
   std::vector<StartedDaemon> relays;
-  for (const auto& site : plan_.sites) {
+  const auto start = [&](const RelayEnd& one, const RelayEnd& other, Duration latency,
+                         const std::string& name) -> Result<> {
     HostDaemon relay;
     relay.program = kOurselves;
     relay.argv = {"gantry",
                   "testbed",
                   "relay",
-                  plan_.core,
-                  site.uplink,
-                  site.netns,
-                  "wan",
-                  std::to_string(site.latency.count()),
-                  files_.cut_file(site.name).string()};
-    relay.log = files_.link_log(site.name);
+                  one.netns,
+                  one.device,
+                  other.netns,
+                  other.device,
+                  std::to_string(latency.count()),
+                  files_.cut_file(name).string()};
+    relay.log = files_.link_log(name);
     relay.group = group_.part(kLinksGroup);
     TRY_ASSIGN(auto started, start_daemon(relay));
     relays.push_back(std::move(started));
+    return {};
+  };
+  for (const auto& site : plan_.sites)
+    TRY(start({plan_.core, site.uplink}, {site.netns, "wan"}, site.latency, site.name));
+  for (const LinkPlan& link : plan_.links) {
+    const SitePlan& one = plan_.sites[link.one.site];
+    const SitePlan& other = plan_.sites[link.other.site];
+    TRY(start({one.netns, link.one.device}, {other.netns, link.other.device}, link.latency,
+              one.name + "-" + other.name));
   }
   return relays;
 }

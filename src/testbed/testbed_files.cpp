@@ -51,7 +51,12 @@ bool is_sound(const TestbedSpec& spec) {
   };
   const bool is_network = spec.network.starts_with("10.") && spec.network.size() <= 6 &&
                           std::ranges::all_of(spec.network.substr(3), is_digit);
-  return is_testbed_name(spec.name) && is_network && std::ranges::all_of(spec.sites, is_good_site);
+  const auto is_good_link = [&](const auto& link) {
+    return link.one < spec.sites.size() && link.other < spec.sites.size();
+  };
+  return is_testbed_name(spec.name) && is_network &&
+         std::ranges::all_of(spec.sites, is_good_site) &&
+         std::ranges::all_of(spec.links, is_good_link);
 }
 
 /// "10.231" of every testbed here, and of every route of this machine.
@@ -96,10 +101,17 @@ std::string description_text(const TestbedSpec& spec) {
                      {"latency_ns", site.latency.count()},
                      {"hosts", hosts}});
   }
+  json links = json::array();
+  for (const auto& link : spec.links)
+    links.push_back({{"one", link.one},
+                     {"other", link.other},
+                     {"bandwidth", link.bandwidth},
+                     {"latency_ns", link.latency.count()}});
   const json all = {{"version", kDescriptionVersion},
                     {"name", spec.name},
                     {"network", spec.network},
-                    {"sites", sites}};
+                    {"sites", sites},
+                    {"links", links}};
   return all.dump(1) + "\n";
 }
 
@@ -121,6 +133,9 @@ Result<TestbedSpec> parse_description(const std::string& text, const std::string
         site.hosts.push_back({host.at("name"), host.at("speed")});
       spec.sites.push_back(std::move(site));
     }
+    for (const json& from : all.value("links", json::array()))
+      spec.links.push_back({from.at("one"), from.at("other"), from.at("bandwidth"),
+                            Duration{from.at("latency_ns").get<Duration::rep>()}});
     if (!is_sound(spec))
       return fail(ErrorCode::corrupt, fmt::format("{} has names that no testbed has", file));
     return spec;

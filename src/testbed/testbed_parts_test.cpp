@@ -64,7 +64,9 @@ TEST(Description, ComesBackAsItWas) {
   const TestbedSpec spec{
       "lab",
       "10.231",
-      {{"s1", SiteVia::sge, 2, {{"s1h1", 0.5}, {"other", 0.25}}, 8e6, milliseconds(20)}}};
+      {{"s1", SiteVia::sge, 2, {{"s1h1", 0.5}, {"other", 0.25}}, 8e6, milliseconds(20)},
+       {"s2", SiteVia::ssh, 1, {{"s2h1", 1}}, 8e6, {}}},
+      {{0, 1, 5e7, milliseconds(1)}}};
   const auto back = parse_description(description_text(spec), "f");
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(description_text(*back), description_text(spec));
@@ -75,6 +77,9 @@ TEST(Description, ComesBackAsItWas) {
   EXPECT_EQ(parse_description(description_text(hostile), "f").error().code, ErrorCode::corrupt);
   hostile = spec;
   hostile.sites[0].hosts[0].name = "..";
+  EXPECT_EQ(parse_description(description_text(hostile), "f").error().code, ErrorCode::corrupt);
+  hostile = spec;
+  hostile.links[0].other = 2;
   EXPECT_EQ(parse_description(description_text(hostile), "f").error().code, ErrorCode::corrupt);
   EXPECT_EQ(parse_description("{}", "f").error().code, ErrorCode::corrupt);
   EXPECT_EQ(parse_description("{\"version\": 99}", "f").error().code, ErrorCode::version);
@@ -135,6 +140,17 @@ TEST(TestbedTexts, BatchSitesHaveAHead) {
   EXPECT_EQ(sge_host_group_text(plan.sites[1]), "group_name @allhosts\nhostlist g1h1\n");
   EXPECT_THAT(sge_configuration_text("min_uid   100\nmin_uidx 5\nexecd_spool_dir /var\n", "/s"),
               "min_uid 0\nmin_uidx 5\nexecd_spool_dir /s/spool/execd\n");
+}
+
+TEST(TestbedTexts, SitesThatAreJoinedLogInToEachOther) {
+  const TestbedSpec spec{"lab",
+                         "",
+                         {{"s1", SiteVia::ssh, 1, {{"s1h1", 1}}, 8e6, milliseconds(20)},
+                          {"c1", SiteVia::slurm, 1, {{"c1h1", 1}}, 2e6, milliseconds(5)}},
+                         {{0, 1, 5e7, milliseconds(1)}}};
+  const auto grid = grid_text(make_testbed_plan(spec, "10.231"), {"/d"});
+  EXPECT_THAT(grid, HasSubstr("links:\n  - between: [s1, c1]\n    bandwidth: 50 MB/s\n"
+                              "    latency: 1ms\n    ssh: { s1: c1, c1: s1h1 }\n"));
 }
 
 TEST(SystemTool, ErrorsSayWhichCommandAndWhatItPrinted) {

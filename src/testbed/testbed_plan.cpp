@@ -86,6 +86,30 @@ void add_host(CommandList& list, const SitePlan& site, const HostPlan& host) {
   list.add("ip -n {} route add default via {}", host.netns, site.gateway);
 }
 
+void add_link(CommandList& list, const TestbedPlan& plan, const LinkPlan& link) {
+  for (const auto& [end, far] : {std::pair(&link.one, &link.other), {&link.other, &link.one}}) {
+    const std::string& netns = plan.sites[end->site].netns;
+    list.add("ip -n {} tuntap add dev {} mode tun", netns, end->device);
+    list.add("ip -n {} addr add {}/30 dev {}", netns, end->address, end->device);
+    add_rate(list, netns, end->device, link.bandwidth);
+    list.add("ip -n {} link set {} up", netns, end->device);
+    list.add("ip -n {} route add {} via {}", netns, plan.sites[far->site].subnet, far->address);
+  }
+}
+
+/// Networks of four addresses, after those of the sites.
+LinkPlan make_link(const TestbedPlan& plan, const TestbedLink& link) {
+  constexpr std::size_t kFirst = 200;
+  constexpr std::size_t kInANetwork = 64;
+  const std::size_t number = plan.links.size();
+  const auto end = [&](std::size_t site, std::size_t far, std::size_t host) {
+    return LinkPlan::End{site, "x-" + plan.sites[far].name,
+                         fmt::format("{}.{}.{}", plan.network, kFirst + number / kInANetwork,
+                                     number % kInANetwork * 4 + host)};
+  };
+  return {end(link.one, link.other, 1), end(link.other, link.one, 2), link.bandwidth, link.latency};
+}
+
 }  // namespace
 
 std::string netns_prefix(std::string_view testbed) {
@@ -127,6 +151,7 @@ TestbedPlan make_testbed_plan(const TestbedSpec& spec, const std::string& networ
       site.head = HostPlan{from.name, from.name, site.netns, site.gateway, "", 0, 1};
     plan.sites.push_back(std::move(site));
   }
+  for (const TestbedLink& link : spec.links) plan.links.push_back(make_link(plan, link));
   return plan;
 }
 
@@ -139,6 +164,19 @@ std::vector<HostPlace> all_hosts(const TestbedPlan& plan) {
   return hosts;
 }
 
+const HostPlan& login_of(const SitePlan& site) {
+  return site.head ? *site.head : site.hosts.front();
+}
+
+std::vector<std::size_t> joined_with(const TestbedPlan& plan, std::size_t site) {
+  std::vector<std::size_t> others;
+  for (const LinkPlan& link : plan.links) {
+    if (link.one.site == site) others.push_back(link.other.site);
+    if (link.other.site == site) others.push_back(link.one.site);
+  }
+  return others;
+}
+
 std::vector<Argv> network_commands(const TestbedPlan& plan) {
   CommandList list;
   add_core(list, plan);
@@ -146,6 +184,7 @@ std::vector<Argv> network_commands(const TestbedPlan& plan) {
     add_site(list, plan, site);
     for (const HostPlan& host : site.hosts) add_host(list, site, host);
   }
+  for (const LinkPlan& link : plan.links) add_link(list, plan, link);
   return list.take();
 }
 

@@ -3,7 +3,7 @@
 /// made, and the commands that make its network. Pure.
 ///
 ///   home (this machine) --veth-- core --relay-- site 1: a router with a bridge -- hosts
-///                                  \---relay-- site 2 ...
+///                                  \---relay-- site 2 ...      (some are also joined directly)
 
 #include <cstdint>
 #include <filesystem>
@@ -47,6 +47,19 @@ struct SitePlan {
   std::optional<HostPlan> head;
 };
 
+/// Between two sites, besides their links to the core.
+struct LinkPlan {
+  struct End {
+    std::size_t site = 0;  ///< index
+    std::string device;    ///< in its namespace
+    std::string address;
+  };
+  End one;
+  End other;
+  double bandwidth = 0;  ///< bytes a second
+  Duration latency{};
+};
+
 struct TestbedPlan {
   std::string name;
   std::string network;       ///< "10.231"
@@ -55,6 +68,7 @@ struct TestbedPlan {
   std::string home_address;  ///< 10.231.0.1, by which hosts know this machine
   std::string core_address;
   std::vector<SitePlan> sites;
+  std::vector<LinkPlan> links{};
 };
 
 struct HostPlace {
@@ -72,6 +86,11 @@ TestbedPlan make_testbed_plan(const TestbedSpec& spec, const std::string& networ
 
 /// All that people can log in to: heads and hosts.
 std::vector<HostPlace> all_hosts(const TestbedPlan& plan);
+
+/// The host of the site at which others log in: its head, or the first.
+const HostPlan& login_of(const SitePlan& site);
+/// The sites that this one has a link to, by their indices.
+std::vector<std::size_t> joined_with(const TestbedPlan& plan, std::size_t site);
 
 /// What makes the namespaces and the network, in order. The relays of the links come after.
 std::vector<Argv> network_commands(const TestbedPlan& plan);

@@ -1,6 +1,6 @@
 /// Any bytes as what a home sends to a site's file server, or a site to a home: each message is
 /// either refused or one that can be sent on unchanged, and whatever the server does, it does below
-/// its own folder.
+/// its own folder, and starts nothing. What one site says to another is treated likewise.
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -18,6 +18,8 @@
 #include "base/scratch_dir.hpp"
 #include "depot/file_server.hpp"
 #include "depot/files_protocol.hpp"
+#include "depot/pull_protocol.hpp"
+#include "depot/pulls.hpp"
 
 namespace gantry::depot {
 namespace {
@@ -48,6 +50,8 @@ void check_all(std::string_view body) {
   check(body, decode_store);
   check(body, decode_offer);
   check(body, decode_adopt);
+  check(body, decode_pull);
+  check(body, decode_want);
   check(body, decode_data);
   check(body, decode_fetch);
   check(body, decode_remove);
@@ -68,6 +72,44 @@ void check_all(std::string_view body) {
   check(body, decode_numbered, [](std::string& out, const Numbered& message) {
     encode(out, FilesMessage::done, message);
   });
+}
+
+/// What a giving site may say. Nothing but what was wanted may come of it, and in order.
+void give(std::string_view bytes) {
+  class FakePeer final : public Peer {
+   public:
+    explicit FakePeer(int fd) : fd_(fd) {}
+    [[nodiscard]] int fd() const override { return fd_.get(); }
+    std::string last_words() override { return "over"; }
+
+   private:
+    UniqueFd fd_;
+  };
+  const auto open = [&](const PeerSite&,
+                        const std::string& token) -> Result<std::unique_ptr<Peer>> {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) std::abort();
+    const UniqueFd far(ends[1]);
+    if (!write_all(far.get(), giver_greeting(token).append(bytes))) std::abort();
+    return std::make_unique<FakePeer>(ends[0]);
+  };
+  constexpr std::uint64_t kBytes = 100;
+  Pulls pulls({.open = open});
+  const TimePoint now = TimePoint{} + std::chrono::hours(1);
+  std::uint64_t came[2] = {};
+  bool failed[2] = {};
+  for (const RequestId id : {0, 1})
+    pulls.add({"ada", "/s", "gantry-agent-0"}, {id, {}, 0}, kBytes, now);
+  for (int i = 0; i < 100; ++i)
+    pulls.step(
+        now,
+        [&](RequestId id, std::string_view piece) {
+          if (id > 1 || failed[id] || (came[id] += piece.size()) > kBytes) std::abort();
+          return true;
+        },
+        [&](RequestId id, const Error&) {
+          if (id > 1 || std::exchange(failed[id], true)) std::abort();
+        });
 }
 
 /// A site between things that are not the server's.
@@ -119,6 +161,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   constexpr std::size_t kMostInASocket = 50'000;
   if (size > kMostInASocket) return 0;
+  give(bytes);
   Site site;
   std::string greeted;
   encode(greeted, FilesHello{kFilesVersion, "fuzz", 10'000});

@@ -168,6 +168,25 @@ Result<bool> HostProbe::finds(const Digest& content) {
   return tl::unexpected(verified.error());
 }
 
+/// Asks for a file that nobody has: whoever says so was reached.
+Result<> HostProbe::reaches(const depot::PeerSite& other) {
+  const Put nothing{.path = "", .content = hash_bytes(site_.holder), .bytes = 1, .from = other};
+  const TransferId id = mover_->put(nothing);
+  std::optional<SentAfterAll> said;
+  const auto is_over = [&] {
+    for (const auto& event : std::exchange(moved_, {})) {
+      const auto* sent = std::get_if<SentAfterAll>(&event);
+      if (sent != nullptr && sent->id == id) said = *sent;
+    }
+    return said.has_value();
+  };
+  const auto awaited = await(is_over, patience_, "to log in to " + other.ssh);
+  mover_->cancel(id);
+  TRY(awaited);
+  if (!said->no_way) return {};
+  return fail(ErrorCode::peer, said->why, connection_hint(said->why, other.ssh));
+}
+
 Result<Duration> HostProbe::await_transfer(TransferId id, Duration patience,
                                            std::string_view what) {
   const auto begun = Clock::now();

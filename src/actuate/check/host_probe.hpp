@@ -51,6 +51,8 @@ class HostProbe {
   Result<Duration> fetch(const Get& file, Duration patience);
   /// Whether the site's depot has it, as seen from this host.
   Result<bool> finds(const Digest& content);
+  /// Whether it can fetch files from another site, which need not have any.
+  Result<> reaches(const depot::PeerSite& other);
   /// Has the agent run a task with this content as its input: what a fetch() can find it as.
   Result<std::string> run_task_with(const Digest& content);
   void drop(const Digest& content) { mover_->drop(content); }

@@ -90,9 +90,9 @@ class AllSites final : public ManySites {
   [[nodiscard]] bool files_travel(HostId host) const override {
     return sites_[index_of(host)].launcher->files_travel(host);
   }
-  void bring(FileId file, SiteId site, const std::vector<TaskFile>& files) override {
-    if (Launcher* launcher = at(site)) return launcher->bring(file, site, files);
-    events_.emplace_back(BringFailed{file, site, "the site has left the run"});
+  void bring(const MoveFile& move, const std::vector<TaskFile>& files) override {
+    if (Launcher* launcher = at(move.to)) return launcher->bring(move, files);
+    events_.emplace_back(BringFailed{move.file, move.to, "the site has left the run"});
   }
   void drop(FileId file, SiteId site) override {
     if (Launcher* launcher = at(site)) launcher->drop(file, site);

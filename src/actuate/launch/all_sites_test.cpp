@@ -124,7 +124,7 @@ TEST(AllSites, ASiteThatLeavesIsClosedAndItsHostsVanishWithoutAWord) {
   grid.sites->leave(kLab);
   grid.sites->drop(FileId(0), kLab);
   grid.sites->want(3);
-  grid.sites->bring(FileId(0), kLab, {});
+  grid.sites->bring({FileId(0), kHome, kLab}, {});
   const auto answer = grid.poll();
   ASSERT_THAT(answer, SizeIs(1));
   EXPECT_NE(std::get_if<BringFailed>(&answer.front()), nullptr);

@@ -11,6 +11,7 @@
 
 #include "actuate/launch/batch_system.hpp"
 #include "actuate/launch/ssh_command.hpp"
+#include "depot/pull_protocol.hpp"
 #include "model/ids.hpp"
 
 namespace gantry {
@@ -41,6 +42,13 @@ inline std::string login_name(const BatchAccess& batch) {
   return batch.login.empty() ? "this machine" : batch.login;
 }
 
+/// Another site, to which this one's hosts can log in.
+struct GivingSite {
+  SiteId id;
+  std::string name;
+  depot::PeerSite reach;
+};
+
 struct RemoteSite {
   SiteId id;
   std::string name;
@@ -57,6 +65,8 @@ struct RemoteSite {
   std::filesystem::path output_dir{};  ///< for large output
   /// Files and folders here, absolute, and what the person says is the same there.
   std::vector<std::pair<std::string, std::string>> staged{};
+  std::vector<GivingSite> giving{};
+  bool gives = false;       ///< others can log in to it
   std::string grid_file{};  ///< absolute: that it is described in
   /// Tells this study's state from others' at the same site. A plain name.
   std::string holder{};

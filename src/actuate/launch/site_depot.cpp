@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actuate/launch/connection_hint.hpp"
 #include "actuate/move/stream_mover.hpp"
 
 namespace gantry {
@@ -26,6 +27,11 @@ SiteDepot::SiteDepot(const RemoteSite& site, const AgentBinary& binary)
 }
 
 SiteDepot::~SiteDepot() = default;
+
+void SiteDepot::set_way(const RemoteHost* host) {
+  if (host == nullptr && way_ != nullptr && site_.gives) tell_not_brought();
+  way_ = host;
+}
 
 /// Asked again and again until it succeeds.
 Result<UniqueFd> SiteDepot::connect() {
@@ -63,21 +69,29 @@ Result<> SiteDepot::poll() {
 // Contents.
 // -----------------------------------------------------------------------------------------
 
-bool SiteDepot::need(const TaskFile& file) {
+bool SiteDepot::need(const TaskFile& file, SiteId from) {
   ++users_[file.content];
   if (has(file.content)) return true;
-  send(file);
+  send(file, from);
   return false;
 }
 
-void SiteDepot::send(const TaskFile& file) {
+void SiteDepot::send(const TaskFile& file, SiteId from) {
   if (has(file.content) || putting_.contains(file.content)) return;
   failed_.erase(file.content);
-  const std::string staged = staged_for(file.path);
-  const TransferId id = mover_->put({file.path, file.content, file.bytes, file.executable, staged});
-  if (!staged.empty()) staged_[id] = staged;
+  Put put{file.path, file.content, file.bytes, file.executable, staged_for(file.path)};
+  const GivingSite* other = giver(from);
+  if (other != nullptr) put.from = other->reach;
+  const TransferId id = mover_->put(put);
+  if (!put.staged.empty()) staged_[id] = put.staged;
+  if (other != nullptr) pulls_[id] = from;
   putting_[file.content] = id;
   puts_[id] = file.content;
+}
+
+const GivingSite* SiteDepot::giver(SiteId site) const {
+  const auto found = std::ranges::find(site_.giving, site, &GivingSite::id);
+  return found == site_.giving.end() || no_way_.contains(site) ? nullptr : &*found;
 }
 
 std::string SiteDepot::staged_for(const std::string& path) const {
@@ -128,10 +142,10 @@ void SiteDepot::lacks(const std::string& content_hex) {
 // Shared files.
 // -------------------------------------------------------------------------------------
 
-void SiteDepot::bring(FileId file, const std::vector<TaskFile>& contents) {
-  forget(file, false);  // another content under the same number is another file
-  shared_[file] = {contents, false};
-  for (const TaskFile& each : contents) need(each);
+void SiteDepot::bring(const MoveFile& move, const std::vector<TaskFile>& contents) {
+  forget(move.file, false);  // another content under the same number is another file
+  shared_[move.file] = {contents, false};
+  for (const TaskFile& each : contents) need(each, move.from);
 }
 
 void SiteDepot::forget(FileId file, bool whoevers) {
@@ -164,6 +178,18 @@ void SiteDepot::tell_brought() {
   }
 }
 
+/// Other sites may wait for files that were to come from this one. What is under way goes on when
+/// it is back.
+void SiteDepot::tell_not_brought() {
+  std::vector<FileId> waiting;
+  for (const auto& [file, shared] : shared_)
+    if (!shared.told) waiting.push_back(file);
+  for (const FileId file : waiting) {
+    forget(file, false);
+    events_.emplace_back(BringFailed{file, site_.id, ""});
+  }
+}
+
 // What the mover says.
 // ------------------------------------------------------------------------------
 
@@ -173,6 +199,7 @@ void SiteDepot::on(const Inventory& inventory) {
 
 void SiteDepot::on(const TransferDone& done) {
   staged_.erase(done.id);
+  pulls_.erase(done.id);
   if (unheeded_.erase(done.id) > 0) return;
   const auto put = puts_.find(done.id);
   if (put == puts_.end()) {
@@ -186,6 +213,7 @@ void SiteDepot::on(const TransferDone& done) {
 }
 
 void SiteDepot::on(const SentAfterAll& sent) {
+  if (sent.pulled) return not_pulled(sent);
   const auto found = staged_.find(sent.id);
   // One of a thousand is enough to know that something is wrong.
   if (found == staged_.end() || std::exchange(told_of_staged_, true)) return;
@@ -194,8 +222,30 @@ void SiteDepot::on(const SentAfterAll& sent) {
                   site_.name, found->second, sent.why)});
 }
 
+/// A file that the other site has lost meanwhile says nothing of the next.
+void SiteDepot::not_pulled(const SentAfterAll& sent) {
+  const auto found = pulls_.find(sent.id);
+  if (found == pulls_.end()) return;
+  const SiteId from = found->second;
+  const GivingSite* other = giver(from);
+  pulls_.erase(found);
+  if (!sent.no_way || other == nullptr) return;  // or it was told
+  const std::string hint = connection_hint(sent.why, other->reach.ssh);
+  const std::string host = way_ == nullptr ? site_.name : site_.target(*way_).host;
+  events_.emplace_back(WayFailed{
+      from, site_.id,
+      fmt::format("site {} cannot fetch files from site {}, they come from home (ssh {}: {}); on "
+                  "{}: {}",
+                  site_.name, other->name, other->reach.ssh, sent.why, host,
+                  hint.empty()
+                      ? fmt::format("make `ssh -o BatchMode=yes {} true` work", other->reach.ssh)
+                      : hint)});
+  no_way_.insert(from);
+}
+
 void SiteDepot::on(const TransferFailed& failed) {
   staged_.erase(failed.id);
+  pulls_.erase(failed.id);
   if (unheeded_.erase(failed.id) > 0) return;
   const auto put = puts_.find(failed.id);
   if (put == puts_.end()) {

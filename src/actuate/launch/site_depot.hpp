@@ -28,18 +28,18 @@ class SiteDepot {
   ~SiteDepot();
 
   /// The host over which files go from now on; nullptr while none can be reached.
-  void set_way(const RemoteHost* host) { way_ = host; }
+  void set_way(const RemoteHost* host);
   /// Why the last attempt to connect failed; empty when it did not. Once.
   std::string take_trouble() { return std::exchange(trouble_, {}); }
   Result<> poll();
-  /// FileBrought, BringFailed, FileLost and notices, to be taken away.
+  /// FileBrought, BringFailed, FileLost, WayFailed and notices, to be taken away.
   std::vector<LauncherEvent>& events() { return events_; }
 
   // Contents. A task that needs() a file keeps it there until it release()s it.
   // -----------------------------------------------------------------------------------------
 
-  /// Whether it is there; if not, it is sent.
-  bool need(const TaskFile& file);
+  /// Whether it is there; if not, it is sent, or comes from a site that has it.
+  bool need(const TaskFile& file, SiteId from = kHome);
   void release(const TaskFile& file);
   [[nodiscard]] bool has(const Digest& content) const { return there_.contains(content); }
   /// It is there or on its way. Why not, says why_not(); empty when only the way was lost.
@@ -50,7 +50,7 @@ class SiteDepot {
   /// A host says that it is not there, or damaged.
   void lacks(const std::string& content_hex);
 
-  void bring(FileId file, const std::vector<TaskFile>& contents);
+  void bring(const MoveFile& move, const std::vector<TaskFile>& contents);
   /// Its room is wanted for another, whoever sent it.
   void drop(FileId file) { forget(file, true); }
 
@@ -95,8 +95,12 @@ class SiteDepot {
   void on(const SentAfterAll& sent);
   /// The file there that should be the same; empty when nobody said so.
   [[nodiscard]] std::string staged_for(const std::string& path) const;
-  void send(const TaskFile& file);
+  void send(const TaskFile& file, SiteId from);
+  /// How to reach the site that is to give it; nullptr when it comes from home.
+  [[nodiscard]] const GivingSite* giver(SiteId site) const;
+  void not_pulled(const SentAfterAll& sent);
   void tell_brought();
+  void tell_not_brought();
   /// `whoevers`: also if it was there before.
   void forget(FileId file, bool whoevers);
   void drop_unneeded(const Digest& content, bool whoevers = false);
@@ -116,6 +120,8 @@ class SiteDepot {
   std::map<TransferId, Digest> puts_;
   std::map<TransferId, std::string> staged_;  ///< puts, and what is taken for them there
   bool told_of_staged_ = false;
+  std::map<TransferId, SiteId> pulls_;     ///< puts, and the sites that they are to come from
+  std::set<SiteId> no_way_;                ///< that could not be reached from here
   std::map<Digest, std::string> failed_;   ///< why a content could not be sent
   std::map<Digest, std::uint32_t> users_;  ///< tasks, and shared files
   std::map<FileId, Shared> shared_;

@@ -4,37 +4,12 @@
 
 namespace gantry {
 
-namespace {
-
-/// "$HOME"/'rest' where it begins with ~/.
-std::string quoted_path(std::string_view path) {
-  if (path == "~") return "\"$HOME\"";
-  if (path.starts_with("~/")) return "\"$HOME\"/" + shell_quoted(path.substr(2));
-  return shell_quoted(path);
-}
-
-}  // namespace
-
-std::string shell_quoted(std::string_view text) {
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'')
-      quoted += "'\\''";
-    else
-      quoted += c;
-  }
-  return quoted + "'";
-}
-
 std::vector<std::string> ssh_words(const SshTarget& target, const std::string& command) {
   if (target.host.empty()) return {"/bin/sh", "-c", command};
   std::vector<std::string> words{"ssh", "-T"};
   if (!target.config.empty()) words.insert(words.end(), {"-F", target.config});
-  for (const char* option :
-       {"BatchMode=yes", "StrictHostKeyChecking=yes", "ConnectTimeout=10", "ServerAliveInterval=5",
-        "ServerAliveCountMax=3", "ForwardX11=no", "ForwardAgent=no", "ClearAllForwardings=yes",
-        "RequestTTY=no", "EscapeChar=none"})
-    words.insert(words.end(), {"-o", option});
+  const auto options = ssh_options();
+  words.insert(words.end(), options.begin(), options.end());
   if (!target.user.empty()) words.insert(words.end(), {"-l", target.user});
   // What looks like an option is none: it is refused by ssh as a host.
   words.insert(words.end(), {"--", target.host, command});
@@ -53,7 +28,7 @@ std::string remote_start(const SshTarget& target, const AgentImage& image, std::
       "test \"$(wc -c <\"$A.$$\")\" -eq {bytes} && chmod 700 \"$A.$$\" && mv \"$A.$$\" \"$A\" || "
       "{{ rm -f \"$A.$$\"; echo \"{token} failed\"; exit 1; }}; }}; "
       "echo \"{token} ready $(pwd)\"; {become}",
-      fmt::arg("scratch", quoted_path(target.scratch)), fmt::arg("name", image.name),
+      fmt::arg("scratch", shell_quoted_path(target.scratch)), fmt::arg("name", image.name),
       fmt::arg("bytes", image.bytes), fmt::arg("token", token), fmt::arg("become", become));
   return "exec sh -c " + shell_quoted(script);
 }

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ssh_text.hpp"
+
 namespace gantry {
 
 struct SshTarget {
@@ -22,9 +24,6 @@ struct AgentImage {
   std::uint64_t bytes = 0;
   std::string machine;  ///< that it is for, as `uname -m` says; empty: whichever there is
 };
-
-/// 'it''s' as a POSIX shell takes it for one word.
-std::string shell_quoted(std::string_view text);
 
 /// ssh and its arguments; of this machine just a shell.
 std::vector<std::string> ssh_words(const SshTarget& target, const std::string& command);

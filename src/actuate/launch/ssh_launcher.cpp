@@ -124,8 +124,8 @@ class SshLauncher final : public Launcher {
   }
 
   [[nodiscard]] bool files_travel(HostId) const override { return true; }
-  void bring(FileId file, SiteId, const std::vector<TaskFile>& files) override {
-    depot_.bring(file, files);
+  void bring(const MoveFile& move, const std::vector<TaskFile>& files) override {
+    depot_.bring(move, files);
   }
   void drop(FileId file, SiteId) override { depot_.drop(file); }
 

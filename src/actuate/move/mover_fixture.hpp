@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -51,8 +52,8 @@ class MoverTest : public ::testing::Test {
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
       return fail_errno("socketpair");
     remote_ends_.push_back(ends[1]);
-    servers_.emplace_back([end = ends[1], site = site()] {
-      const auto served = depot::serve_files(end, end, site);
+    servers_.emplace_back([end = ends[1], site = site(), pulls = pulls_] {
+      const auto served = depot::serve_files(end, end, site, pulls);
       ::shutdown(end, SHUT_RDWR);
     });
     return UniqueFd(ends[0]);
@@ -122,11 +123,13 @@ class MoverTest : public ::testing::Test {
 
   ScratchDir dir_;
   StreamMoverOptions options_;
+  depot::PullOptions pulls_;
   std::unique_ptr<Mover> mover_;
   std::vector<Inventory> inventories_;
   std::map<TransferId, TransferDone> done_;
   std::map<TransferId, TransferFailed> failed_;
   std::map<TransferId, std::string> sent_after_all_;
+  std::set<TransferId> no_way_;
   std::string error_;
   bool refuse_ = false;
   int connections_ = 0;
@@ -143,6 +146,7 @@ class MoverTest : public ::testing::Test {
       failed_[failed->id] = *failed;
     } else if (const auto* sent = std::get_if<SentAfterAll>(&event)) {
       EXPECT_TRUE(sent_after_all_.emplace(sent->id, sent->why).second) << "told twice";
+      if (sent->no_way) no_way_.insert(sent->id);
     }
   }
 

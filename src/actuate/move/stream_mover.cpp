@@ -11,6 +11,7 @@
 #include <deque>
 #include <utility>
 
+#include "actuate/move/file_to_send.hpp"
 #include "actuate/move/transfer_table.hpp"
 #include "depot/files_protocol.hpp"
 
@@ -69,6 +70,7 @@ class StreamMover final : public Mover {
   void glance(SiteGlance& site) const override {
     site.sent = sent_;
     site.received = received_;
+    site.pulled = pulled_;
     if (sending_.empty()) return;
     const auto [transfer, put] = transfers_.find<Put>(sending_.front());
     if (transfer != nullptr) site.sending = {put->path, transfer->offset, put->bytes};
@@ -238,6 +240,8 @@ class StreamMover final : public Mover {
     const TransferId id(done->id);
     if (!transfers_.contains(id)) return true;
     if (std::holds_alternative<Get>(transfers_.at(id).what)) return false;
+    const auto [transfer, put] = transfers_.find<Put>(id);
+    if (transfer != nullptr && transfer->way_of(*put) == PutBy::pulling) pulled_ += put->bytes;
     transfers_.succeed(id, clock_.now());
     return true;
   }
@@ -246,9 +250,13 @@ class StreamMover final : public Mover {
     if (!m) return false;
     const TransferId id(m->id);
     const auto [transfer, put] = transfers_.find<Put>(TransferId(m->id));
-    if (transfer != nullptr && !put->staged.empty() && !std::exchange(transfer->not_staged, true)) {
+    const PutBy tried = transfer != nullptr ? transfer->way_of(*put) : PutBy::sending;
+    if (tried != PutBy::sending) {
+      const bool pulled = tried == PutBy::pulling;
+      (pulled ? transfer->not_pulled : transfer->not_staged) = true;
       const bool differs = m->problem == depot::FilesProblem::other_content;
-      transfers_.remark(SentAfterAll{id, differs ? "it has another content" : m->why});
+      transfers_.remark(SentAfterAll{id, differs ? "it has another content" : m->why, pulled,
+                                     m->problem == depot::FilesProblem::no_way});
       transfers_.announce_again(id);
       return true;
     }
@@ -382,20 +390,20 @@ class StreamMover final : public Mover {
   }
 
   void announce(TransferId id, Transfer& transfer, const Put& put, std::string& out) {
-    if (!put.staged.empty() && !transfer.not_staged) {
-      encode(out, depot::Adopt{id.value(), put.content, put.bytes, put.executable, put.staged});
-      return;
-    }
-    if (put.bytes > kPieceBytes) {
-      encode(out, depot::Offer{id.value(), put.content, put.bytes, put.executable});
-      return;
-    }
+    const auto& [path, content, bytes, executable, staged, from] = put;
+    const PutBy way = transfer.way_of(put);
+    if (way == PutBy::staging)
+      return encode(out, depot::Adopt{id.value(), content, bytes, executable, staged});
+    if (way == PutBy::pulling)
+      return encode(out, depot::Pull{id.value(), content, bytes, executable, *from});
+    if (bytes > kPieceBytes)
+      return encode(out, depot::Offer{id.value(), content, bytes, executable});
     const auto file = open_to_send(put);
     if (!file) return transfers_.fail(id, file.error().message);
     const std::size_t at = out.size();
-    const auto read = encode_read(out, depot::Store{id.value(), put.content, put.executable, {}},
-                                  file->get(), put.bytes);
-    if (!read) return transfers_.fail(id, put.path + ": " + std::strerror(errno));
+    const auto read =
+        encode_read(out, depot::Store{id.value(), content, executable, {}}, file->get(), bytes);
+    if (!read) return transfers_.fail(id, path + ": " + std::strerror(errno));
     transfer.bytes += *read;
     pack_frame(out, at, packer_, transfer.packing);
   }
@@ -415,17 +423,6 @@ class StreamMover final : public Mover {
   }
   static void announce(TransferId id, Transfer&, const RemoveWork& work, std::string& out) {
     encode(out, depot::Remove{id.value(), work.remote});
-  }
-
-  static Result<UniqueFd> open_to_send(const Put& put) {
-    TRY_ASSIGN(UniqueFd file, open_file(put.path, O_RDONLY | O_NONBLOCK));
-    struct stat info {};
-    if (::fstat(file.get(), &info) != 0) return fail_errno(put.path);
-    if (!S_ISREG(info.st_mode)) return fail(ErrorCode::io, put.path + ": is not a plain file");
-    if (static_cast<std::uint64_t>(info.st_size) == put.bytes) return file;
-    return fail(ErrorCode::io,
-                fmt::format("{}: changed before it was sent: it has {} bytes, not {}", put.path,
-                            info.st_size, put.bytes));
   }
 
   /// The next piece of the first large file.
@@ -483,6 +480,7 @@ class StreamMover final : public Mover {
   std::deque<TransferId> sending_;  ///< large files that the site waits for
   std::uint64_t sent_ = 0;          ///< bytes, over all connections
   std::uint64_t received_ = 0;      ///< of files
+  std::uint64_t pulled_ = 0;        ///< of files that came from other sites
 };
 
 }  // namespace

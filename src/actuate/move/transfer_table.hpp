@@ -30,6 +30,9 @@ struct RemoveWork {
   std::string remote;
 };
 
+/// How a file that is put gets there: as was suggested, in this order, and then from here.
+enum class PutBy : std::uint8_t { staging, pulling, sending };
+
 struct Transfer {
   std::variant<Put, Get, Drop, Verify, RemoveWork> what;
   TimePoint asked = kNever;
@@ -39,6 +42,11 @@ struct Transfer {
 
   // A file that is put.
   bool not_staged = false;  ///< the file at the site is not it
+  bool not_pulled = false;  ///< it did not come from the other site
+  [[nodiscard]] PutBy way_of(const Put& put) const {
+    if (!put.staged.empty() && !not_staged) return PutBy::staging;
+    return put.from && !not_pulled ? PutBy::pulling : PutBy::sending;
+  }
   depot::Packing packing;
   UniqueFd fd;
   std::uint64_t offset = 0;

@@ -1,0 +1,38 @@
+#pragma once
+/// The seam between a file server and the program with which it reaches another site: tests and
+/// fuzzers have one that starts nothing. Owned by Pulls.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.hpp"
+#include "base/time.hpp"
+#include "depot/pull_protocol.hpp"
+
+namespace gantry::depot {
+
+/// A giving site at the far end of a connection; ends with this object.
+class Peer {
+ public:
+  virtual ~Peer() = default;
+  /// What it says, and what is said to it. Does not block.
+  [[nodiscard]] virtual int fd() const = 0;
+  /// What it said last besides: why it broke off.
+  virtual std::string last_words() = 0;
+};
+
+/// Begins to reach the site, without waiting; REQUIRES: is_usable(). It will say
+/// giver_greeting(token).
+using OpenPeer =
+    std::function<Result<std::unique_ptr<Peer>>(const PeerSite& site, const std::string& token)>;
+
+struct PullOptions {
+  OpenPeer open{};  ///< empty: no other site can be reached
+  /// How long a site that was asked for files may say nothing.
+  Duration patience = std::chrono::seconds(30);
+  /// How long a connection waits for the next file.
+  Duration idle = std::chrono::seconds(10);
+};
+
+}  // namespace gantry::depot
