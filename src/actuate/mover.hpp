@@ -69,6 +69,7 @@ struct TransferFailed {
   std::string why;
   bool lost_connection = false;  ///< the site could not be reached: nothing is wrong with the file
   bool gone = false;             ///< it is not there, or not what it has to be
+  bool here = false;             ///< this machine could not take it: its disk may be full
 };
 
 /// A put goes on from here, since it could not be had as was suggested.

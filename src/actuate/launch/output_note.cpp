@@ -25,6 +25,7 @@ void OutputNote::append_to(std::string& tag) const {
   put_paths(encoder, outputs);
   put_paths(encoder, collect);
   put_paths(encoder, staying);
+  encoder.str(base);
 }
 
 std::optional<OutputNote> OutputNote::find_in(std::string_view tag) {
@@ -34,7 +35,9 @@ std::optional<OutputNote> OutputNote::find_in(std::string_view tag) {
   OutputNote note;
   note.outputs = get_paths(decoder);
   note.collect = get_paths(decoder);
-  if (!decoder.at_end()) note.staying = get_paths(decoder);  // an older gantry wrote none
+  // An older gantry wrote neither.
+  if (!decoder.at_end()) note.staying = get_paths(decoder);
+  if (!decoder.at_end()) note.base = decoder.str();
   if (!decoder.ok() || !decoder.at_end()) return std::nullopt;
   return note;
 }

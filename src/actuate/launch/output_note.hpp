@@ -14,6 +14,7 @@ struct OutputNote {
   std::vector<std::string> outputs;  ///< absolute, here
   std::vector<std::string> collect;
   std::vector<std::string> staying{};  ///< of the outputs
+  std::string base{};                  ///< the study's folder here, below which all of them are
 
   void append_to(std::string& tag) const;
   /// Nothing when the tag holds none that can be read.

@@ -76,10 +76,20 @@ struct RemoteSite {
   }
 };
 
+/// "run.task.attempt"
+inline std::string attempt_name(const TaskKey& key) {
+  return std::to_string(key.run.value()) + "." + std::to_string(key.task.value()) + "." +
+         std::to_string(key.attempt.value());
+}
+
+/// Where an attempt runs, relative to the scratch folder.
+inline std::string work_folder(const RemoteSite& site, const TaskKey& key) {
+  return "work/" + site.holder + "/run/" + attempt_name(key);
+}
+
 /// Where outputs of an attempt stay, relative to the scratch folder.
 inline std::string kept_folder(const RemoteSite& site, const TaskKey& key) {
-  return "work/" + site.holder + "/kept/" + std::to_string(key.run.value()) + "." +
-         std::to_string(key.task.value()) + "." + std::to_string(key.attempt.value());
+  return "work/" + site.holder + "/kept/" + attempt_name(key);
 }
 
 /// Where the agent of a host keeps its records, relative to the scratch folder.

@@ -250,7 +250,7 @@ void SiteDepot::on(const TransferFailed& failed) {
   const auto put = puts_.find(failed.id);
   if (put == puts_.end()) {
     outcomes_[failed.id] = {failed.why.empty() ? "it did not come" : failed.why,
-                            failed.lost_connection, failed.gone};
+                            failed.lost_connection, failed.gone, failed.here};
     return;
   }
   putting_.erase(put->second);

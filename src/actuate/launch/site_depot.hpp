@@ -62,7 +62,8 @@ class SiteDepot {
   struct Outcome {
     std::string why{};  ///< it failed; empty when it did not
     bool lost_connection = false;
-    bool gone = false;  ///< as of TransferFailed
+    bool gone = false;  ///< as of TransferFailed, both
+    bool here = false;
   };
   /// Nothing while it is under way. Once.
   std::optional<Outcome> take_outcome(TransferId id);

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "actuate/launch/arrivals.hpp"
 #include "actuate/launch/host_link.hpp"
 #include "actuate/launch/output_note.hpp"
 #include "actuate/launch/pilot_pool.hpp"
@@ -61,9 +62,9 @@ class SshLauncher final : public Launcher {
              const std::vector<TaskFile>& files) override {
     Waiting waiting{host, to_wire(key, task), {}};
     agent::Start& start = waiting.start;
-    const Sandbox sandbox(site_.base_dir, hosts_.at(host).link.scratch() + "/" + work_folder(key));
+    const Sandbox sandbox(site_.base_dir, hosts_.at(host).link.scratch() + "/" + work_folder(site_, key));
     start.keep = task.staying;
-    const OutputNote note{start.outputs, start.collect, start.keep};
+    const OutputNote note{start.outputs, start.collect, start.keep, site_.base_dir.string()};
     if (const auto problem = sandbox.move_into(start, files))
       return refuse(key, host, fingerprint, *problem);
     if (!start.keep.empty())
@@ -108,7 +109,7 @@ class SshLauncher final : public Launcher {
       while (!host.delivered.empty() && host.delivered.front().ours <= receipt) {
         const Delivered& report = host.delivered.front();
         latest = report.agents;
-        if (!report.swept) depot_.remove_work(work_folder(report.key));
+        if (!report.swept) depot_.remove_work(work_folder(site_, report.key));
         release_files(report.key);  // only now: the sandbox had links to them
         host.delivered.pop_front();
       }
@@ -143,6 +144,7 @@ class SshLauncher final : public Launcher {
     for (auto& event : std::exchange(depot_.events(), {})) events_.push_back(std::move(event));
     hand_over_ready();
     if (!trouble_.empty()) pause(now);
+    arrivals_.poll(now, events_);
     for (auto& [id, host] : hosts_) deliver(host);
     if (&events != &events_) {
       std::ranges::move(events_, std::back_inserter(events));
@@ -192,14 +194,6 @@ class SshLauncher final : public Launcher {
     agent::Start start;
     std::set<Digest> files;
   };
-  /// A report whose outputs are on their way. Reports of a host go on in their order, since they
-  /// are acknowledged so.
-  struct Arrival {
-    ReportReceived report;
-    std::string folder;
-    std::set<TransferId> awaited;
-    bool announced = false;
-  };
   struct Delivered {
     std::uint64_t ours = 0;
     std::uint64_t agents = 0;
@@ -211,14 +205,8 @@ class SshLauncher final : public Launcher {
     SiteHost(const RemoteSite& site, const RemoteHost& host, const AgentBinary& binary)
         : link(site, host, binary) {}
     HostLink link;
-    std::deque<Arrival> arrivals;
     std::deque<Delivered> delivered;
   };
-
-  [[nodiscard]] std::string work_folder(const TaskKey& key) const {
-    return fmt::format("work/{}/run/{}.{}.{}", site_.holder, key.run.value(), key.task.value(),
-                       key.attempt.value());
-  }
 
   [[nodiscard]] const RemoteHost* way_to_depot() const {
     for (const auto& [id, host] : hosts_)
@@ -247,9 +235,9 @@ class SshLauncher final : public Launcher {
   }
 
   /// Of a job's slots. None while something of what ran there is on its way.
-  [[nodiscard]] static std::uint32_t free_slots(SiteHost& host) {
+  [[nodiscard]] std::uint32_t free_slots(SiteHost& host) const {
     const RemoteHost& about = host.link.host();
-    if (!host.arrivals.empty() || !host.delivered.empty()) return 0;
+    if (arrivals_.any_of(about.id) || !host.delivered.empty()) return 0;
     const std::size_t given = host.link.channel().outstanding();
     const std::uint32_t slots = std::max(1U, about.slots);
     return slots - static_cast<std::uint32_t>(std::min<std::size_t>(given, slots));
@@ -332,7 +320,7 @@ class SshLauncher final : public Launcher {
     if (std::holds_alternative<HostVanished>(event)) {
       // What it had reported it will report again.
       give_back_waiting(host.link.host().id);
-      host.arrivals.clear();
+      arrivals_.on_vanished(host.link.host().id);
       host.delivered.clear();
     }
     auto* report = std::get_if<ReportReceived>(&event);
@@ -341,85 +329,15 @@ class SshLauncher final : public Launcher {
       events_.push_back(std::move(event));
       return;
     }
-    Arrival arrival{std::move(*report), work_folder(report->report.key), {}};
-    fetch_outputs(arrival);
-    host.arrivals.push_back(std::move(arrival));
-  }
-
-  /// Asks for what the task wrote, as far as it counts.
-  void fetch_outputs(Arrival& arrival) {
-    AttemptReport& report = arrival.report.report;
-    const auto note = OutputNote::find_in(arrival.report.note);
-    for (auto* stream : {&report.out, &report.err}) {
-      if (stream->pack.empty()) continue;
-      const std::string host = hosts_.at(arrival.report.host).link.host().name;
-      const std::string here =
-          fmt::format("{}/{}/{}.{}", site_.name, host, stream->pack, stream->offset);
-      arrival.awaited.insert(
-          depot_.fetch({host_folder(site_, host) + "/output/" + stream->pack,
-                        (site_.output_dir / here).string(), stream->offset, stream->size}));
-      stream->pack = here;
-      stream->offset = 0;
-    }
-    if (!note) return;
-    const Sandbox there(site_.base_dir,
-                        hosts_.at(arrival.report.host).link.scratch() + "/" + arrival.folder);
-    for (auto& [path, content] : report.collected)
-      for (const auto& home : note->collect)
-        if (there.there(home) == path) path = home;
-    report.detail = there.as_here(std::move(report.detail));
-    const Sandbox sandbox(site_.base_dir, arrival.folder);
-    take_kept(report, *note, there);
-    if (report.cause != FailureCause::none) return;
-    for (std::size_t i = 0; i < note->outputs.size(); ++i) {
-      const std::string& path = note->outputs[i];
-      if (std::ranges::find(report.remote_files, path, &RemoteFile::path) !=
-          report.remote_files.end())
-        continue;
-      const auto here = site_.incoming / arrival.folder / std::to_string(i);
-      arrival.awaited.insert(depot_.fetch({sandbox.there(path), here.string()}));
-      arrival.report.outputs.push_back({here.string(), path});
-    }
-  }
-
-  /// Of what the site says that it has kept, only what it was asked to, where it was asked to.
-  void take_kept(AttemptReport& report, const OutputNote& note, const Sandbox& there) const {
-    const std::vector<RemoteFile> claimed = std::exchange(report.remote_files, {});
-    if (report.cause != FailureCause::none) return;
-    for (const std::string& path : note.staying) {
-      const auto found = std::ranges::find(claimed, there.there(path), &RemoteFile::path);
-      const auto below = there.relative(path);
-      if (found == claimed.end() || !below) continue;
-      report.remote_files.push_back({path, site_.name,
-                                     kept_folder(site_, report.key) + "/" + *below, found->bytes,
-                                     found->content, site_.grid_file});
-    }
+    arrivals_.take(std::move(*report), host.link.host(), host.link.scratch());
   }
 
   void deliver(SiteHost& host) {
-    for (Arrival& arrival : host.arrivals) {
-      std::erase_if(arrival.awaited, [&](TransferId id) {
-        const auto outcome = depot_.take_outcome(id);
-        if (outcome && !outcome->why.empty() && arrival.report.report.cause == FailureCause::none) {
-          arrival.report.report.cause = FailureCause::missing_output;
-          arrival.report.report.detail = outcome->why;
-        }
-        return outcome.has_value();
-      });
-      if (arrival.awaited.empty() || std::exchange(arrival.announced, true)) continue;
-      // Nobody may know that it was started: it may have been by an earlier gantry.
-      const AttemptReport& report = arrival.report.report;
-      events_.emplace_back(TaskRunning{report.key, host.link.host().id, report.started});
-      events_.emplace_back(TaskComputed{report.key, host.link.host().id});
-    }
-    while (!host.arrivals.empty() && host.arrivals.front().awaited.empty()) {
-      Arrival arrival = std::move(host.arrivals.front());
-      host.arrivals.pop_front();
-      const std::uint64_t agents = arrival.report.receipt;
-      arrival.report.receipt = ++receipts_;
-      host.delivered.push_back({receipts_, agents, arrival.report.report.key, arrival.report.swept,
-                                !arrival.report.report.remote_files.empty()});
-      events_.emplace_back(std::move(arrival.report));
+    while (auto report = arrivals_.next_of(host.link.host().id)) {
+      const std::uint64_t agents = std::exchange(report->receipt, ++receipts_);
+      host.delivered.push_back({receipts_, agents, report->report.key, report->swept,
+                                !report->report.remote_files.empty()});
+      events_.emplace_back(std::move(*report));
     }
   }
 
@@ -434,6 +352,7 @@ class SshLauncher final : public Launcher {
 
   RemoteSite site_;
   SiteDepot depot_;
+  Arrivals arrivals_{site_, depot_};
   std::map<HostId, SiteHost> hosts_;
   std::optional<PilotPool> pool_;  ///< when the hosts are jobs
   std::map<TaskKey, Waiting> waiting_;

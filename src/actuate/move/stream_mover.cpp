@@ -321,7 +321,7 @@ class StreamMover final : public Mover {
     }
     const auto finished = transfer->arriving->finish(m->content);
     if (!finished) {
-      transfers_.fail(id, finished.error().message);
+      transfers_.fail(id, finished.error().message, {.here = true});
     } else if (*finished) {
       transfers_.succeed(id, clock_.now());
     } else if (!std::exchange(transfer->again, true)) {
@@ -338,7 +338,7 @@ class StreamMover final : public Mover {
   /// A problem of our own: the site need not go on.
   void give_up(TransferId id, const Error& error) {
     forget_remotely(id);
-    transfers_.fail(id, error.message);
+    transfers_.fail(id, error.message, {.here = true});
   }
 
   void send() {

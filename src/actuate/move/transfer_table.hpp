@@ -82,6 +82,7 @@ class TransferTable {
   struct Why {
     bool lost_connection = false;
     bool gone = false;
+    bool here = false;
   };
   void fail(TransferId id, std::string why, Why more);
   void fail(TransferId id, std::string why) { fail(id, std::move(why), Why{}); }
