@@ -25,8 +25,11 @@ class Watched:
         return json.loads(result.stdout) if result.code == 0 else {}
 
     def wait_for_top(self, condition, what):
-        self.wait_until(lambda: condition(self.top()), what, timeout=60)
-        return self.top()
+        def look():
+            state = self.top()
+            return state if condition(state) else None
+
+        return self.wait_until(look, what, timeout=60)
 
     def end(self, run):
         self.write("go", "")

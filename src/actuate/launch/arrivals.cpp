@@ -62,11 +62,10 @@ void Arrivals::fetch_printed(Arrival& arrival, const RemoteHost& host) {
     }
     stream->pack = fmt::format("run-{}/{}.{}.{}", report.key.run.value(), report.key.task.value(),
                                report.key.attempt.value(), stream == &report.out ? "out" : "err");
-    arrival.fetches.push_back(
-        {.file = {.remote = host_folder(site_, host.name) + "/output/" + pack,
-                  .local = (site_.output_dir / stream->pack).string(),
-                  .offset = std::exchange(stream->offset, 0),
-                  .length = stream->size}});
+    arrival.fetches.push_back({.file = {.remote = host_folder(site_, host.name) + "/output/" + pack,
+                                        .local = (site_.output_dir / stream->pack).string(),
+                                        .offset = std::exchange(stream->offset, 0),
+                                        .length = stream->size}});
   }
 }
 

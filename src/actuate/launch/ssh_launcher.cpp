@@ -62,7 +62,8 @@ class SshLauncher final : public Launcher {
              const std::vector<TaskFile>& files) override {
     Waiting waiting{host, to_wire(key, task), {}};
     agent::Start& start = waiting.start;
-    const Sandbox sandbox(site_.base_dir, hosts_.at(host).link.scratch() + "/" + work_folder(site_, key));
+    const Sandbox sandbox(site_.base_dir,
+                          hosts_.at(host).link.scratch() + "/" + work_folder(site_, key));
     start.keep = task.staying;
     const OutputNote note{start.outputs, start.collect, start.keep, site_.base_dir.string()};
     if (const auto problem = sandbox.move_into(start, files))

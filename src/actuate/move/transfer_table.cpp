@@ -63,7 +63,8 @@ void TransferTable::succeed(TransferId id, TimePoint now) {
 
 void TransferTable::fail(TransferId id, std::string why, Why more) {
   take_out(id, false);
-  events_.emplace_back(TransferFailed{id, std::move(why), more.lost_connection, more.gone, more.here});
+  events_.emplace_back(
+      TransferFailed{id, std::move(why), more.lost_connection, more.gone, more.here});
 }
 
 void TransferTable::fail_all(const std::string& why) {

@@ -1,0 +1,114 @@
+"""Outputs of tasks at a site, on their way home: whatever is in their way, they come, and their tasks have not failed."""
+import os
+import pathlib
+import signal
+import unittest
+
+from small_disk import SmallDisk
+from ssh_case import SshTestCase
+
+BYTES = 6_000_000
+
+
+class HomecomingTest(SshTestCase):
+    def setUp(self):
+        super().setUp()
+        self.host = self.far()
+        self.write_grid(self.host, slots=1)
+        (self.dir / "marks").mkdir()
+
+    def write_study(self, folder="."):
+        self.write(f"{folder}/sweep.yaml", """
+            command: sh work.sh {x} out/{x}.bin
+            parameters: { x: [1] }
+            inputs: [work.sh]
+            outputs: ["out/{x}.bin"]
+        """)
+        self.write(f"{folder}/work.sh", f"""
+            echo here >>"{self.dir}/marks/ran-$1"
+            until test -e "{self.dir}/go"; do sleep 0.02; done
+            head -c {BYTES} /dev/zero >"$2"
+        """)
+
+    def begin(self, *words, study="sweep.yaml"):
+        with open(self.dir / "told", "wb") as told:
+            run = self.start_gantry("run", study, "--grid", "grid.yaml", *words, stderr=told)
+        self.wait_until(self.ran, "the task to run", timeout=60)
+        return run
+
+    def told(self) -> str:
+        return " ".join(self.read("told").split())
+
+    def check(self, run, folder="."):
+        self.assertEqual(run.wait(120), 0, self.told())
+        self.assertEqual((self.dir / folder / "out/1.bin").stat().st_size, BYTES)
+        self.assertEqual(self.ran(), {1: ["here"]})
+
+    def agents(self, word) -> list:
+        """Process numbers of the host's agents that were started with this word."""
+        found = []
+        for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                words = entry.read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if words[0].startswith(b"bin/gantry-agent") or str(self.host.scratch).encode() in words[0]:
+                if word.encode() in words:
+                    found.append(int(entry.parent.name))
+        return [pid for pid in found if os.readlink(f"/proc/{pid}/cwd").startswith(str(self.host.scratch))]
+
+    def test_the_disk_here_is_full_for_a_while(self):
+        self.write_study()
+        disk = SmallDisk(self, self.dir / "small", 4000)
+        run = self.begin("--state", disk.path / "state")
+        self.write("go", "")
+        self.wait_until(lambda: "No space left" in self.told(), "the person to be told", timeout=60)
+        self.assertIsNone(run.poll())
+        disk.resize(20_000)
+        self.check(run)  # and to another file system
+        self.assertEqual(self.told().count("does not come"), 1)
+        self.assertEqual([path for path in (disk.path / "state/incoming").rglob("*") if path.is_file()], [])
+
+    def test_the_host_is_lost_and_found_while_they_come(self):
+        self.write_study()
+        run = self.begin()
+        self.wait_until(lambda: self.agents("files"), "the file server", timeout=60)
+        [server] = self.agents("files")
+        os.kill(server, signal.SIGSTOP)
+        try:
+            self.write("go", "")
+            self.wait_until(lambda: list(self.host.scratch.glob("work/*/run/*/out/1.bin")), "the output", timeout=60)
+            for _ in range(2):
+                [relay] = self.wait_until(lambda: self.agents("relay"), "the relay", timeout=60)
+                self.wait_until(lambda: self.state_of_host() == "up", "the host", timeout=60)
+                os.kill(relay, signal.SIGKILL)
+                self.wait_until(lambda: self.agents("relay") not in ([], [relay]), "another relay", timeout=60)
+            self.wait_until(lambda: self.state_of_host() == "up", "the host", timeout=60)
+        finally:
+            os.kill(server, signal.SIGCONT)
+        self.check(run)
+
+    def state_of_host(self) -> str:
+        result = self.gantry("top", "--json")
+        return result.json()["hosts"][0]["state"] if result.code == 0 else ""
+
+    def test_they_belong_to_another_study_of_the_same_state(self):
+        self.write_study("a")
+        run = self.begin(study="a/sweep.yaml")
+        run.kill()
+        run.wait()
+        self.write("go", "")
+        self.wait_until(lambda: list(self.host.scratch.glob("work/*/run/*/out/1.bin")), "the output", timeout=60)
+        self.write("b/sweep.yaml", "command: sh -c 'echo {x} >{x}.txt'\nparameters: { x: 1..4 }\noutputs: ['{x}.txt']\n")
+        result = self.gantry("run", "b/sweep.yaml", "--grid", "grid.yaml", timeout=60)
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(self.read("b/4.txt"), "4\n")
+        again = self.gantry("run", "a/sweep.yaml", "--grid", "grid.yaml", timeout=60)
+        self.assertEqual(again.code, 0, again)
+        self.assertIn("unchanged", again.stderr)
+        self.assertEqual((self.dir / "a/out/1.bin").stat().st_size, BYTES)
+        self.assertEqual(self.ran(), {1: ["here"]})
+
+
+if __name__ == "__main__":
+    unittest.main()
