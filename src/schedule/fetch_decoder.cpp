@@ -6,7 +6,9 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <queue>
+
+#include "schedule/lanes.hpp"
+#include "schedule/tournament.hpp"
 
 namespace gantry::schedule {
 
@@ -47,6 +49,7 @@ void FetchDecoder::measure() {
     const Seconds from = std::max(situation_->hosts[h].free_from, 0.0);
     const Seconds end = estimates_->computed(h, from, each);
     speeds_.push_back(end > from && end < kNever ? each / (end - from) : 0);
+    fastest_.push_back(estimates_->fastest(h));
   }
   constexpr double kSample = 1e6;
   for (std::uint32_t s = 0; s < situation_->sites.size(); ++s) {
@@ -101,6 +104,8 @@ class FetchRun {
   [[nodiscard]] Pick largest_that_fits(std::uint32_t group, std::uint32_t host, Seconds now);
   [[nodiscard]] Pick picked(std::uint32_t group, std::uint32_t lot, std::uint32_t host,
                             Seconds now) const;
+  [[nodiscard]] Seconds start_of(std::uint32_t lot, std::uint32_t host, Seconds now) const;
+  [[nodiscard]] bool is_late(std::uint32_t lot, std::uint32_t host, Seconds now) const;
   [[nodiscard]] std::uint32_t first_left(std::uint32_t lot, std::uint32_t last);
   void take(std::uint32_t host, const Pick& pick);
   void lose_capacity(std::uint32_t s, double work);
@@ -126,8 +131,7 @@ class FetchRun {
   std::vector<double> reach_;        ///< of groups: over all sites
   std::vector<Site> sites_;
   std::vector<double> output_;  ///< of hosts: bytes of what ends there next; negative: nothing does
-  using Entry = std::pair<Seconds, std::uint32_t>;  ///< links, hosts, then files that were coming
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> events_;
+  Tournament events_;           ///< of links, hosts, then files that were coming
   Decoded result_;
 };
 
@@ -141,7 +145,8 @@ FetchRun::FetchRun(const FetchDecoder& decoder, const FetchLists& lists, Seconds
       work_(decoder.groups_.size()),
       reach_(decoder.groups_.size()),
       sites_(decoder.situation_->sites.size()),
-      output_(decoder.situation_->hosts.size(), -1) {
+      output_(decoder.situation_->hosts.size(), -1),
+      events_(first_coming() + sites_.size() * files()) {
   for (const auto& lot : decoder.lots_) counts_.push_back(lot.count);
   std::iota(next_left_.begin(), next_left_.end(), 0);
   for (const auto& group : decoder.groups_) {
@@ -157,6 +162,7 @@ void FetchRun::prepare_site(std::uint32_t s) {
   const PlanSite& site = situation().sites[s];
   Site& at = sites_[s];
   at.link_free = std::max(site.inbound.free_from, 0.0);
+  result_.makespan = std::max(result_.makespan, at.link_free);
   for (std::uint32_t g = 0; g < decoder_.groups_.size(); ++g) {
     const auto& files = decoder_.groups_[g].files;
     const auto missing =
@@ -168,11 +174,11 @@ void FetchRun::prepare_site(std::uint32_t s) {
   for (std::uint32_t file = 0; file < situation().files.size(); ++file) {
     if (site.file_from[file] <= 0 || site.file_from[file] == kNever) continue;
     ++at.coming;
-    events_.emplace(site.file_from[file], first_coming() + s * files() + file);
+    events_.set(first_coming() + s * files() + file, site.file_from[file]);
   }
   if (at.link_free > 0) {
     at.fetching = true;
-    events_.emplace(at.link_free, s);
+    events_.set(s, at.link_free);
   } else {
     fetch_next(s, 0);
   }
@@ -222,7 +228,7 @@ void FetchRun::fetch_next(std::uint32_t s, Seconds now) {
     site.link_free = end;
     if (keep_plan_)
       result_.plan.transfers.push_back({PlannedTransfer::What::shared_file, file, s, start, end});
-    return events_.emplace(end, s);
+    return events_.set(s, end);
   }
 }
 
@@ -249,7 +255,6 @@ void FetchRun::link_done(std::uint32_t s, Seconds now) {
 
 void FetchRun::send_output(std::uint32_t s, double bytes, Seconds now) {
   Site& site = sites_[s];
-  result_.makespan = std::max(result_.makespan, now);
   if (bytes <= 0) return;
   if (site.fetching && site.link_free > now) return site.outputs.push_back(bytes);
   site.link_free = std::max(site.link_free, now) + decoder_.links_[s].time(bytes);
@@ -264,15 +269,25 @@ std::uint32_t FetchRun::first_left(std::uint32_t lot, std::uint32_t last) {
   return std::min(found, last);
 }
 
+Seconds FetchRun::start_of(std::uint32_t lot, std::uint32_t host, Seconds now) const {
+  const double bytes = situation().classes[decoder_.lots_[lot].task_class].private_bytes;
+  if (bytes <= 0) return now;
+  const std::uint32_t s = situation().hosts[host].site;
+  return std::max(sites_[s].own_free, now) + decoder_.links_[s].time(bytes);
+}
+
+/// Mostly seen without asking the estimates.
+bool FetchRun::is_late(std::uint32_t lot, std::uint32_t host, Seconds now) const {
+  const double work = decoder_.lots_[lot].work;
+  const Seconds start = start_of(lot, host, now);
+  return start + work / decoder_.fastest_[host] > deadline_ ||
+         estimates().computed(host, start, work) > deadline_;
+}
+
 FetchRun::Pick FetchRun::picked(std::uint32_t group, std::uint32_t lot, std::uint32_t host,
                                 Seconds now) const {
-  const auto& [task_class, count, work] = decoder_.lots_[lot];
-  Seconds start = now;
-  if (const double bytes = situation().classes[task_class].private_bytes; bytes > 0) {
-    const std::uint32_t s = situation().hosts[host].site;
-    start = std::max(sites_[s].own_free, now) + decoder_.links_[s].time(bytes);
-  }
-  return {group, lot, start, estimates().computed(host, start, work)};
+  const Seconds start = start_of(lot, host, now);
+  return {group, lot, start, estimates().computed(host, start, decoder_.lots_[lot].work)};
 }
 
 /// Nothing when even the smallest is too large.
@@ -285,15 +300,14 @@ FetchRun::Pick FetchRun::largest_that_fits(std::uint32_t group, std::uint32_t ho
   std::uint32_t high = last;  // some lot in (low, high] is the first that fits, or none does
   while (high - low > 1) {
     const std::uint32_t middle = low + (high - low) / 2;
-    picked(group, middle, host, now).end <= deadline_ ? high = middle : low = middle;
+    (is_late(middle, host, now) ? low : high) = middle;
   }
   const std::uint32_t lot = first_left(high, last);
   return lot < last ? picked(group, lot, host, now) : Pick{};
 }
 
 FetchRun::Pick FetchRun::most_pressed(std::uint32_t host, Seconds now) {
-  std::vector<std::uint32_t>& there = sites_[situation().hosts[host].site].there;
-  std::erase_if(there, [&](std::uint32_t g) { return open_[g] == 0; });
+  const std::vector<std::uint32_t>& there = sites_[situation().hosts[host].site].there;
   if (there.empty()) return {};
   const auto less_pressed = [&](std::uint32_t a, std::uint32_t b) {
     return work_[a] * reach_[b] < work_[b] * reach_[a];
@@ -324,21 +338,29 @@ void FetchRun::take(std::uint32_t host, const Pick& pick) {
   const TaskClass& task = situation().classes[c];
   if (task.private_bytes > 0) sites_[s].own_free = pick.start;
   if (--counts_[pick.lot] == 0) next_left_[pick.lot] = pick.lot + 1;
-  --open_[pick.group];
+  if (--open_[pick.group] == 0)
+    for (Site& site : sites_) std::erase(site.there, pick.group);
   work_[pick.group] -= task.work;
   lose_capacity(s, task.work);
   for (const std::uint32_t file : task.files) ++result_.used[s][file];
   output_[host] = task.output_bytes;
   if (keep_plan_) result_.plan.tasks.push_back({c, host, pick.start, pick.end, pick.end});
-  events_.emplace(pick.end, static_cast<std::uint32_t>(sites_.size()) + host);
+  result_.makespan = std::max(result_.makespan, pick.end);
+  events_.set(static_cast<std::uint32_t>(sites_.size()) + host, pick.end);
 }
 
 void FetchRun::lose_capacity(std::uint32_t s, double work) {
-  Site& site = sites_[s];
-  const double before = site.capacity;
-  site.capacity = std::max(before - work, 0.0);
-  for (std::size_t g = 0; g < reach_.size(); ++g)
-    reach_[g] += std::min(site.reach[g], site.capacity) - std::min(site.reach[g], before);
+  const double before = sites_[s].capacity;
+  const double after = std::max(before - work, 0.0);
+  sites_[s].capacity = after;
+  const double* here = sites_[s].reach.data();
+  double* all = reach_.data();
+  for_lanes(reach_.size(), [&]<class Number>(std::size_t g, Number zero) {
+    const auto reach = load<Number>(&here[g]);
+    const Number was = zero + before < reach ? zero + before : reach;
+    const Number is = zero + after < reach ? zero + after : reach;
+    store<Number>(&all[g], load<Number>(&all[g]) + (is - was));
+  });
 }
 
 Decoded FetchRun::run() && {
@@ -346,10 +368,12 @@ Decoded FetchRun::run() && {
   const auto sites = static_cast<std::uint32_t>(sites_.size());
   for (std::uint32_t h = 0; h < situation().hosts.size(); ++h)
     if (situation().hosts[h].free_from < kNever && decoder_.speeds_[h] > 0)
-      events_.emplace(std::max(situation().hosts[h].free_from, 0.0), sites + h);
-  while (!events_.empty()) {
-    const auto [now, index] = events_.top();
-    events_.pop();
+      events_.set(sites + h, std::max(situation().hosts[h].free_from, 0.0));
+  for (;;) {
+    const std::uint32_t index = events_.next();
+    const Seconds now = events_.moment(index);
+    if (now == kNever) break;
+    events_.forget(index);
     if (index < sites) {
       link_done(index, now);
     } else if (index < first_coming()) {
@@ -359,6 +383,7 @@ Decoded FetchRun::run() && {
       --sites_[s].coming;
       arrive(s, (index - first_coming()) % files(), now);
     }
+    if (events_.moment(index) == kNever) events_.set(index, kNever);
   }
   result_.left_of_group = work_;
   for (std::size_t g = 0; g < open_.size(); ++g)

@@ -69,6 +69,7 @@ class FetchDecoder {
   std::vector<Group> groups_;
   std::vector<Lot> lots_;
   std::vector<double> speeds_;                              ///< of hosts, about
+  std::vector<double> fastest_;                             ///< of hosts, for sure
   std::vector<Link> links_;                                 ///< of sites, about
   std::vector<std::vector<std::uint32_t>> groups_of_file_;  ///< those that read it
 };

@@ -35,12 +35,21 @@ inline void for_lanes(std::size_t count, const Step& step) {
 /// Is step(i, zero) true for any i < count?
 template <class Step>
 [[nodiscard]] inline bool any_lane(std::size_t count, const Step& step) {
+  // To look into lanes takes longer than a step: once for several.
+  constexpr std::size_t kSteps = 4;
+  const auto is_any = [](const auto& found) {
+    auto any = found[0];
+    for (std::size_t lane = 1; lane < kLanes; ++lane) any |= found[lane];
+    return any != 0;
+  };
   std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    const auto found = step(i, Lanes{});
-    for (std::size_t lane = 0; lane < kLanes; ++lane)
-      if (found[lane] != 0) return true;
+  for (; i + kSteps * kLanes <= count; i += kSteps * kLanes) {
+    auto found = step(i, Lanes{});
+    for (std::size_t k = 1; k < kSteps; ++k) found |= step(i + k * kLanes, Lanes{});
+    if (is_any(found)) return true;
   }
+  for (; i + kLanes <= count; i += kLanes)
+    if (is_any(step(i, Lanes{}))) return true;
   for (; i < count; ++i)
     if (step(i, double{})) return true;
   return false;

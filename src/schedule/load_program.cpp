@@ -165,6 +165,7 @@ LoadBalance InteriorPoint::solve(const BalanceLimits& limits) && {
   for (int i = 0; i < kMaxSteps; ++i) {
     const double gap = look();
     if (!(gap > limits.gap * t_) || best_.bound >= limits.enough) break;
+    if (t_ * scale_ < limits.little) break;
     if (limits.stop && limits.stop()) break;
     if (!factor()) break;
     step(gap / static_cast<double>(x_.size() + s_.size()));

@@ -47,6 +47,7 @@ struct BalanceLimits {
   double gap = 1e-12;            ///< relative distance from the optimum that is good enough
   double enough = 1e300;         ///< a bound that is that large is good enough
   std::function<bool()> stop{};  ///< asked now and then; true: what there is is good enough
+  double little = 0;             ///< a balance whose loads are all less is good enough
 };
 
 /// REQUIRES: loads finite and not negative, a resource at least.

@@ -72,5 +72,18 @@ TEST(LoadProgram, ItsPartsLoadNothingMoreThanItsBound) {
   }));
 }
 
+/// As bounds ask it: what it finds before it stops is on the same side of the limit as the optimum.
+TEST(LoadProgram, WhereItStopsEarlyTheSideOfTheLimitIsKnown) {
+  EXPECT_TRUE(rc::check([] {
+    const LoadProgram program = any_program();
+    const double best = balance(program, {}).bound;
+    for (const double part : {0.1, 0.9, 0.999, 1.001, 1.1, 10.0}) {
+      const double limit = part * best;
+      const BalanceLimits limits{.enough = std::nextafter(limit, 2 * limit), .little = limit};
+      RC_ASSERT((balance(program, limits).bound <= limit) == (best <= limit));
+    }
+  }));
+}
+
 }  // namespace
 }  // namespace gantry::schedule

@@ -224,7 +224,9 @@ bool Bound::can_move(Seconds until) const {
     program.end_item();
   }
   if (resources == 0) return groups_.empty();
-  return balance(program, {.gap = kGap, .enough = 1 + kPrecision}).bound <= 1;
+  // It matters on which side of 1 the optimum is, not where.
+  const BalanceLimits limits{.gap = kGap, .enough = std::nextafter(1.0, 2.0), .little = 1 - kGap};
+  return balance(program, limits).bound <= 1;
 }
 
 MakespanBounds Bound::find() const {

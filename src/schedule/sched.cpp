@@ -75,10 +75,10 @@ BestHosts* Sched::shared_best_hosts(const TaskClass& like) {
 }
 
 GanttPlan Sched::run() && {
-  // With each_covered nothing is left to choose from when there is enough.
-  while (options_.enough == Enough::each_covered || !all_covered()) {
-    Slice* slice = next();
-    if (slice == nullptr) break;
+  while (Slice* slice = next()) {
+    // With each_covered nothing is left to choose from when there is enough.
+    const Seconds free = drawing_.chart.host_free(slice->choice()->host);
+    if (options_.enough == Enough::all_covered && free >= covered_at() && all_covered()) break;
     assign(*slice);
   }
   return std::move(drawing_.chart).plan();

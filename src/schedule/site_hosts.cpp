@@ -29,23 +29,28 @@ void BestEnds::find_latest_start(std::span<const double> works) {
 
 void BestEnds::offer(std::span<const double> works, std::span<const Seconds> ends,
                      std::uint32_t rank) {
+  // Plain pointers: for all that compilers know, a store could change where a vector is.
+  double* const first_ends = first_.ends.data();
+  double* const first_ranks = first_.ranks.data();
+  double* const second_ends = second_.ends.data();
+  double* const second_ranks = second_.ranks.data();
   const bool two = !second_.ends.empty();
   for_lanes(ends.size(), [&]<class Number>(std::size_t i, Number zero) {
     const Number mine = zero + rank;
     const auto end = load<Number>(&ends[i]);
-    const auto first = load<Number>(&first_.ends[i]);
-    const auto first_rank = load<Number>(&first_.ranks[i]);
+    const auto first = load<Number>(&first_ends[i]);
+    const auto first_rank = load<Number>(&first_ranks[i]);
     const auto is_first = (end < first) | ((end == first) & (mine < first_rank));
-    store<Number>(&first_.ends[i], is_first ? end : first);
-    store<Number>(&first_.ranks[i], is_first ? mine : first_rank);
+    store<Number>(&first_ends[i], is_first ? end : first);
+    store<Number>(&first_ranks[i], is_first ? mine : first_rank);
     if (!two) return;
-    const auto second = load<Number>(&second_.ends[i]);
-    const auto second_rank = load<Number>(&second_.ranks[i]);
+    const auto second = load<Number>(&second_ends[i]);
+    const auto second_rank = load<Number>(&second_ranks[i]);
     const auto is_second = (end < second) | ((end == second) & (mine < second_rank));
     const Number or_mine = is_second ? end : second;
     const Number or_my_rank = is_second ? mine : second_rank;
-    store<Number>(&second_.ends[i], is_first ? first : or_mine);
-    store<Number>(&second_.ranks[i], is_first ? first_rank : or_my_rank);
+    store<Number>(&second_ends[i], is_first ? first : or_mine);
+    store<Number>(&second_ranks[i], is_first ? first_rank : or_my_rank);
   });
   find_latest_start(works);
 }

@@ -34,7 +34,7 @@ Slice::Slice(const Drawing& drawing, std::vector<std::uint32_t> classes, BestHos
   empty_.assign(slots_.size(), 0);
   own_.replace(works_of(drawing, slots_));
   find_in_shared();
-  forget_sites();
+  forget_sites(drawing);
   select(drawing);
 }
 
@@ -46,10 +46,17 @@ void Slice::find_in_shared() {
         std::ranges::lower_bound(shared_->works(), work) - shared_->works().begin()));
 }
 
-/// Tasks could be complete at once everywhere, for all that is known.
-void Slice::forget_sites() {
-  for (AtSite& at : sites_) at.version = 0;
-  returned_.assign(sites_.size() * slots_.size(), 0);
+/// All that is known then is that no task starts before its inputs are there and some host is free,
+/// and that none is faster than on the fastest.
+void Slice::forget_sites(const Drawing& drawing) {
+  returned_.clear();
+  for (std::uint32_t site = 0; site < sites_.size(); ++site) {
+    sites_[site].version = 0;
+    const Seconds free = std::max(drawing.hosts.at(site).first_free(), sites_[site].there);
+    const double fastest = drawing.hosts.at(site).fastest();
+    for (const double work : own_.works())
+      returned_.push_back(std::max(free, free + work / fastest));
+  }
   if (heuristic_ == Heuristic::sufferage) runner_up_ = returned_;
 }
 
@@ -95,7 +102,7 @@ void Slice::give_slot_to_next(const Drawing& drawing) {
   empty_[0] = 0;
   empty_count_ = 0;
   own_.replace(works_of(drawing, slots_));
-  forget_sites();
+  forget_sites(drawing);
   select(drawing);
 }
 
@@ -110,7 +117,10 @@ void Slice::reconsider_passed_over(const Drawing& drawing) {
 }
 
 void Slice::update(const Drawing& drawing, std::uint32_t site, bool sent) {
-  if (sent) reconsider_passed_over(drawing);
+  if (sent) {
+    sites_[site].there = 0;
+    reconsider_passed_over(drawing);
+  }
   if (!sent && !matters(site)) return;
   if (!sent && heuristic_ == Heuristic::min_min) {
     // It got later, so nothing is chosen sooner for it: how much later can wait until the slice is
@@ -133,6 +143,7 @@ void Slice::refresh(const Drawing& drawing, std::uint32_t site) {
   AtSite& at = sites_[site];
   const Seconds there = drawing.chart.inputs_there(*like_, site, at.no_transfer_before);
   at.version = drawing.hosts.version(site);
+  at.there = there;
   // Where all inputs are there before a host is free, tasks start alike whatever they read.
   at.is_shared = shared_ != nullptr && there <= drawing.hosts.at(site).first_free();
   const std::size_t first = site * slots_.size();

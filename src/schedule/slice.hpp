@@ -49,6 +49,7 @@ class Slice {
     std::uint32_t version = 0;       ///< of the site, when it was found out
     bool is_shared = false;          ///< in the shared best hosts
     Seconds no_transfer_before = 0;  ///< see GanttChart::inputs_there()
+    Seconds there = 0;               ///< not before then are the inputs
   };
 
   [[nodiscard]] bool compares_sites() const { return heuristic_ >= Heuristic::sufferage; }
@@ -56,7 +57,7 @@ class Slice {
   void drop_empty_slots();
   void give_slot_to_next(const Drawing& drawing);
   void reconsider_passed_over(const Drawing& drawing);
-  void forget_sites();
+  void forget_sites(const Drawing& drawing);
   void refresh(const Drawing& drawing, std::uint32_t site);
   void select(const Drawing& drawing);
   void compare_sites();

@@ -32,10 +32,13 @@ const ReadyClass* next_for(const Host& host, const World& world,
 
 HandedOut hand_out(const World& world) {
   const auto mean = world.run_times.mean();
+  const bool none_ahead = queue_ahead(1, mean) == 0;
   HandedOut out{.starts = {}, .loads = {}, .taken = std::vector<std::size_t>(world.classes.size())};
   for (const HostLoad& each : world.hosts) out.loads.push_back(each.load);
   /// The next task's class if the host has room for it: nothing smaller overtakes it there.
   const auto choose = [&](std::size_t index) -> const ReadyClass* {
+    // Where nothing waits at hosts, one that is full has no room, whatever is next.
+    if (none_ahead && out.loads[index] >= kFull) return nullptr;
     const Host& host = *world.hosts[index].host;
     const ReadyClass* next = next_for(host, world, out.taken);
     const bool room =

@@ -88,6 +88,15 @@ TEST(Workqueue, HandsOutSlotsPlusQueueAheadAndNoMore) {
   EXPECT_EQ(c.plan().size(), 22U);  // 2 + 2 x 100 / 10
 }
 
+TEST(Workqueue, WhereTasksTakeLongOnlyHostsWithAFreeSlotGetOne) {
+  Case c{{{host(1, 1), kFull}, {host(2, 3), kFull / 3 * 2}, {host(3, 2), kFull}, {host(4, 1), 0}},
+         {{.cores = 1}},
+         {numbers(1, 100)},
+         {}};
+  c.run_times.observe(1, std::chrono::hours(1));
+  EXPECT_THAT(c.plan(), ElementsAre(Intent{ClassId(0), HostId(4)}, Intent{ClassId(0), HostId(2)}));
+}
+
 TEST(Workqueue, NoTaskOvertakesAnEarlierOneThatTheHostCouldRun) {
   // The 4-core task is first; with the host at 1.75 of its capacity it must wait, and so must the
   // small one: 1.75 + 1 > 1 + 1 ahead.

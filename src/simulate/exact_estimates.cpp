@@ -26,8 +26,10 @@ class Seen final : public schedule::Estimates {
   void computed_each(std::uint32_t host, Seconds from, std::span<const double> works,
                      std::span<Seconds> ends) const override {
     all_.computed_each(hosts_[host], now_ + from, works, ends);
+    const double now = now_;
+    const double top = fastest(host);
     for (std::size_t i = 0; i < works.size(); ++i)
-      ends[i] = std::max(ends[i] - now_, from + works[i] / fastest(host));
+      ends[i] = std::max(ends[i] - now, from + works[i] / top);
   }
   [[nodiscard]] Seconds moved(std::uint32_t site, Seconds from, double bytes,
                               bool outbound) const override {
@@ -38,8 +40,9 @@ class Seen final : public schedule::Estimates {
     starts_.assign(starts.begin(), starts.end());
     for (Seconds& start : starts_) start = now_ + start;
     all_.moved_each(sites_[site], starts_, bytes, outbound, arrivals);
+    const double now = now_;
     for (std::size_t i = 0; i < starts.size(); ++i)
-      arrivals[i] = std::max(arrivals[i] - now_, starts[i]);
+      arrivals[i] = std::max(arrivals[i] - now, starts[i]);
   }
   [[nodiscard]] double fastest(std::uint32_t host) const override {
     return all_.fastest(hosts_[host]);

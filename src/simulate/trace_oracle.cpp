@@ -32,10 +32,14 @@ Seconds TraceEstimates::computed(std::uint32_t host, Seconds from, double work) 
 void TraceEstimates::computed_each(std::uint32_t host, Seconds from, std::span<const double> works,
                                    std::span<Seconds> ends) const {
   const HostSpec& slot = grid_.slots[host];
-  for (std::size_t i = 0; i < works.size(); ++i) ends[i] = works[i] / slot.speed;
-  slot.availability.when_done_each(grid_.now + from, ends);
+  // Copies, so that compilers see that nothing changes them.
+  const double now = grid_.now;
+  const double speed = slot.speed;
+  const double top = fastest_[host];
+  for (std::size_t i = 0; i < works.size(); ++i) ends[i] = works[i] / speed;
+  slot.availability.when_done_each(now + from, ends);
   for (std::size_t i = 0; i < works.size(); ++i)
-    ends[i] = std::max(ends[i] - grid_.now, from + works[i] / fastest_[host]);
+    ends[i] = std::max(ends[i] - now, from + works[i] / top);
 }
 
 Seconds TraceEstimates::moved(std::uint32_t site, Seconds from, double bytes, bool outbound) const {
@@ -52,11 +56,12 @@ void TraceEstimates::moved_each(std::uint32_t site, std::span<const Seconds> sta
     std::ranges::copy(starts, arrivals.begin());
     return;
   }
-  for (std::size_t i = 0; i < starts.size(); ++i)
-    arrivals[i] = grid_.now + (starts[i] + over->latency);
+  const double now = grid_.now;
+  const double latency = over->latency;
+  for (std::size_t i = 0; i < starts.size(); ++i) arrivals[i] = now + (starts[i] + latency);
   over->bandwidth.when_done_from_each(arrivals, bytes);
   for (std::size_t i = 0; i < starts.size(); ++i)
-    arrivals[i] = std::max(starts[i] + over->latency, arrivals[i] - grid_.now);
+    arrivals[i] = std::max(starts[i] + latency, arrivals[i] - now);
 }
 
 double TraceCapacities::work(std::uint32_t host, Seconds from, Seconds until) const {
