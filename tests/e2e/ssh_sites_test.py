@@ -95,6 +95,28 @@ class RunTest(StudyTestCase):
         self.assertEqual(result.code, 0, result)
         self.assertEqual(self.ran(), {i: ["far"] for i in range(1, 7)})
 
+    def test_an_ssh_that_says_a_lot(self):
+        host = self.far()
+        proxy = self.write("proxy.py", f"""
+            import os, socket, sys, threading
+            sys.stderr.write("x" * 300_000 + "\\n")
+            there = socket.create_connection(("127.0.0.1", {host.port}))
+
+            def send():
+                while data := os.read(0, 65536):
+                    there.sendall(data)
+                there.shutdown(socket.SHUT_WR)
+
+            threading.Thread(target=send, daemon=True).start()
+            while data := there.recv(65536):
+                os.write(1, data)
+        """)
+        self.write_grid(host, config=host.config() + f"  ProxyCommand /usr/bin/python3 {proxy}\n")
+        self.write_study()
+        result = self.run_it(timeout=60)
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(self.read("out/1.txt"), "4951\n")
+
     def test_what_tasks_say_and_how_they_fail(self):
         self.write_grid(self.far())
         self.write("sweep.yaml", """

@@ -42,6 +42,8 @@ void HostLink::poll(Clock::time_point now, std::vector<LauncherEvent>& events) {
   if (state_ == State::connecting) {
     switch (connection_->advance()) {
       case SshConnection::State::connecting:
+        if (connection_->sent() != sent_) heard_at_ = now;
+        sent_ = connection_->sent();
         if (now - heard_at_ > kConnectPatience) lose(now, "it does not answer", events);
         break;
       case SshConnection::State::failed:
@@ -88,6 +90,10 @@ std::vector<std::string> HostLink::agent_words() const {
 void HostLink::talk(Clock::time_point now, std::vector<LauncherEvent>& events) {
   channel_.send();
   const bool alive = channel_.receive();
+  if (now - listened_at_ > kSignsOfLife) {
+    listened_at_ = now;
+    connection_->listen();
+  }
   if (channel_.frames_heard() != frames_) {
     frames_ = channel_.frames_heard();
     heard_at_ = now;

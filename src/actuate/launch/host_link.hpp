@@ -68,6 +68,8 @@ class HostLink {
   bool lent_ = true;
   Clock::time_point try_at_ = Clock::time_point::min();
   Clock::time_point heard_at_;  ///< a sign of life, or the beginning of the state
+  Clock::time_point listened_at_{};
+  std::size_t sent_ = 0;        ///< of the agent's program, until heard_at_
   std::uint64_t frames_ = 0;    ///< heard by then
   std::uint32_t failures_ = 0;  ///< in a row
   std::string told_;            ///< why it failed, as a person was told

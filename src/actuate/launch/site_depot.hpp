@@ -112,6 +112,8 @@ class SiteDepot {
   const RemoteHost* way_ = nullptr;
   std::unique_ptr<SshConnection> connection_;
   Clock::time_point connect_after_{};
+  Clock::time_point moved_at_{};  ///< while it connects
+  std::size_t program_sent_ = 0;  ///< of the agent's, until then
   std::string why_down_;
   std::string trouble_;
   std::unique_ptr<Mover> mover_;

@@ -121,6 +121,7 @@ bool SshConnection::has_ended() {
 }
 
 SshConnection::State SshConnection::advance() {
+  listen();
   std::string line;
   while (state_ == State::connecting) {
     if (sending_) send_program();
@@ -199,13 +200,16 @@ SshConnection::State SshConnection::fail_with(std::string why) {
 }
 
 std::string SshConnection::why() {
-  if (!why_.empty()) return why_;
+  listen();
+  return why_.empty() ? said_ : why_;
+}
+
+void SshConnection::listen() {
   std::array<char, 1024> buffer{};
   for (ssize_t n = 0; (n = ::read(errors_.get(), buffer.data(), buffer.size())) > 0;) {
     said_.append(buffer.data(), static_cast<std::size_t>(n));
     if (said_.size() > kMaxSaid) said_.erase(0, said_.size() - kMaxSaid);
   }
-  return said_;
 }
 
 }  // namespace gantry

@@ -39,6 +39,10 @@ class SshConnection {
   enum class State { connecting, ready, failed };
   /// Goes on as far as it can without waiting.
   State advance();
+  /// How much of the program has gone there.
+  [[nodiscard]] std::size_t sent() const { return sent_; }
+  /// Reads what ssh has to say to a person, lest it wait for that. To be called now and then.
+  void listen();
   /// Why it failed, or what ssh said last.
   [[nodiscard]] std::string why();
   /// Absolute, once it is ready.
