@@ -14,7 +14,7 @@ _gantry_options() {
     results) echo "--run --format --csv --jsonl --json --all --wide --plot --by --log-x --log-y $common" ;;
     fetch) echo "--run --all --grid --json $common" ;;
     explain) echo "--run --json $common" ;;
-    cancel) echo "--run $common" ;;
+    cancel) echo "--run --grid $common" ;;
     retry) echo "--run --failed $session $common" ;;
     runs) echo "--json --wide $common" ;;
     clean) echo "--keep --yes $common" ;;

@@ -1,4 +1,5 @@
 // gantry cancel: ends tasks of a run, whoever drives it.
+#include <filesystem>
 #include <memory>
 
 #include "cli/ask_driver.hpp"
@@ -7,6 +8,7 @@
 #include "cli/study.hpp"
 #include "cli/task_options.hpp"
 #include "driver/driver.hpp"
+#include "spec/grid_file.hpp"
 #include "store/run_lock.hpp"
 
 namespace gantry::cli {
@@ -32,17 +34,30 @@ bool is_held_by(const Context& context, int pid) {
   return now && (*now == pid || pid == 0);
 }
 
-Result<int> cancel_without_driver(Context& context, const store::Request& request) {
+Result<int> cancel_without_driver(Context& context, const store::Request& request,
+                                  const std::string& grid) {
   driver::Options how;
   how.state_dir = context.state_dir;
   how.reload = reload_sweep;
+  if (!grid.empty()) {
+    TRY_ASSIGN(how.grid, spec::load_grid(grid));
+  }
   TRY_ASSIGN(const bool some, driver::cancel_undriven({request}, how, context.clock));
   if (!some) return nothing_to_cancel(context);
   context.note("cancelled");
+  // Runs here have used other sites.
+  if (grid.empty() && std::filesystem::exists(context.state_dir / "id"))
+    context.note("only tasks of this machine were ended; --grid FILE ends those of its sites, too");
   return kExitOk;
 }
 
-Result<int> cancel(Context& context, const TaskOptions& options) {
+struct CancelOptions {
+  TaskOptions tasks;
+  std::string grid;
+};
+
+Result<int> cancel(Context& context, const CancelOptions& all) {
+  const TaskOptions& options = all.tasks;
   store::Request request;
   {  // Closed again before the driver opens it.
     TRY_ASSIGN(StoredRun run, open_run(context, options.run, store::Access::read_write));
@@ -65,23 +80,27 @@ Result<int> cancel(Context& context, const TaskOptions& options) {
       if (answer == Answer::taken && is_held_by(context, *pid)) return nothing_to_cancel(context);
     }
   }
-  return cancel_without_driver(context, request);
+  return cancel_without_driver(context, request, all.grid);
 }
 
 }  // namespace
 
 void add_cancel(CLI::App& app, Action& action) {
-  auto options = std::make_shared<TaskOptions>();
+  auto options = std::make_shared<CancelOptions>();
   CLI::App* command =
       app.add_subcommand("cancel", "End running tasks and do not start pending ones");
-  add_task_options(*command, *options);
+  add_task_options(*command, options->tasks);
+  command->add_option("--grid", options->grid, "If nobody drives it: ask the sites of FILE, too")
+      ->type_name("FILE");
   command->footer(
       "Works from another terminal while gantry run goes on, and also after it was\n"
-      "killed and its tasks still run. Tasks that ended stay as they are; the next\n"
-      "gantry run starts cancelled ones again.\n\n"
+      "killed and its tasks still run: then --grid asks the sites of a grid file, too.\n"
+      "Tasks that ended stay as they are; the next gantry run starts cancelled ones\n"
+      "again.\n\n"
       "Examples:\n"
       "  gantry cancel            everything in the last run\n"
-      "  gantry cancel 12,30-40");
+      "  gantry cancel 12,30-40\n"
+      "  gantry cancel --grid grid.yaml");
   command->callback([options, &action] {
     action = [options](Context& context) { return cancel(context, *options); };
   });

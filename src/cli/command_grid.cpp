@@ -171,7 +171,7 @@ Result<int> run_grid(Context& context, const GridCommandOptions& options) {
 void add_grid(CLI::App& app, Action& action) {
   auto options = std::make_shared<GridCommandOptions>();
   CLI::App* command =
-      app.add_subcommand("grid", "Check, list, add, drain or remove the machines of a grid file");
+      app.add_subcommand("grid", "Check, list, add or remove the sites of a grid file");
   command->add_option("ACTION", options->action, "check, list, add, drain or remove")
       ->type_name("")
       ->required();

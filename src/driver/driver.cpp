@@ -1,9 +1,7 @@
 #include "driver/driver.hpp"
 
-#include <memory>
 #include <system_error>
 
-#include "actuate/launch/local_launcher.hpp"
 #include "base/machine.hpp"
 #include "driver/content_cache.hpp"
 #include "driver/grid_launch.hpp"
@@ -18,11 +16,6 @@
 namespace gantry::driver {
 
 namespace {
-
-std::unique_ptr<Launcher> local_site(const Options& options) {
-  const std::uint32_t cores = options.jobs != 0 ? options.jobs : usable_cores();
-  return make_local_launcher({options.state_dir, cores, usable_memory()});
-}
 
 Result<> make_state_dir(const std::filesystem::path& path) {
   std::error_code error;
@@ -77,8 +70,8 @@ Result<bool> cancel_undriven(const std::vector<store::Request>& requests, const 
   TRY_ASSIGN(const auto lock, store::RunLock::acquire(options.state_dir));
   TRY_ASSIGN(auto store, store::Store::open(options.state_dir, store::Access::read_write));
   UndrivenRuns runs(store, options);
-  const auto launcher = local_site(options);
-  return cancel_orphans(*launcher, store, runs, requests, clock);
+  TRY_ASSIGN(const auto sites, GridLaunch::make(options, std::filesystem::current_path()));
+  return cancel_orphans(sites.launcher(), store, runs, requests, clock);
 }
 
 }  // namespace gantry::driver

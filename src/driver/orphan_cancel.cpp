@@ -12,6 +12,8 @@ namespace gantry::driver {
 
 namespace {
 
+constexpr int kLookMs = 100;
+
 class Cancelling {
  public:
   Cancelling(Launcher& launcher, store::Store& store, UndrivenRuns& runs,
@@ -67,7 +69,7 @@ class Cancelling {
   Result<> wait() {
     const short want = launcher_.wants_to_send() ? POLLIN | POLLOUT : POLLIN;
     pollfd fd{launcher_.wait_fd(), want, 0};
-    if (::poll(&fd, 1, -1) < 0 && errno != EINTR) return fail_errno("poll");
+    if (::poll(&fd, 1, kLookMs) < 0 && errno != EINTR) return fail_errno("poll");
     return {};
   }
 

@@ -1,4 +1,5 @@
 """gantry run --grid with sites behind ssh: a real sshd, the person's own ssh, tasks, files and outputs."""
+import pathlib
 import signal
 import subprocess
 import unittest
@@ -245,6 +246,23 @@ class TroubleTest(StudyTestCase):
         self.assertEqual(self.ran(), {i: ["far"] for i in range(1, 7)})
         for i in range(1, 7):
             self.assertEqual(self.read(f"out/{i}.txt"), f"{4950 + i}\n")
+
+    def test_tasks_of_a_killed_gantry_are_cancelled(self):
+        host = self.far()
+        self.write_grid(host)
+        self.write_study(work="echo $$ >>\"$MARKS/ran-$1\"\nexec sleep 600\n")
+        run = self.start_gantry("run", "sweep.yaml", "--grid", "grid.yaml", stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL)
+        self.wait_until(lambda: len(self.ran()) == 2, "two tasks to run", timeout=60)
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+        here = self.gantry("cancel")
+        self.assertIn("--grid", here.stderr)
+        result = self.gantry("cancel", "--grid", "grid.yaml", timeout=60)
+        self.assertEqual(result.code, 0, result)
+        pids = [int(pid) for [pid] in self.ran().values()]
+        self.wait_until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in pids), "them to end")
+        self.assertEqual(self.gantry("status", "--json").json()["cancelled"], 6)
 
     def test_a_damaged_file_in_the_depot_is_sent_again(self):
         host = self.far()
