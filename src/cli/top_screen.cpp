@@ -9,6 +9,7 @@
 #include "cli/display_text.hpp"
 #include "cli/format.hpp"
 #include "cli/progress_text.hpp"
+#include "model/quantity.hpp"
 
 namespace gantry::cli {
 namespace {
@@ -51,6 +52,9 @@ std::string link_text(const LiveSite& site) {
     text += ", learnt " + format_bandwidth(site.learnt_bandwidth);
   else if (site.declared_bandwidth > 0)
     text += ", link " + format_bandwidth(site.declared_bandwidth);
+  if (site.from_sites > 0)
+    text += fmt::format(", {} from other sites",
+                        format_bytes(static_cast<std::uint64_t>(site.from_sites)));
   return text;
 }
 

@@ -61,6 +61,13 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
+TEST(TopScreenTest, FilesFromOtherSites) {
+  LiveState state = example();
+  state.sites[1].from_sites = 3.0 * (1 << 20);
+  const std::string text = joined(top_lines(state, kNow, {.columns = 160}));
+  EXPECT_NE(text.find("learnt 11.9 MB/s, 3 MiB from other sites\n"), std::string::npos) << text;
+}
+
 TEST(TopScreenTest, SitesHostsAndLinks) {
   const std::string text = joined(top_lines(example(), kNow, {.columns = 120}));
   for (const char* part :

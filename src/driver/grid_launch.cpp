@@ -54,7 +54,7 @@ Way way_of(const GridLink& link) {
 }
 
 SiteMap map_of(const Grid& grid) {
-  SiteMap map;
+  SiteMap map{.learns = true};
   for (const GridSite& site : grid.sites) map.depots.push_back(depot_of(site));
   for (const GridLink& link : grid.links)
     if (const Way way = way_of(link); way.forth || way.back) map.ways.push_back(way);

@@ -171,6 +171,7 @@ void LiveBoard::add_sites(const LiveFacts& facts, const Glance& glance, TimePoin
     LiveSite site{
         .name = seen.name, .leaving = facts.leaving.contains(seen.id), .to_send = seen.to_send};
     site.bytes_per_second = std::round(rate(seen, now));
+    site.from_sites = static_cast<double>(seen.pulled);
     site.sending = seen.sending.path;
     if (seen.sending.bytes > 0)
       site.sent_part =

@@ -58,6 +58,7 @@ Json json_of(const LiveSite& site) {
   if (!site.sending.empty()) json["sent_part"] = site.sent_part;
   put_some(json, "learnt_bandwidth", site.learnt_bandwidth);
   put_some(json, "declared_bandwidth", site.declared_bandwidth);
+  put_some(json, "from_sites", site.from_sites);
   return json;
 }
 
@@ -153,6 +154,7 @@ LiveSite site_of(const Json& json) {
   site.sent_part = real(json, "sent_part", 1);
   site.learnt_bandwidth = real(json, "learnt_bandwidth");
   site.declared_bandwidth = real(json, "declared_bandwidth");
+  site.from_sites = real(json, "from_sites");
   return site;
 }
 

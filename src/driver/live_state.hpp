@@ -59,6 +59,7 @@ struct LiveSite {
   double sent_part = 0;           ///< of that, from 0 to 1
   double learnt_bandwidth = 0;    ///< bytes a second; 0 = not known yet
   double declared_bandwidth = 0;  ///< in the grid file; 0 = none
+  double from_sites = 0;          ///< bytes of files that came from other sites than home
 };
 
 /// A task that has not been started, and why.

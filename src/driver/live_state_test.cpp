@@ -30,7 +30,8 @@ LiveState example() {
                          .to_send = 2,
                          .sending = "/a/mesh.dat",
                          .sent_part = 0.43,
-                         .learnt_bandwidth = 2e6});
+                         .learnt_bandwidth = 2e6,
+                         .from_sites = 7e6});
   state.hosts.push_back({.name = "ada",
                          .site = 1,
                          .slots = 2,

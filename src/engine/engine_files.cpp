@@ -20,8 +20,10 @@ void Engine::Impl::unstage_if(const Condition& condition) {
 
 void Engine::Impl::on(const FileArrived& event) {
   if (!files.known(event.file)) return;
-  if (const TimePoint sent = files.sent_from_home(event.file, event.site); sent != kNever)
-    seen.moved(event.site, workload.file_bytes[event.file.value()], sent, event.at);
+  const auto sent = files.sent(event.file, event.site);
+  // What was to come over a way that was closed meanwhile came from home.
+  if (sent && (sent->from == kHome || map.way(sent->from, event.site) != nullptr))
+    seen.moved(sent->from, event.site, workload.file_bytes[event.file.value()], sent->at, event.at);
   files.arrived(event.file, event.site);
   files_arrived = true;
   changed = true;
@@ -161,7 +163,7 @@ std::string Engine::Impl::why_unplaceable(TaskId task) const {
 }
 
 schedule::FileTraffic Engine::Impl::traffic(TimePoint now) {
-  return {map, files.view(now), workload.file_bytes, now};
+  return {map, files.view(now), workload.file_bytes, now, map.learns ? &seen : nullptr};
 }
 
 SiteId Engine::Impl::fetch(FileId file, SiteId to, TimePoint now, std::vector<Action>& actions) {

@@ -38,10 +38,11 @@ bool FileTable::all_there(std::span<const FileId> files, SiteId site) const {
   return std::ranges::all_of(files, [&](FileId file) { return there(file, site); });
 }
 
-TimePoint FileTable::sent_from_home(FileId file, SiteId site) const {
+std::optional<FileTable::Sent> FileTable::sent(FileId file, SiteId site) const {
   const Entry* entry = find(file, site);
-  const bool comes = entry != nullptr && entry->state == State::moving && entry->from == kHome;
-  return comes ? entry->when : kNever;
+  if (entry == nullptr || entry->state != State::moving || entry->awaits_source)
+    return std::nullopt;
+  return Sent{entry->from, entry->when};
 }
 
 bool FileTable::moving(FileId file, SiteId site) const {

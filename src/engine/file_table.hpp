@@ -18,6 +18,11 @@ namespace gantry::engine {
 
 class FileTable {
  public:
+  struct Sent {
+    SiteId from;
+    TimePoint at;
+  };
+
   /// `bytes` of each file, which must outlive the table.
   FileTable(const std::vector<double>& bytes, const SiteMap& map);
 
@@ -26,8 +31,8 @@ class FileTable {
   [[nodiscard]] bool all_there(std::span<const FileId> files, SiteId site) const;
   [[nodiscard]] bool moving(FileId file, SiteId site) const;
   [[nodiscard]] bool any_moving(SiteId site) const;
-  /// When; never: it is not moving, or comes from elsewhere.
-  [[nodiscard]] TimePoint sent_from_home(FileId file, SiteId site) const;
+  /// From where, and when it began; nothing when it is not moving.
+  [[nodiscard]] std::optional<Sent> sent(FileId file, SiteId site) const;
   /// Neither there nor moving, and not kept waiting because moving it failed.
   [[nodiscard]] bool may_move(FileId file, SiteId site, TimePoint now) const;
 

@@ -11,6 +11,8 @@ namespace {
 constexpr double kFade = 0.6;
 /// Of smaller files the most time is latency, and that somebody had to connect first.
 constexpr double kLeastBytes = 256 << 10;
+/// A way that looked slow because of a login would not be taken again, and never look better.
+constexpr Duration kLongerThanALogin = std::chrono::seconds(2);
 }  // namespace
 
 void GridForecast::Ratio::observe(double more_seconds, double more_amount) {
@@ -23,11 +25,12 @@ void GridForecast::ran(HostId host, double cost, Duration took) {
   hosts_[host].observe(seconds(took), usable_cost(cost));
 }
 
-void GridForecast::moved(SiteId site, double bytes, TimePoint sent, TimePoint arrived) {
-  Link& link = links_[site];
+void GridForecast::moved(SiteId from, SiteId to, double bytes, TimePoint sent, TimePoint arrived) {
+  Link& link = links_[{from, to}];
   const TimePoint alone = std::max(sent, link.last_arrival);
   link.last_arrival = std::max(arrived, link.last_arrival);
-  if (!(bytes >= kLeastBytes) || arrived <= alone) return;
+  const Duration least = from == kHome ? Duration{0} : kLongerThanALogin;
+  if (!(bytes >= kLeastBytes) || arrived <= alone + least) return;
   link.ratio.observe(seconds(arrived - alone), bytes);
 }
 
@@ -37,8 +40,8 @@ std::optional<double> GridForecast::pace(HostId host) const {
   return known->second.seconds / known->second.amount;
 }
 
-std::optional<double> GridForecast::bandwidth(SiteId site) const {
-  const auto known = links_.find(site);
+std::optional<double> GridForecast::bandwidth(SiteId from, SiteId to) const {
+  const auto known = links_.find({from, to});
   if (known == links_.end() || known->second.ratio.seconds <= 0) return std::nullopt;
   return known->second.ratio.amount / known->second.ratio.seconds;
 }

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "base/time.hpp"
 #include "model/ids.hpp"
@@ -16,12 +17,19 @@ class GridForecast {
   void ran(HostId host, double cost, Duration took);
   /// So many bytes, sent from home to the site. A link that carries one after the other had only
   /// what was sent first until that arrived. Small files say nothing.
-  void moved(SiteId site, double bytes, TimePoint sent, TimePoint arrived);
+  void moved(SiteId site, double bytes, TimePoint sent, TimePoint arrived) {
+    moved(kHome, site, bytes, sent, arrived);
+  }
+  /// The same from one site to another, which logs in first: what took a moment says nothing.
+  void moved(SiteId from, SiteId to, double bytes, TimePoint sent, TimePoint arrived);
 
   /// Seconds for a cost of 1; nothing before the first observation.
   [[nodiscard]] std::optional<double> pace(HostId host) const;
   /// Bytes a second, latency included; nothing before the first observation.
-  [[nodiscard]] std::optional<double> bandwidth(SiteId site) const;
+  [[nodiscard]] std::optional<double> bandwidth(SiteId site) const {
+    return bandwidth(kHome, site);
+  }
+  [[nodiscard]] std::optional<double> bandwidth(SiteId from, SiteId to) const;
 
  private:
   /// Of sums, so that short tasks and small files, most of whose time is overhead, do not distort
@@ -37,7 +45,7 @@ class GridForecast {
   };
 
   std::map<HostId, Ratio> hosts_;
-  std::map<SiteId, Link> links_;
+  std::map<std::pair<SiteId, SiteId>, Link> links_;
 };
 
 }  // namespace gantry::forecast

@@ -11,6 +11,16 @@ TimePoint at(double moment) {
   return TimePoint{} + from_seconds(moment);
 }
 
+TEST(GridForecast, WaysBetweenSitesAreLearntOneByOne) {
+  GridForecast forecast;
+  forecast.moved(SiteId(1), SiteId(2), 1e6, at(0), at(1));  // perhaps only to log in
+  EXPECT_EQ(forecast.bandwidth(SiteId(1), SiteId(2)), std::nullopt);
+  forecast.moved(SiteId(1), SiteId(2), 1e6, at(10), at(14));
+  EXPECT_DOUBLE_EQ(*forecast.bandwidth(SiteId(1), SiteId(2)), 2.5e5);
+  EXPECT_EQ(forecast.bandwidth(SiteId(2), SiteId(1)), std::nullopt);
+  EXPECT_EQ(forecast.bandwidth(SiteId(2)), std::nullopt);
+}
+
 TEST(GridForecast, KnowsNothingBeforeTheFirstObservation) {
   const GridForecast forecast;
   EXPECT_EQ(forecast.pace(HostId(1)), std::nullopt);

@@ -32,6 +32,8 @@ struct SiteMap {
   std::vector<double> depots{};
   /// Two sites have one at most. Without any, files come from home alone.
   std::vector<Way> ways{};
+  /// What is declared of ways between sites is believed until they have proved to be slow.
+  bool learns = false;
 
   /// nullptr when there is none that carries files in this direction.
   [[nodiscard]] const Way* way(SiteId from, SiteId to) const {

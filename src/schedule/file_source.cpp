@@ -41,8 +41,15 @@ TimePoint free_from(const FileTraffic& traffic, const Way& way) {
   return std::max(busy_until[way.streams - 1], traffic.now);
 }
 
-Duration transfer_time(const Way& way, double bytes) {
-  return from_seconds(std::min(way.latency + bytes / way.bandwidth, kForAges));
+Duration transfer_time(const Way& way, double bytes, double bandwidth) {
+  return from_seconds(std::min(way.latency + bytes / bandwidth, kForAges));
+}
+
+/// Slower than declared, if that was seen. Never faster: then it is not what limits.
+double bandwidth_from(const FileTraffic& traffic, const Way& way, SiteId site) {
+  if (traffic.seen == nullptr || site == kHome) return way.bandwidth;
+  const auto seen = traffic.seen->bandwidth(site, way.one == site ? way.other : way.one);
+  return seen ? std::min(*seen, way.bandwidth) : way.bandwidth;
 }
 
 std::optional<TimePoint> arrival_over(const FileTraffic& traffic, const Way& way, SiteId site,
@@ -50,7 +57,8 @@ std::optional<TimePoint> arrival_over(const FileTraffic& traffic, const Way& way
   const auto had = had_from(traffic, site, file);
   if (!had) return std::nullopt;
   const double bytes = traffic.file_bytes[file.value()];
-  return std::max(*had, free_from(traffic, way)) + transfer_time(way, bytes);
+  return std::max(*had, free_from(traffic, way)) +
+         transfer_time(way, bytes, bandwidth_from(traffic, way, site));
 }
 
 }  // namespace
@@ -77,7 +85,8 @@ FileSource choose_source(const FileTraffic& traffic, FileId file, SiteId to,
     best = FileSource{site, *arrives};
   }
   if (!best) return home;
-  const Duration takes = transfer_time(*from_home, traffic.file_bytes[file.value()]);
+  const Duration takes =
+      transfer_time(*from_home, traffic.file_bytes[file.value()], from_home->bandwidth);
   const TimePoint hardly_later = home.arrives + from_seconds(kHardlyLater * seconds(takes));
   return avoid == kHome || best->arrives <= hardly_later ? *best : home;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "forecast/grid_forecast.hpp"
 #include "model/site_map.hpp"
 #include "schedule/scheduler.hpp"
 
@@ -12,7 +13,7 @@ namespace gantry::schedule {
 
 struct FileSource {
   SiteId site = kHome;
-  TimePoint arrives = gantry::kNever;  ///< at the destination, by what is declared of the ways
+  TimePoint arrives = gantry::kNever;  ///< at the destination, by what is known of the ways
 };
 
 /// What the policy looks at.
@@ -21,6 +22,7 @@ struct FileTraffic {
   std::span<const SiteFiles> sites;
   std::span<const double> file_bytes;
   TimePoint now;
+  const forecast::GridForecast* seen = nullptr;  ///< what was learnt of ways between sites, if any
 };
 
 /// When the file would be at `to` if it came from the site: after what is under way between the

@@ -47,6 +47,20 @@ TEST(FileSource, TheSiteThatDeliversFirst) {
   world.expect(kHome, 100);
 }
 
+TEST(FileSource, AWayThatProvedToBeSlowIsBelievedToBe) {
+  SourceWorld world;
+  world.sites[1].there = {kMesh};
+  forecast::GridForecast seen;
+  const auto source = [&] {
+    return choose_source({world.map, world.sites, world.file_bytes, world.now, &seen}, kMesh, kNear)
+        .site;
+  };
+  seen.moved(kNear, kPeer, 1e6, world.now, world.now + seconds(1'000'000));  // the other way round
+  EXPECT_EQ(source(), kPeer);
+  seen.moved(kPeer, kNear, 1e6, world.now, world.now + seconds(200'000));  // 5 bytes a second
+  EXPECT_EQ(source(), kHome);
+}
+
 TEST(FileSource, AWayMayBeOfOneDirection) {
   SourceWorld world;
   world.sites[1].there = {kMesh};
