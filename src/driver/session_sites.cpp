@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
+#include <vector>
 
 #include "driver/session.hpp"
 
@@ -57,10 +57,13 @@ void Session::forget_files_at(SiteId site) {
   const auto known = run_.engine.site_files(now_);
   const auto found = std::ranges::find(known, site, &schedule::SiteFiles::site);
   if (found == known.end()) return;
-  const schedule::SiteFiles files = *found;
-  for (const FileId file : files.there) run_.engine.apply(FileGone{file, site});
-  for (const auto& moving : files.moving)
-    run_.engine.apply(MoveFailed{moving.file, site, "the site has left the run", now_});
+  // What the engine shows changes with each event.
+  const std::vector<FileId> there(found->there.begin(), found->there.end());
+  std::vector<FileId> moving;
+  for (const auto& file : found->moving) moving.push_back(file.file);
+  for (const FileId file : there) run_.engine.apply(FileGone{file, site});
+  for (const FileId file : moving)
+    run_.engine.apply(MoveFailed{file, site, "the site has left the run", now_});
 }
 
 }  // namespace gantry::driver
