@@ -53,6 +53,7 @@ struct TaskComputed {
 struct FileBrought {
   FileId file;
   SiteId site;
+  bool found = false;  ///< it was there: nothing had to be moved
 };
 struct BringFailed {
   FileId file;

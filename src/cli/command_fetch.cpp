@@ -115,7 +115,7 @@ void add_fetch(CLI::App& app, Action& action) {
   command->footer(
       "Outputs with 'keep: remote' stay where they were made. This brings them to where\n"
       "they would be had the task run here, and takes them away there. Each is compared\n"
-      "with what the task made; what was interrupted goes on where it stopped.\\n\n"
+      "with what the task made; what was interrupted goes on where it stopped.\n\n"
       "Examples:\n"
       "  gantry fetch                     all of the last run\n"
       "  gantry fetch 17,20-30            of these tasks\n"

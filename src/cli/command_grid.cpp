@@ -87,6 +87,7 @@ Result<int> grid_remove(Context& context, const GridCommandOptions& options) {
   how.unfetched = options.unfetched;
   if (const auto live = driver::read_live(context.state_dir)) {
     how.beside_run = true;
+    TRY(driver::check_fetched(options.sites.front(), how));
     if (find_site(*live, options.sites.front()) != nullptr)
       TRY(drain_sites(context, *live, options.sites));
   }
@@ -110,7 +111,9 @@ Result<int> grid_remove(Context& context, const GridCommandOptions& options) {
 Result<int> grid_add(Context& context, const GridCommandOptions& options) {
   TRY_ASSIGN(const Grid grid, spec::load_grid(options.file));
   TRY_ASSIGN(const auto sites, add_sites(context, grid, options.sites));
-  for (const driver::LiveSite& site : sites) {
+  bool usable = true;
+  for (const auto& [site, trouble] : sites) {
+    usable = usable && trouble.empty();
     if (options.json) {
       JsonLine line(context.out.buffer());
       line.text("site", site.name).number("hosts", site.hosts).number("up", site.hosts_up).close();
@@ -119,8 +122,9 @@ Result<int> grid_add(Context& context, const GridCommandOptions& options) {
     context.out.line(fmt::format("{}: joins the run; {} of {} host{} up{}", site.name,
                                  site.hosts_up, site.hosts, site.hosts == 1 ? " is" : "s are",
                                  site.hosts_up < site.hosts ? " so far (gantry top)" : ""));
+    if (!trouble.empty()) context.note(trouble);
   }
-  return kExitOk;
+  return usable ? kExitOk : kExitInfrastructure;
 }
 
 Result<int> grid_drain(Context& context, const GridCommandOptions& options) {

@@ -11,6 +11,7 @@
 #include "cli/ask_driver.hpp"
 #include "cli/display_text.hpp"
 #include "model/suggest.hpp"
+#include "store/run_lock.hpp"
 
 namespace gantry::cli {
 
@@ -67,6 +68,17 @@ bool is_settled(const Grid& grid, const driver::LiveSite& site) {
   return by_jobs || (site.hosts > 0 && site.hosts_up == site.hosts);
 }
 
+/// Of a site none of whose hosts is up though they should be.
+std::string trouble_of(const Grid& grid, const driver::LiveState& live,
+                       const driver::LiveSite& site) {
+  if (site.hosts_up > 0 || is_settled(grid, site)) return {};
+  for (const driver::LiveHost& host : live.hosts)
+    if (host.site < live.sites.size() && live.sites[host.site].name == site.name &&
+        !host.why.empty())
+      return fmt::format("{}: {}", one_line(host.name), one_line(host.why));
+  return "none of its hosts has answered yet";
+}
+
 std::uint32_t tasks_at(const driver::LiveState& live, const std::string& name) {
   std::uint32_t tasks = 0;
   for (const driver::LiveHost& host : live.hosts)
@@ -74,11 +86,23 @@ std::uint32_t tasks_at(const driver::LiveState& live, const std::string& name) {
   return tasks;
 }
 
+/// A run that has ended before a site left it.
+Result<> check_finished(const Context& context, std::uint32_t run) {
+  TRY_ASSIGN(const auto store, store::Store::open(context.state_dir, store::Access::read_only));
+  TRY_ASSIGN(const auto record, store.run(RunId(run)));
+  if (record && record->state == store::RunState::finished) return {};
+  return fail(ErrorCode::gone, "gantry has ended before the site could leave the run",
+              "its tasks may still run there; the next gantry run goes on with them");
+}
+
 }  // namespace
 
 Result<driver::LiveState> run_that_goes_on(const Context& context) {
   auto live = driver::read_live(context.state_dir);
   if (live) return std::move(*live);
+  if (store::RunLock::holder(context.state_dir))
+    return fail(ErrorCode::busy, "a run begins, and does not show yet what it does",
+                "try again in a moment");
   return fail(ErrorCode::usage,
               fmt::format("no run goes on in {}", context.state_dir.lexically_normal().string()),
               "gantry run --grid uses the sites that its grid file names");
@@ -89,8 +113,8 @@ const driver::LiveSite* find_site(const driver::LiveState& live, const std::stri
   return site != live.sites.end() ? &*site : nullptr;
 }
 
-Result<std::vector<driver::LiveSite>> add_sites(Context& context, const Grid& grid,
-                                                std::vector<std::string> names) {
+Result<std::vector<JoinedSite>> add_sites(Context& context, const Grid& grid,
+                                          std::vector<std::string> names) {
   TRY_ASSIGN(const auto live, run_that_goes_on(context));
   if (live.grid.empty())
     return fail(
@@ -102,7 +126,7 @@ Result<std::vector<driver::LiveSite>> add_sites(Context& context, const Grid& gr
   request.grid = std::filesystem::absolute(grid.file).string();
   TRY(ask(context, request, live.pid));
   const auto deadline = std::chrono::steady_clock::now() + kJoinPatience;
-  std::vector<driver::LiveSite> joined;
+  std::vector<JoinedSite> joined;
   for (;;) {
     const bool last = std::chrono::steady_clock::now() > deadline;
     const auto now = driver::read_live(context.state_dir);
@@ -112,7 +136,7 @@ Result<std::vector<driver::LiveSite>> add_sites(Context& context, const Grid& gr
     for (const auto& name : names) {
       const driver::LiveSite* site = find_site(*now, name);
       settled = settled && site != nullptr && is_settled(grid, *site);
-      if (site != nullptr) joined.push_back(*site);
+      if (site != nullptr) joined.push_back({*site, trouble_of(grid, *now, *site)});
       if (last && site == nullptr)
         return fail(ErrorCode::peer, fmt::format("the run has not taken up site '{}'", name),
                     "what gantry run prints says why");
@@ -128,7 +152,14 @@ Result<> drain_sites(Context& context, const driver::LiveState& live,
   std::optional<std::uint32_t> told;
   for (;;) {
     const auto now = driver::read_live(context.state_dir);
-    if (!now || now->run != live.run) return {};  // it uses nothing any more
+    if (!now || now->run != live.run) {
+      const auto holder = store::RunLock::holder(context.state_dir);
+      if (holder && *holder == live.pid) {
+        std::this_thread::sleep_for(kLook);
+        continue;
+      }
+      return check_finished(context, live.run);
+    }
     std::uint32_t tasks = 0;
     bool there = false;
     for (const auto& name : names) {

@@ -18,10 +18,15 @@ Result<driver::LiveState> run_that_goes_on(const Context& context);
 [[nodiscard]] const driver::LiveSite* find_site(const driver::LiveState& live,
                                                 const std::string& name);
 
+struct JoinedSite {
+  driver::LiveSite site;
+  std::string trouble{};  ///< why none of its hosts is up, as far as they should be
+};
+
 /// These sites of the grid file join, or all that can. Waits until their hosts are up, for some
 /// seconds; the sites as they are then.
-Result<std::vector<driver::LiveSite>> add_sites(Context& context, const Grid& grid,
-                                                std::vector<std::string> names);
+Result<std::vector<JoinedSite>> add_sites(Context& context, const Grid& grid,
+                                          std::vector<std::string> names);
 
 /// The sites leave, as soon as what runs there has ended. Waits for that, however long it takes,
 /// and tells a person so. REQUIRES: the run uses them.

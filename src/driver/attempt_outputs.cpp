@@ -30,34 +30,45 @@ void move_into_place(const fs::path& here, const fs::path& path, std::error_code
 }
 
 /// The attempt's folder of arrivals.
-void remove_if_empty(const std::vector<FetchedFile>& outputs) {
+void remove_if_empty(const fs::path& folder) {
   std::error_code ignored;
-  if (!outputs.empty()) fs::remove(fs::path(outputs.front().here).parent_path(), ignored);
+  if (!folder.empty()) fs::remove(folder, ignored);
+}
+
+fs::path folder_of(const std::vector<FetchedFile>& outputs) {
+  return outputs.empty() ? fs::path() : fs::path(outputs.front().here).parent_path();
 }
 
 }  // namespace
 
-void place_outputs(ReportReceived& received, const Task& task) {
-  for (const auto& [here, path] : received.outputs) {
-    std::error_code error;
-    // Where it belongs was told to the host, and comes back from there.
-    const bool declared = std::ranges::find(task.outputs, path) != task.outputs.end();
-    if (declared) move_into_place(here, path, error);
-    if (declared && !error) continue;
-    received.report.cause = FailureCause::missing_output;
-    received.report.detail =
-        declared ? fmt::format("{}: {}; it lies in {}", path, error.message(), here)
-                 : fmt::format("its host has sent {}, which is no output of it", path);
-    if (!declared) discard_outputs(received);
-    return;
+std::string place_outputs(ReportReceived& received, const Task& task) {
+  if (received.report.cause != FailureCause::none) {
+    discard_outputs(received);
+    return {};
   }
-  remove_if_empty(received.outputs);
+  const fs::path folder = folder_of(received.outputs);
+  while (!received.outputs.empty()) {
+    const auto& [here, path] = received.outputs.back();
+    // Where it belongs was told to the host, and comes back from there.
+    if (std::ranges::find(task.outputs, path) == task.outputs.end()) {
+      received.report.cause = FailureCause::missing_output;
+      received.report.detail = fmt::format("its host has sent {}, which is no output of it", path);
+      discard_outputs(received);
+      return {};
+    }
+    std::error_code error;
+    move_into_place(here, path, error);
+    if (error) return fmt::format("{}: {}", path, error.message());
+    received.outputs.pop_back();
+  }
+  remove_if_empty(folder);
+  return {};
 }
 
 void discard_outputs(const ReportReceived& received) {
   std::error_code ignored;  // it is only rubbish
   for (const auto& output : received.outputs) fs::remove(output.here, ignored);
-  remove_if_empty(received.outputs);
+  remove_if_empty(folder_of(received.outputs));
 }
 
 bool settle_remote_files(const store::Store& store, const Task& task, AttemptEnded& ended) {

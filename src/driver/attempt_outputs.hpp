@@ -8,9 +8,10 @@
 
 namespace gantry::driver {
 
-/// Puts what has come from another site where it belongs, if the task declares it. What cannot be
-/// put there makes the report one of a failure.
-void place_outputs(ReportReceived& received, const Task& task);
+/// Puts what has come from another site where it belongs; what the task does not declare makes the
+/// report one of a failure. Why that is not possible now, or nothing: what was put there is not in
+/// the report any more, so that it can be tried again.
+[[nodiscard]] std::string place_outputs(ReportReceived& received, const Task& task);
 /// Of a report that does not count.
 void discard_outputs(const ReportReceived& received);
 

@@ -43,7 +43,7 @@ class AttemptOutputsTest : public ::testing::Test {
 
 TEST_F(AttemptOutputsTest, GoWhereTheTaskDeclaresThem) {
   auto received = arrived(incoming_, task_.outputs[0]);
-  place_outputs(received, task_);
+  EXPECT_EQ(place_outputs(received, task_), "");
   EXPECT_EQ(received.report.cause, FailureCause::none);
   EXPECT_EQ(read_file(dir_ / "new" / "out").value_or(""), "result");
   EXPECT_FALSE(fs::exists(incoming_)) << "nothing stays of what has come";
@@ -52,7 +52,7 @@ TEST_F(AttemptOutputsTest, GoWhereTheTaskDeclaresThem) {
 TEST_F(AttemptOutputsTest, NeverGoElsewhereWhateverTheHostSays) {
   ASSERT_TRUE(write_file_atomic(dir_ / ".bashrc", "mine"));
   auto received = arrived(incoming_, (dir_ / ".bashrc").string());
-  place_outputs(received, task_);
+  EXPECT_EQ(place_outputs(received, task_), "");
   EXPECT_EQ(received.report.cause, FailureCause::missing_output);
   EXPECT_THAT(received.report.detail, HasSubstr("no output of it"));
   EXPECT_EQ(read_file(dir_ / ".bashrc").value_or(""), "mine");
@@ -67,20 +67,37 @@ TEST_F(AttemptOutputsTest, MayComeFromAnotherFileSystem) {
     GTEST_SKIP() << "there is no other one";
   const fs::path other = make_folder("/dev/shm");
   auto received = arrived(other, task_.outputs[0]);
-  place_outputs(received, task_);
+  EXPECT_EQ(place_outputs(received, task_), "");
   EXPECT_EQ(received.report.cause, FailureCause::none) << received.report.detail;
   EXPECT_EQ(read_file(dir_ / "new" / "out").value_or(""), "result");
   EXPECT_FALSE(fs::exists(other / "0"));
   fs::remove_all(other);
 }
 
-TEST_F(AttemptOutputsTest, StayWhereTheyHaveComeWhenTheyCannotBePutThere) {
+TEST_F(AttemptOutputsTest, WaitUntilTheyCanBePutThere) {
+  task_.outputs.push_back((dir_ / "other").string());
   ASSERT_TRUE(write_file_atomic(dir_ / "new", "a file where a folder should be"));
   auto received = arrived(incoming_, task_.outputs[0]);
-  place_outputs(received, task_);
-  EXPECT_EQ(received.report.cause, FailureCause::missing_output);
-  EXPECT_THAT(received.report.detail, HasSubstr(incoming_.string()));
+  ASSERT_TRUE(write_file_atomic(incoming_ / "1", "second"));
+  received.outputs.push_back({(incoming_ / "1").string(), task_.outputs[1]});
+  EXPECT_THAT(place_outputs(received, task_), HasSubstr(task_.outputs[0]));
+  EXPECT_EQ(received.report.cause, FailureCause::none);
   EXPECT_EQ(read_file(incoming_ / "0").value_or(""), "result");
+  fs::remove(dir_ / "new");
+  EXPECT_EQ(place_outputs(received, task_), "");
+  EXPECT_EQ(read_file(task_.outputs[0]).value_or(""), "result");
+  EXPECT_EQ(read_file(task_.outputs[1]).value_or(""), "second");
+  EXPECT_FALSE(fs::exists(incoming_));
+}
+
+TEST_F(AttemptOutputsTest, OfAFailureAreNotPutAnywhere) {
+  auto received = arrived(incoming_, task_.outputs[0]);
+  received.report.cause = FailureCause::missing_output;
+  received.report.detail = "out/b: is not a plain file";
+  EXPECT_EQ(place_outputs(received, task_), "");
+  EXPECT_EQ(received.report.detail, "out/b: is not a plain file");
+  EXPECT_FALSE(fs::exists(task_.outputs[0]));
+  EXPECT_FALSE(fs::exists(incoming_));
 }
 
 }  // namespace

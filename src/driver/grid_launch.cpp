@@ -53,6 +53,17 @@ Way way_of(const GridLink& link) {
   return way;
 }
 
+/// Two agents of ours in one folder would drive each other out.
+bool are_same_machines(const GridSite& one, const GridSite& other) {
+  const auto way_to = [](const GridSite& site) {
+    return std::tie(site.access, site.user, site.ssh_config, site.scratch, site.batch.login);
+  };
+  if (one.access == SiteAccess::none || way_to(one) != way_to(other)) return false;
+  return std::ranges::any_of(one.hosts, [&](const GridHosts& host) {
+    return std::ranges::find(other.hosts, host.name, &GridHosts::name) != other.hosts.end();
+  });
+}
+
 SiteMap map_of(const Grid& grid) {
   SiteMap map{.learns = true};
   for (const GridSite& site : grid.sites) map.depots.push_back(depot_of(site));
@@ -174,6 +185,11 @@ Result<SiteJoined> GridLaunch::join(const std::filesystem::path& file, const std
   if (described == read.sites.begin() || described == read.sites.end() ||
       described->access == SiteAccess::none)
     return fail(ErrorCode::usage, fmt::format("{}: no site '{}' can be used", read.file, name));
+  for (std::uint32_t i = 1; i < grid_->sites.size(); ++i)
+    if (!left_.contains(SiteId(i)) && are_same_machines(grid_->sites[i], *described))
+      return fail(
+          ErrorCode::usage,
+          fmt::format("its machines are those of site '{}', which is used", grid_->sites[i].name));
   const auto index = static_cast<std::uint32_t>(grid_->sites.size());
   grid_->sites.push_back(*described);
   auto other = launch(index, read.file);

@@ -58,23 +58,29 @@ Result<> check_look(const Result<depot::SiteLook>& look, const GridSite& site,
   return {};
 }
 
+}  // namespace
+
+Result<> check_fetched(const std::string& site, const GridRemoveOptions& options) {
+  if (options.unfetched || !std::filesystem::exists(options.state_dir / "gantry.db")) return {};
+  TRY_ASSIGN(const auto store, store::Store::open(options.state_dir, store::Access::read_only));
+  TRY_ASSIGN(const auto outputs, store.remote_outputs());
+  const auto kept = std::ranges::count_if(
+      outputs, [&](const auto& output) { return output.file.site == site && !output.replaced; });
+  if (kept == 0) return {};
+  return fail(ErrorCode::busy,
+              fmt::format("site '{}' keeps {} output{} that {} not here", site, kept,
+                          kept == 1 ? "" : "s", kept == 1 ? "is" : "are"),
+              "bring them home: gantry fetch --all; or remove them, too: --unfetched");
+}
+
+namespace {
+
 /// Outputs that exist nowhere else.
 Result<> check_kept(const depot::SiteLook& look, const GridSite& site, const std::string& holder,
                     const GridRemoveOptions& options) {
   if (options.unfetched) return {};
   const bool ours = std::ranges::find(look.keeping, holder) != look.keeping.end();
-  if (ours && std::filesystem::exists(options.state_dir / "gantry.db")) {
-    TRY_ASSIGN(const auto store, store::Store::open(options.state_dir, store::Access::read_only));
-    TRY_ASSIGN(const auto outputs, store.remote_outputs());
-    const auto kept = std::ranges::count_if(outputs, [&](const auto& output) {
-      return output.file.site == site.name && !output.replaced;
-    });
-    if (kept > 0)
-      return fail(ErrorCode::busy,
-                  fmt::format("site '{}' keeps {} output{} that {} not here", site.name, kept,
-                              kept == 1 ? "" : "s", kept == 1 ? "is" : "are"),
-                  "bring them home: gantry fetch --all; or remove them, too: --unfetched");
-  }
+  if (ours) TRY(check_fetched(site.name, options));
   const auto others =
       std::ranges::count_if(look.keeping, [&](const std::string& name) { return name != holder; });
   if (others > 0 && options.all)

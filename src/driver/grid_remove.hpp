@@ -17,6 +17,10 @@ struct GridRemoveOptions {
   Duration patience = std::chrono::seconds(20);
 };
 
+/// `busy` when the site keeps outputs of this state directory that nobody has fetched, unless they
+/// may go. Connects to nothing.
+Result<> check_fetched(const std::string& site, const GridRemoveOptions& options);
+
 /// `busy` while something runs there, and also when a host cannot be asked whether it does.
 Result<depot::SiteRemoval> remove_from_site(const Grid& grid, const std::string& site,
                                             const GridRemoveOptions& options);

@@ -203,7 +203,7 @@ double LiveBoard::rate(const SiteGlance& site, TimePoint now) {
 void LiveBoard::write(const std::string& text) {
   std::filesystem::path beside = path_;
   beside += ".new";
-  const auto fd = open_file(beside, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const auto fd = open_file(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
   if (!fd) return;
   if (write_all(fd->get(), text) && ::rename(beside.c_str(), path_.c_str()) == 0)
     written_ = true;

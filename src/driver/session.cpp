@@ -25,6 +25,7 @@ constexpr Duration kCommitInterval =
     100ms;  ///< how long an end may wait for others to share a sync with
 constexpr Duration kNewsInterval = 5s;  ///< how old the ETA in the store may become
 constexpr Duration kShowInterval = 100ms;
+constexpr Duration kPlaceInterval = 1s;
 
 template <class... Fs>
 struct Overloaded : Fs... {
@@ -72,7 +73,8 @@ Result<Summary> Session::run(Opened opened) {
     launcher_.want(run_.engine.waiting_cores());
     TRY(step());
     on_stop_signals();
-    if (host_names_.empty() && !launcher_.expects_hosts()) break;  // none ever came
+    const bool waits = was_drained_ || launcher_.expects_hosts();
+    if (host_names_.empty() && !waits) break;  // none ever came
   }
   TRY(commit(true));
   show_progress();
@@ -107,6 +109,7 @@ Result<> Session::step() {
     TRY(wait());
     TRY(poll_launcher());
   }
+  if (place_at_ != kNever && now_ >= place_at_) TRY(place_again());
   if (now_ >= committed_at_ + kNewsInterval) dirty_ = true;
   if (now_ >= committed_at_ + kCommitInterval) {
     TRY(commit(false));
@@ -254,7 +257,7 @@ Result<> Session::on_event(LauncherEvent event) {
                  },
                  [&](FileBrought& e) -> Result<> {
                    unsent_.erase({e.file, e.site});
-                   run_.engine.apply(FileArrived{e.file, e.site, now_});
+                   run_.engine.apply(FileArrived{e.file, e.site, now_, e.found});
                    return {};
                  },
                  [&](BringFailed& e) -> Result<> {
@@ -277,7 +280,10 @@ Result<> Session::on_event(LauncherEvent event) {
                  [&](ReportReceived& e) -> Result<> {
                    receipt_ = std::max(receipt_, e.receipt);
                    dirty_ = true;
-                   if (ours(e.report.key)) return on_report(std::move(e));
+                   if (ours(e.report.key)) {
+                     const bool adopted = adopted_.erase(e.report.key) > 0 || opening_;
+                     return on_report(std::move(e), adopted);
+                   }
                    const std::string& host = host_names_[e.host];
                    return others_.take(std::move(e), host, now_);
                  },
@@ -300,9 +306,8 @@ void Session::expect_staged(SiteId site) {
   }
 }
 
-Result<> Session::on_report(ReportReceived received) {
+Result<> Session::on_report(ReportReceived received, bool adopted) {
   const TaskKey key = received.report.key;
-  const bool adopted = adopted_.erase(key) > 0 || opening_;
   if (!run_.engine.awaits(key)) {
     // Journalled before, since a report may come twice; or of a task that is done, by its twin or
     // by another run: the journal's last end is a task's result.
@@ -320,8 +325,11 @@ Result<> Session::on_report(ReportReceived received) {
     discard_outputs(received);
     received.report.cause = FailureCause::lost;
     received.report.detail = "what ran under this number belonged to another study";
-  } else {
-    place_outputs(received, sweep_.task(key.task));
+  } else if (const auto why = place_outputs(received, sweep_.task(key.task)); !why.empty()) {
+    if (!std::exchange(told_unplaced_, true)) tell(why + "; trying again");
+    if (place_at_ == kNever) place_at_ = now_ + kPlaceInterval;
+    unplaced_.push_back({std::move(received), adopted});
+    return {};
   }
   AttemptEnded ended;
   ended.report = std::move(received.report);
@@ -346,6 +354,18 @@ Result<> Session::on_report(ReportReceived received) {
     record(TaskInvalidated{key.task, std::move(stale), now_});
   }
   return {};
+}
+
+Result<> Session::place_again() {
+  place_at_ = kNever;
+  for (auto& [received, adopted] : std::exchange(unplaced_, {}))
+    TRY(on_report(std::move(received), adopted));
+  if (unplaced_.empty()) told_unplaced_ = false;
+  return {};
+}
+
+std::uint64_t Session::safe_receipt() const {
+  return unplaced_.empty() ? receipt_ : unplaced_.front().received.receipt - 1;
 }
 
 bool Session::waits_for_commit(const TaskKey& key) const {

@@ -55,7 +55,12 @@ class Session {
   Result<bool> poll_launcher();
   Result<> on_event(LauncherEvent event);
   void expect_staged(SiteId site);
-  Result<> on_report(ReportReceived received);
+  /// `adopted`: it was not started by us.
+  Result<> on_report(ReportReceived received, bool adopted);
+  /// Outputs that could not be put in their place: this machine's fault, and not their tasks'.
+  Result<> place_again();
+  /// Up to which reports' ends may be forgotten elsewhere.
+  [[nodiscard]] std::uint64_t safe_receipt() const;
   [[nodiscard]] std::string site_name(SiteId site) const;
   /// Its end was taken in and is not in the journal yet.
   [[nodiscard]] bool waits_for_commit(const TaskKey& key) const;
@@ -118,11 +123,19 @@ class Session {
   std::map<HostId, std::uint32_t> ended_on_;  ///< attempts
   LiveBoard board_;
   std::set<SiteId> leaving_;                    ///< as soon as nothing runs there any more
+  bool was_drained_ = false;                    ///< a person has made sites leave
   std::set<SiteId> expected_;                   ///< whose staged files the engine knows of
   std::set<std::pair<FileId, SiteId>> unsent_;  ///< of which a person was told
   UndrivenRuns& others_;
   bool opening_ = false;
   std::set<TaskKey> adopted_;  ///< run, as the launcher says, and were not started by us
+  struct Unplaced {
+    ReportReceived received;
+    bool adopted = false;
+  };
+  std::deque<Unplaced> unplaced_;
+  TimePoint place_at_ = kNever;
+  bool told_unplaced_ = false;
 
   TimePoint began_;
   TimePoint now_;

@@ -142,8 +142,9 @@ Result<> Session::commit(bool last) {
   }
   stuck_since_ = kNever;
   dirty_ = false;
-  if (receipt_ != acknowledged_) launcher_.acknowledge(receipt_);
-  acknowledged_ = receipt_;
+  const std::uint64_t receipt = safe_receipt();
+  if (receipt > acknowledged_) launcher_.acknowledge(receipt);
+  acknowledged_ = std::max(receipt, acknowledged_);
   return {};
 }
 

@@ -25,6 +25,7 @@ void Session::begin_to_leave(const std::string& name) {
   const auto site = sites_.find(name);
   if (!site) return tell(site.error().message);
   if (!leaving_.insert(*site).second) return;
+  was_drained_ = true;
   tell(fmt::format("site {} leaves the run when its tasks have ended", name));
   sites_.rest(*site);
   std::vector<HostId> hosts;

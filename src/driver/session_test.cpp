@@ -236,6 +236,33 @@ TEST_F(SessionTest, AReportOfAnotherRunIsKept) {
   EXPECT_THAT(old_rows[1].parameters, SizeIs(1));
 }
 
+TEST_F(SessionTest, AnOutputThatCannotBePutInItsPlaceYetIsNoFailure) {
+  write("sweep.yaml", "command: make {x}\nparameters: {x: [a]}\noutputs: ['new/{x}']\n");
+  const Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  write("new", "a file where a folder should be");
+  write("come", "result");
+  FakeLauncher launcher;
+  launcher.hold = true;
+  launcher.outcome = [&](const Task&, AttemptReport& report) {
+    ReportReceived received{report, print_of(study, 1), HostId(1), 7};
+    received.outputs = {{(dir_ / "come").string(), (dir_ / "new/a").string()}};
+    launcher.announce(received);
+  };
+  std::vector<std::string> notices;
+  observer_.notice = [&](const std::string& text) { notices.push_back(text); };
+  bool mended = false;
+  observer_.progress = [&](const Progress& progress) {
+    if (notices.empty() || progress.elapsed < std::chrono::milliseconds(1500)) return;
+    if (std::exchange(mended, true)) return;
+    EXPECT_EQ(launcher.acknowledged, 6U) << "its agent must keep it";
+    std::filesystem::remove(dir_ / "new");
+  };
+  EXPECT_EQ(drive_with(launcher, study).counts.done, 1U);
+  EXPECT_EQ(launcher.acknowledged, 7U);
+  EXPECT_THAT(notices, SizeIs(1));
+  EXPECT_EQ(read_file(dir_ / "new/a").value_or(""), "result");
+}
+
 TEST_F(SessionTest, NobodyWaitsForAnotherRunsTaskWhoseHostIsGone) {
   FakeLauncher first;
   first.outcome = [](const Task&, AttemptReport& report) {

@@ -38,10 +38,13 @@ Result<> UndrivenRuns::take(ReportReceived received, const std::string& host_nam
     discard_outputs(received);
     return {};
   }
-  if (run->study)
-    place_outputs(received, run->study->task(key.task));
-  else
+  if (!run->study) {
     discard_outputs(received);
+  } else if (auto why = place_outputs(received, run->study->task(key.task)); !why.empty()) {
+    received.report.cause = FailureCause::missing_output;
+    received.report.detail = std::move(why);
+    discard_outputs(received);
+  }
   AttemptEnded ended;
   ended.report = std::move(received.report);
   ended.host = received.host;

@@ -99,7 +99,10 @@ bool Engine::uses(SiteId site) const {
   return std::ranges::any_of(impl_->outstanding, is_there) ||
          std::ranges::any_of(impl_->twins, is_there) ||
          std::ranges::any_of(impl_->leftovers, is_there) ||
-         std::ranges::any_of(impl_->staged, is_there);
+         std::ranges::any_of(impl_->staged, is_there) ||
+         std::ranges::any_of(impl_->missing, [&](const auto& entry) {
+           return entry.second == site && impl_->tasks[entry.first.first].state != TaskState::done;
+         });
 }
 
 bool Engine::finished() const {

@@ -99,7 +99,8 @@ class Engine {
   /// Cores that the tasks which no host was given yet would use if all of them ran at once: an
   /// estimate where they differ. None when no more are started.
   [[nodiscard]] std::uint64_t waiting_cores() const;
-  /// Hosts of the site that are up were given attempts that have not ended. Looks at all there are.
+  /// Hosts of the site were given attempts that have not ended, or whose end is not known while
+  /// their task is not done. Looks at all there are.
   [[nodiscard]] bool uses(SiteId site) const;
   /// Nothing runs, waits or will be started any more; leftovers have ended, too.
   [[nodiscard]] bool finished() const;

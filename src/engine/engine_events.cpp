@@ -47,6 +47,8 @@ void Engine::Impl::on(const SiteJoined& event) {
 }
 
 void Engine::Impl::on(const HostDown& event) {
+  const auto host = hosts.find(event.host);
+  const SiteId site = host != hosts.end() ? host->second.host.site : kHome;
   std::vector<AttemptKey> there;
   for (const auto& [task, attempt] : outstanding)
     if (attempt.host == event.host) there.emplace_back(task, attempt.attempt);
@@ -56,7 +58,7 @@ void Engine::Impl::on(const HostDown& event) {
   for (const AttemptKey& key : there) {
     const TaskId task = key.first;
     const bool was_running = release(key);
-    missing.insert(key);
+    missing[key] = site;
     if (outstanding.contains(task))
       go_on_after_loss(task, was_running);
     else
@@ -64,7 +66,7 @@ void Engine::Impl::on(const HostDown& event) {
   }
   std::erase_if(leftovers, [&](const auto& entry) {
     if (entry.second.host != event.host) return false;
-    missing.insert(entry.first);
+    missing[entry.first] = site;
     free_place(entry.first.first, entry.second);
     return true;
   });
@@ -95,7 +97,7 @@ void Engine::Impl::take_number(const AttemptKey& key) {
   // Of two attempts the later one may be heard of first.
   const std::uint32_t oldest = std::max(record.attempt + 1, number - std::min(number, kPassedOver));
   for (std::uint32_t other = oldest; other < number; ++other)
-    missing.emplace(key.first, AttemptId(other));
+    missing.try_emplace({key.first, AttemptId(other)}, kHome);
   record.attempt = number;
 }
 

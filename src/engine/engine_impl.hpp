@@ -270,7 +270,7 @@ struct Engine::Impl {
   /// Attempts of tasks that have their result, from a twin. They keep their place until they end.
   std::map<AttemptKey, Outstanding> leftovers;
   /// Attempts whose end is not known: their host vanished, or a later one was heard of first.
-  std::set<AttemptKey> missing;
+  std::map<AttemptKey, SiteId> missing;
   FileTable files;
   std::set<SiteId> crowded;  ///< where a task was refused for want of room, and none came since
   std::map<TaskId, Staged> staged;

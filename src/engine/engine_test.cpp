@@ -230,6 +230,20 @@ TEST(Engine, AHostThatDrainsFinishesWhatRunsAndGivesBackTheRest) {
   EXPECT_TRUE(b.engine.hosts().back().ongoing.empty());
 }
 
+TEST(Engine, ASiteIsUsedUntilWhatItRunsHasEndedOrIsDoneElsewhere) {
+  Bench b({.count = 1});
+  b.host(1);
+  EXPECT_FALSE(b.engine.uses(kHome));
+  EXPECT_EQ(b.decide().size(), 1U);
+  EXPECT_TRUE(b.engine.uses(kHome));
+  b.started(1);
+  b.engine.apply(HostDown{HostId(1)});
+  EXPECT_TRUE(b.engine.uses(kHome)) << "it may still run there, and come back";
+  EXPECT_FALSE(b.engine.uses(SiteId(1)));
+  b.ended(1);
+  EXPECT_FALSE(b.engine.uses(kHome));
+}
+
 TEST(Engine, AHostThatDrainedTakesWorkAgainOnceItIsUpAnew) {
   Bench b({.count = 2});
   b.host(1);

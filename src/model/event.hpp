@@ -93,6 +93,7 @@ struct FileArrived {
   FileId file;
   SiteId site;
   TimePoint at;
+  bool found = false;  ///< it was there: how long that took says nothing of the link
 };
 /// It did not get there. Not journalled.
 struct MoveFailed {

@@ -97,6 +97,21 @@ class LiveGridTest(SshTestCase):
         self.wait_until(lambda: sum(places == ["far"] for places in self.ran().values()) > at_far, "more tasks at far", timeout=60)
         self.finish(run)
 
+    def test_a_connection_that_breaks_while_a_site_leaves(self):
+        self.sites(self.far_host)
+        run = self.begin()
+        self.wait_for_tasks_at("far")
+        drain = self.start_gantry("grid", "drain", "grid.yaml", "far-site")
+        self.wait_until(lambda: any(site.get("leaving") for site in self.live().get("sites", [])), "far to leave", timeout=60)
+        self.far_host.cut()
+        self.write("go-far", "")
+        out, err = drain.communicate(timeout=60)
+        self.assertEqual(drain.returncode, 0, err.decode())
+        self.assertEqual(len(list((self.dir / "out").glob("*.txt"))), 2)  # what ran there has ended, and come home
+        self.sites(self.far_host, self.near_host)
+        self.assertEqual(self.grid("add", "grid.yaml", "near-site").code, 0)
+        self.finish(run)
+
     def test_remove_drains_first_and_leaves_nothing(self):
         self.sites(self.far_host, self.near_host)
         run = self.begin()

@@ -168,8 +168,10 @@ void SiteDepot::tell_brought() {
   for (auto& [file, shared] : shared_) {
     if (shared.told) continue;
     bool all = true;
+    bool found = true;
     for (const TaskFile& each : shared.contents) {
       all = all && has(each.content);
+      found = found && !sent_.contains(each.content);
       if (expects(each.content)) continue;
       const std::string why = why_not(each.content);
       failed.emplace_back(file, why.empty() ? "the site could not be reached" : why);
@@ -177,7 +179,7 @@ void SiteDepot::tell_brought() {
     }
     if (!all) continue;
     shared.told = true;
-    events_.emplace_back(FileBrought{file, site_.id});
+    events_.emplace_back(FileBrought{file, site_.id, found});
   }
   for (auto& [file, why] : failed) {
     forget(file, false);
