@@ -65,12 +65,20 @@ class ClusterTest(gantry_test.TestCase):
         self.wait_until(lambda: file.exists() and file.stat().st_mtime_ns != before, "the jobs to be written down", timeout=PATIENCE)
 
     def test_a_pilot_is_cancelled(self):
+        # What is left waits until another job has taken its place: the study must not end before.
+        self.write("work.sh", """
+            mkdir -p ~/marks; hostname >>~/marks/$1
+            sleep 0.5  # short ones would all be given to the job that is left, ahead of time
+            [ $1 -le 20 ] || while [ ! -e ~/go ]; do sleep 0.1; done
+            echo "$1" >"$2"
+        """)
         with testbed.up(self, SITES) as grid:
             run = self.begin(grid)
             first, *_ = sorted(self.squeue(grid, "--states=RUNNING"), key=int)
             self.assertEqual(grid.ssh("c1", "scancel", first).code, 0)
+            self.wait_until(lambda: len(self.squeue(grid, "--states=all")) >= 3, "another job", timeout=PATIENCE)
+            (grid.dir / "sites/c1/home/go").touch()
             self.finish(grid, run, most_twice=2)  # what ran in it
-            self.assertGreaterEqual(len(self.squeue(grid, "--states=all")), 3)  # another took its place
 
     def test_a_node_dies(self):
         with testbed.up(self, SITES) as grid:
