@@ -71,6 +71,7 @@ struct WayFailed {
   SiteId to;
   std::string why;  ///< and what to do about it, for people
 };
+/// Or it is not as it was told before.
 struct HostAppeared {
   Host host;
 };
@@ -113,6 +114,8 @@ class Launcher {
 
   /// Hosts may appear of which nobody knows yet: jobs that wait in the queue of a batch system.
   [[nodiscard]] virtual bool expects_hosts() const { return false; }
+  /// Hosts were given up for good, and none that is left will come, or come back.
+  [[nodiscard]] virtual bool has_given_up() const { return false; }
   /// Tasks wait that could use so many cores at once, if there were more hosts. Whoever can have
   /// hosts at a price gets no more of them than that, and lets go of those that nobody uses.
   virtual void want(std::uint64_t /*cores*/) {}

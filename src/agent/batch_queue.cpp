@@ -43,6 +43,12 @@ JobState slurm_state(std::string_view word) {
   return waits ? JobState::queued : JobState::ending;
 }
 
+/// Slurm may take what it cannot run (EnforcePartLimits=NO), and then says this as long as it
+/// waits. That nodes are down, or busy, has other words.
+bool waits_for_ever(std::string_view reason) {
+  return reason == "PartitionConfig" || reason == "BadConstraints";
+}
+
 /// Letters like qw, t, r, dr, Eqw.
 JobState sge_state(std::string_view letters) {
   const auto has = [&](char c) { return letters.find(c) != std::string_view::npos; };
@@ -75,10 +81,12 @@ std::vector<BatchJob> parse_squeue(std::string_view output) {
   for_each_line(output, [&](std::string_view line) {
     const std::string_view id = take_field(line);
     const std::string_view number = take_field(line);
-    const std::string_view state = take_field(line);
+    JobState state = slurm_state(take_field(line));
+    const std::string_view reason = take_field(line);
     if (line.empty()) return;
+    if (state == JobState::queued && waits_for_ever(reason)) state = JobState::unfit;
     jobs.push_back(
-        {std::string(id), std::string(line), slurm_state(state), element_number(number)});
+        {std::string(id), std::string(line), state, element_number(number), std::string(reason)});
   });
   return jobs;
 }
@@ -124,11 +132,38 @@ std::string reason_in(std::string_view output) {
       return std::isalpha(static_cast<unsigned char>(c)) != 0;
     });
     // The line before it says more.
-    if (says && !line.starts_with("Exiting.") && !line.starts_with("See ")) reason = line;
+    if (says && !line.starts_with("Exiting.") && !line.starts_with("See ") &&
+        !line.starts_with("verification:"))
+      reason = line;
   });
   std::string text(reason.substr(0, kMaxReason));
   std::erase_if(text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; });
   return text;
+}
+
+bool is_hopeless(std::string_view output) {
+  constexpr std::array<std::string_view, 16> kWords{"invalid partition",
+                                                    "invalid account",
+                                                    "invalid qos",
+                                                    "invalid feature",
+                                                    "unrecognized option",
+                                                    "invalid option",
+                                                    "unknown option",
+                                                    "not found",
+                                                    "permission denied",
+                                                    "does not exist",
+                                                    "unknown queue",
+                                                    "unknown resource",
+                                                    "requested node configuration is not available",
+                                                    "requested time limit is invalid",
+                                                    "memory specification can not be satisfied",
+                                                    "only offers 0 slots"};
+  std::string text(output);
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&](std::string_view word) { return text.find(word) != text.npos; });
 }
 
 }  // namespace gantry

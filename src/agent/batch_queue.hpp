@@ -16,7 +16,8 @@ enum class JobState : std::uint8_t {
   queued,
   running,
   ending,  ///< or suspended: nothing can be expected of it
-  stuck,   ///< the batch system will never start it
+  stuck,   ///< it could not be started, and the batch system will not try again
+  unfit,   ///< it asks for more than any node has, and waits for ever
 };
 
 struct BatchJob {
@@ -24,6 +25,7 @@ struct BatchJob {
   std::string name;
   JobState state{};
   std::uint32_t element = 0;  ///< of an array; 0 = it is none
+  std::string reason{};       ///< why it waits, in a word of the batch system
 };
 
 /// What squeue or qstat printed, as queue_command() of actuate/launch/batch_system.hpp asks them.
@@ -35,5 +37,8 @@ std::optional<std::string> parse_job_id(std::string_view output);
 
 /// What a person should read of a failed command's output: its last line that says something.
 std::string reason_in(std::string_view output);
+
+/// Trying the same again cannot help: the partition does not exist, the account may not.
+bool is_hopeless(std::string_view output);
 
 }  // namespace gantry

@@ -41,8 +41,8 @@ Result<> JobDesk::serve() {
   for (;;) {
     const auto now = Clock::now();
     if (!gantry_ && !left) left = now;
-    if (left && ((cancels_.empty() && !command_.is_busy()) || now - *left > kLeavePatience))
-      return {};
+    const bool done = cancels_.empty() && unnamed_.empty() && !command_.is_busy();
+    if (left && (done || now - *left > kLeavePatience)) return {};
     gantry_.send();
     const short want = gantry_.wants_to_send() ? POLLIN | POLLOUT : POLLIN;
     std::array fds{pollfd{gantry_ ? gantry_.fd() : -1, want, 0}, pollfd{command_.fd(), POLLIN, 0}};
@@ -82,6 +82,7 @@ void JobDesk::on_message(const Frame& frame) {
   }
   if (frame.type == MessageType::start) {
     if (auto start = decode_start(frame.body)) {
+      if (is_refused(*start)) return give_back(start->key);
       if (waiting_.empty()) waiting_since_ = Clock::now();
       waiting_.push_back(std::move(*start));
       return;
@@ -134,8 +135,7 @@ void JobDesk::on_cancel(const AttemptKey& key) {
       Element& element = batch.elements[i - 1];
       if (element.ended || element.start.key != key) continue;
       element.cancelled = true;
-      cancel_job(batch, i);
-      if (batch.job.empty()) unnamed_.emplace(number, i);
+      cancel_job(number, i);
       if (withdraw(batch, i)) return end_unrun(number, i, Cause::cancelled, "");
       return;
     }
@@ -143,13 +143,24 @@ void JobDesk::on_cancel(const AttemptKey& key) {
 }
 
 void JobDesk::on_recall() {
-  for (const Start& start : std::exchange(waiting_, {})) give_back(start.key);
+  take_back({});
+}
+
+void JobDesk::take_back(const Claim& least) {
+  const auto concerns = [&](const Start& start) {
+    const Claim claim = claim_of(start);
+    return claim.cores >= least.cores && claim.memory >= least.memory;
+  };
+  std::erase_if(waiting_, [&](const Start& start) {
+    if (concerns(start)) give_back(start.key);
+    return concerns(start);
+  });
   for (auto& [number, batch] : batches_) {
     for (std::uint32_t i = 1; i <= batch.elements.size(); ++i) {
       Element& element = batch.elements[i - 1];
-      if (element.ended || element.begun || !withdraw(batch, i)) continue;
-      cancel_job(batch, i);
-      if (batch.job.empty()) unnamed_.emplace(number, i);
+      if (element.ended || element.begun || !concerns(element.start)) continue;
+      if (!withdraw(batch, i)) continue;
+      cancel_job(number, i);
       if (element.told) {
         end_unrun(number, i, Cause::lost, "its job was taken back before it began");
         continue;
@@ -158,6 +169,19 @@ void JobDesk::on_recall() {
       give_back(element.start.key);
     }
   }
+}
+
+void JobDesk::refuse(const Claim& claim, const std::string& why) {
+  refused_.push_back(claim);
+  if (gantry_) encode(gantry_.outbox(), Refused{claim.cores, claim.memory, why});
+  take_back(claim);
+}
+
+bool JobDesk::is_refused(const Start& start) const {
+  const Claim claim = claim_of(start);
+  return std::any_of(refused_.begin(), refused_.end(), [&](const Claim& refused) {
+    return claim.cores >= refused.cores && claim.memory >= refused.memory;
+  });
 }
 
 void JobDesk::on_ack(std::uint64_t receipt) {
@@ -213,7 +237,6 @@ Result<> run_desk(const DeskConfig& config, UniqueFd gantry) {
   TRY_ASSIGN(UniqueFd lock, take_desk_lock(config.state_dir / "agent"));
   JobDesk desk(config, std::move(gantry), std::move(lock));
   TRY(desk.recover());
-  TRY(desk.try_out());
   // Whoever holds these open would keep the connection open, too.
   TRY_ASSIGN(const UniqueFd null, open_file("/dev/null", O_RDWR));
   ::dup2(null.get(), STDERR_FILENO);

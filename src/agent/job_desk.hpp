@@ -21,8 +21,8 @@ struct DeskConfig {
   double rate = 1;           ///< arrays that are submitted in a second, at the most
   /// For the login shell. In `submit`, @BATCH@, @COUNT@ and @CORES@ stand for what they say,
   /// @MEMORY@ for Slurm's request of memory where tasks declare it, @PE@
-  /// for Grid Engine's request of cores, @SCRATCH@ for the folder that we are in, @TRIAL@ for
-  /// nothing, or for asking whether it would do.
+  /// for Grid Engine's request of cores, @SCRATCH@ for the folder that we are in, @NEW@ for the
+  /// cores again, but 0 when jobs with as many were submitted before.
   std::string submit;
   std::string queue;
   std::string cancel;  ///< behind it come jobs

@@ -15,6 +15,7 @@
 #include "agent/job_folder.hpp"
 #include "agent/load_report.hpp"
 #include "agent/shell_command.hpp"
+#include "agent/task_queue.hpp"
 
 namespace gantry::agent {
 
@@ -25,8 +26,6 @@ class JobDesk {
 
   /// Batches of an earlier desk.
   Result<> recover();
-  /// Whether a job could be submitted at all, as far as the batch system tells.
-  Result<> try_out();
   Result<> serve();
 
  private:
@@ -39,6 +38,7 @@ class JobDesk {
     bool told = false;         ///< gantry was told that it runs
     bool cancelled = false;    ///< as gantry wanted
     std::uint32_t missed = 0;  ///< looks at the queue that did not show it
+    std::uint32_t unfit = 0;   ///< looks at the queue in which no node was large enough for it
   };
   struct Batch {
     JobFolder folder;
@@ -59,6 +59,11 @@ class JobDesk {
   void on_hello(Hello hello);
   void on_cancel(const AttemptKey& key);
   void on_recall();
+  /// What waits, in the queue or for it, is given back if it needs at least so much.
+  void take_back(const Claim& least);
+  /// No task that needs as much will ever run here.
+  void refuse(const Claim& claim, const std::string& why);
+  [[nodiscard]] bool is_refused(const Start& start) const;
   void on_ack(std::uint64_t receipt);
   void report(std::uint32_t batch, std::string body);
   void give_back(const AttemptKey& key);
@@ -77,13 +82,17 @@ class JobDesk {
   void drop_if_done(std::uint32_t number);
   void ask_next(Clock::time_point now);
   bool ask_to_submit(Clock::time_point now);
-  [[nodiscard]] std::string submit_text(std::uint32_t batch, const std::vector<Start>& tasks,
-                                        bool trial) const;
+  [[nodiscard]] std::string submit_text(std::uint32_t batch, const std::vector<Start>& tasks) const;
   void on_answer(const ShellCommand::Answer& answer, Clock::time_point now);
   void on_submitted(const ShellCommand::Answer& answer, Clock::time_point now);
   void on_queue(const ShellCommand::Answer& answer, Clock::time_point now);
+  void on_unfit(Element& element, const std::string& reason);
   void on_unseen(std::uint32_t number, std::uint32_t index);
-  void cancel_job(const Batch& batch, std::uint32_t index);
+  void cancel_job(std::uint32_t number, std::uint32_t index);
+  /// The batch system's name of it is known now.
+  void name_job(std::uint32_t number, const std::string& job);
+  /// A job that nobody sees does not have to be cancelled.
+  void forget_unnamed();
 
   DeskConfig config_;
   UniqueFd lock_;
@@ -97,7 +106,9 @@ class JobDesk {
   Clock::time_point waiting_since_{};
   Batches batches_;
   std::uint32_t next_batch_ = 1;
-  std::deque<Report> reports_;  ///< not acknowledged
+  std::vector<Claim> refused_;
+  std::set<std::uint32_t> known_cores_;  ///< of jobs that were submitted
+  std::deque<Report> reports_;           ///< not acknowledged
   std::uint64_t receipts_ = 0;
 
   ShellCommand command_;
@@ -108,8 +119,8 @@ class JobDesk {
   Clock::time_point look_at_{};
   std::uint32_t failures_ = 0;  ///< commands in a row
   std::vector<std::string> cancels_;
-  std::set<std::pair<std::uint32_t, std::uint32_t>>
-      unnamed_;  ///< to cancel once their job is known
+  /// To cancel once their job is known, and the looks at the queue that did not show it.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> unnamed_;
   std::string told_;
 };
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "agent/job_desk_impl.hpp"
@@ -79,18 +78,6 @@ Result<> JobDesk::recover() {
   return {};
 }
 
-Result<> JobDesk::try_out() {
-  if (config_.system != BatchSystem::slurm) return {};
-  command_.start(submit_text(0, {Start{}}, true), Clock::now());
-  for (;;) {
-    if (const auto answer = command_.poll(Clock::now())) {
-      if (answer->code == 0) return {};
-      return fail(ErrorCode::peer, "no job can be submitted: " + reason_in(answer->output));
-    }
-    std::this_thread::sleep_for(10ms);
-  }
-}
-
 std::size_t JobDesk::open_elements() const {
   std::size_t open = 0;
   for (const auto& [number, batch] : batches_)
@@ -160,15 +147,40 @@ void JobDesk::drop_if_done(std::uint32_t number) {
   const Batch& batch = found->second;
   const bool done = std::all_of(batch.elements.begin(), batch.elements.end(),
                                 [](const Element& element) { return element.ended; });
-  if (!done || batch.unacknowledged > 0) return;
+  const bool named = std::none_of(unnamed_.begin(), unnamed_.end(),
+                                  [&](const auto& each) { return each.first.first == number; });
+  if (!done || !named || batch.unacknowledged > 0) return;
   batch.folder.remove();
   batches_.erase(found);
 }
 
-void JobDesk::cancel_job(const Batch& batch, std::uint32_t index) {
-  if (batch.job.empty()) return;
+void JobDesk::cancel_job(std::uint32_t number, std::uint32_t index) {
+  const Batch& batch = batches_.at(number);
+  if (batch.job.empty()) {
+    unnamed_.try_emplace({number, index}, 0);
+    return;
+  }
   const char* between = config_.system == BatchSystem::slurm ? "_" : ".";
   cancels_.push_back(batch.job + between + std::to_string(index));
+}
+
+void JobDesk::name_job(std::uint32_t number, const std::string& job) {
+  batches_.at(number).job = job;
+  std::erase_if(unnamed_, [&](const auto& each) {
+    const bool now = each.first.first == number;
+    if (now) cancel_job(number, each.first.second);
+    return now;
+  });
+}
+
+void JobDesk::forget_unnamed() {
+  std::set<std::uint32_t> numbers;
+  for (auto& [element, missed] : unnamed_)
+    if (++missed >= kMissedIsGone) numbers.insert(element.first);
+  for (const std::uint32_t number : numbers) {
+    std::erase_if(unnamed_, [&](const auto& each) { return each.first.first == number; });
+    drop_if_done(number);
+  }
 }
 
 void JobDesk::ask_next(Clock::time_point now) {
@@ -179,9 +191,9 @@ void JobDesk::ask_next(Clock::time_point now) {
     asked_ = Asked::cancel;
     return command_.start(text, now);
   }
-  if (!gantry_) return;
-  if (ask_to_submit(now)) return;
-  if (now < look_at_ || open_elements() == 0) return;
+  if (gantry_ && ask_to_submit(now)) return;
+  const bool awaits = !unnamed_.empty() || (gantry_ && open_elements() > 0);
+  if (now < look_at_ || !awaits) return;
   asked_ = Asked::queue;
   command_.start(config_.queue, now);
 }
@@ -205,25 +217,24 @@ bool JobDesk::ask_to_submit(Clock::time_point now) {
   Batch batch{JobFolder(batch_path(submitting_)), {}};
   const auto written = batch.folder.write(content);
   asked_ = Asked::submit;
-  command_.start(written ? submit_text(submitting_, content.tasks, false) : "exit 1", now);
+  command_.start(written ? submit_text(submitting_, content.tasks) : "exit 1", now);
   if (!written) tell("no job can be submitted: " + written.error().message);
   for (Start& start : content.tasks) batch.elements.push_back({.start = std::move(start)});
   batches_.emplace(submitting_, std::move(batch));
   return true;
 }
 
-std::string JobDesk::submit_text(std::uint32_t batch, const std::vector<Start>& tasks,
-                                 bool trial) const {
-  const std::string cores = std::to_string(std::max(1U, tasks.front().cores));
+std::string JobDesk::submit_text(std::uint32_t batch, const std::vector<Start>& tasks) const {
+  const Claim claim = claim_of(tasks.front());
+  const std::string cores = std::to_string(claim.cores);
   std::string text = config_.submit;
   replace_all(text, "@BATCH@", std::to_string(batch));
   replace_all(text, "@COUNT@", std::to_string(tasks.size()));
   replace_all(text, "@CORES@", cores);
-  const std::uint64_t memory = tasks.front().memory;
+  replace_all(text, "@NEW@", known_cores_.contains(claim.cores) ? "0" : cores);
   replace_all(text, "@MEMORY@",
-              memory == 0 ? "" : "--mem=" + std::to_string((memory >> 20U) + 1) + "M");
+              claim.memory == 0 ? "" : "--mem=" + std::to_string((claim.memory >> 20U) + 1) + "M");
   replace_all(text, "@PE@", cores == "1" ? "" : "-pe smp " + cores);
-  replace_all(text, "@TRIAL@", trial ? "--test-only" : "");
   std::error_code ignored;  // then jobs say that they cannot go there
   std::string scratch = fs::current_path(ignored).string();
   replace_all(scratch, "'", "'\\''");
@@ -248,19 +259,21 @@ void JobDesk::on_submitted(const ShellCommand::Answer& answer, Clock::time_point
   Batch& batch = batches_.at(number);
   const auto id = answer.code == 0 ? parse_job_id(answer.output) : std::nullopt;
   if (id) {
-    batch.job = *id;
+    name_job(number, *id);
+    known_cores_.insert(claim_of(batch.elements.front().start).cores);
     failures_ = 0;
     told_.clear();
     const std::chrono::duration<double> pause(1 / config_.rate);
     submit_at_ = now + std::chrono::duration_cast<Clock::duration>(pause);
-    for (const auto& [of, index] : unnamed_)
-      if (of == number) cancel_job(batch, index);
-    std::erase_if(unnamed_, [&](const auto& each) { return each.first == number; });
+    return drop_if_done(number);
+  }
+  const std::string reason = reason_in(answer.output);
+  if (!reason.empty()) tell("no job can be submitted: " + reason);
+  if (is_hopeless(answer.output)) {
+    refuse(claim_of(batch.elements.front().start), reason);
     return drop_if_done(number);
   }
   submit_at_ = now + wait_after(failures_++);
-  if (const auto reason = reason_in(answer.output); !reason.empty())
-    tell("no job can be submitted: " + reason);
   // Perhaps it was submitted all the same: whoever takes a task back makes sure that no job has it.
   for (auto i = static_cast<std::uint32_t>(batch.elements.size()); i >= 1; --i) {
     Element& element = batch.elements[i - 1];
@@ -286,11 +299,12 @@ void JobDesk::on_queue(const ShellCommand::Answer& answer, Clock::time_point now
     const auto found = batches_.find(number);
     if (found == batches_.end()) continue;
     Batch& batch = found->second;
-    batch.job = job.id;
+    name_job(number, job.id);
     if (job.element == 0 || job.element > batch.elements.size()) continue;
+    if (job.state == JobState::unfit) on_unfit(batch.elements[job.element - 1], job.reason);
     if (job.state == JobState::stuck && !batch.elements[job.element - 1].ended &&
         withdraw(batch, job.element)) {
-      cancel_job(batch, job.element);
+      cancel_job(number, job.element);
       end_unrun(number, job.element, Cause::start_failed, "the batch system cannot start its job");
     }
     seen.emplace(number, job.element);
@@ -305,6 +319,15 @@ void JobDesk::on_queue(const ShellCommand::Answer& answer, Clock::time_point now
         on_unseen(number, i);
     }
   }
+  forget_unnamed();
+}
+
+void JobDesk::on_unfit(Element& element, const std::string& reason) {
+  // Once may be while the batch system is set up anew.
+  if (element.ended || element.begun || ++element.unfit < kMissedIsGone) return;
+  const std::string why = "a job as large can never start (" + reason + ")";
+  tell(why);
+  refuse(claim_of(element.start), why);
 }
 
 void JobDesk::on_unseen(std::uint32_t number, std::uint32_t index) {

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <functional>
 #include <map>
-#include <thread>
 
 #include "agent/job_desk_impl.hpp"
 #include "agent/job_element.hpp"
@@ -57,8 +56,9 @@ class JobDeskTest : public ::testing::Test {
     pid_ = -1;
   }
 
-  void start(std::uint32_t task, const std::string& script) {
+  void start(std::uint32_t task, const std::string& script, std::uint32_t cores = 1) {
     Start start;
+    start.cores = cores;
     start.key = {1, task, 1};
     start.argv = {"/bin/sh", "-c", script};
     start.workdir = dir_.path();
@@ -95,6 +95,8 @@ class JobDeskTest : public ::testing::Test {
     if (frame.type == MessageType::welcome) welcome_ = decode_welcome(frame.body);
     if (frame.type == MessageType::returned) returned_.insert(decode_key(frame.body)->task);
     if (frame.type == MessageType::started) started_.insert(decode_started(frame.body)->key.task);
+    if (frame.type == MessageType::refused) refused_.push_back(*decode_refused(frame.body));
+    if (frame.type == MessageType::notice) notices_.push_back(decode_notice(frame.body)->text);
     if (frame.type != MessageType::ended) return;
     auto ended = decode_ended(frame.body);
     ASSERT_TRUE(ended);
@@ -114,13 +116,15 @@ class JobDeskTest : public ::testing::Test {
   std::map<std::uint32_t, Ended> ended_;
   std::set<std::uint32_t> returned_;
   std::set<std::uint32_t> started_;
+  std::vector<std::string> notices_;
+  std::vector<Refused> refused_;
   std::uint64_t receipt_ = 0;
 };
 
 TEST_F(JobDeskTest, TasksBecomeElementsOfOneArray) {
   open_desk();
   for (const std::uint32_t task : {11U, 12U, 13U}) start(task, "echo $GANTRY_X task");
-  set_queue("7|1|PENDING|n-1\n7|2|PENDING|n-1\n7|3|PENDING|n-1\n");
+  set_queue("7|1|PENDING|Resources|n-1\n7|2|PENDING|Resources|n-1\n7|3|PENDING|Resources|n-1\n");
   ASSERT_TRUE(hear_until([&] { return said("submits") == "1 3\n"; }));
   run_element(1, 2);
   ASSERT_TRUE(hear_until([&] { return ended_.contains(12); }));
@@ -135,10 +139,28 @@ TEST_F(JobDeskTest, TasksBecomeElementsOfOneArray) {
       hear_until([&] { return !std::filesystem::exists(config_.state_dir / "jobs" / "1"); }));
 }
 
+TEST_F(JobDeskTest, GantryIsWelcomeWhateverTheBatchSystemDoes) {
+  for (std::string* command : {&config_.submit, &config_.queue, &config_.cancel})
+    *command = "sleep 600";
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  gantry_ = FrameStream(UniqueFd(ends[0]));
+  UniqueFd its(ends[1]);
+  pid_ = ::fork();
+  if (pid_ == 0) {
+    gantry_.close();
+    std::_Exit(serve_desk(config_, its.get(), ::dup(its.get())) ? 0 : 1);
+  }
+  its.reset();
+  encode(gantry_.outbox(), Hello{});
+  EXPECT_TRUE(hear_until([&] { return welcome_.has_value(); }));
+  gantry_.close();  // it leaves by itself
+}
+
 TEST_F(JobDeskTest, NoMoreJobsThanAllowed) {
   config_.most = 2;
   open_desk();
-  set_queue("7|1|PENDING|n-1\n7|2|PENDING|n-1\n7|1|PENDING|n-2\n");
+  set_queue("7|1|PENDING|Resources|n-1\n7|2|PENDING|Resources|n-1\n7|1|PENDING|Resources|n-2\n");
   for (const std::uint32_t task : {1U, 2U, 3U}) start(task, "true");
   ASSERT_TRUE(hear_until([&] { return said("submits") == "1 2\n"; }));
   run_element(1, 1);
@@ -147,7 +169,7 @@ TEST_F(JobDeskTest, NoMoreJobsThanAllowed) {
 
 TEST_F(JobDeskTest, WhatIsTakenBackIsNeverStarted) {
   open_desk();
-  set_queue("7|1|PENDING|n-1\n7|2|PENDING|n-1\n");
+  set_queue("7|1|PENDING|Resources|n-1\n7|2|PENDING|Resources|n-1\n");
   start(1, "true");
   start(2, "touch " + (dir_ / "ran").string());
   ASSERT_TRUE(hear_until([&] { return said("submits") == "1 2\n"; }));
@@ -162,7 +184,7 @@ TEST_F(JobDeskTest, WhatIsTakenBackIsNeverStarted) {
 
 TEST_F(JobDeskTest, ADeskThatWasKilledKnowsItsJobsAgain) {
   open_desk();
-  set_queue("7|1|RUNNING|n-1\n7|2|PENDING|n-1\n");
+  set_queue("7|1|RUNNING|None|n-1\n7|2|PENDING|Resources|n-1\n");
   start(1, "true");
   start(2, "true");
   ASSERT_TRUE(hear_until([&] { return said("submits") == "1 2\n"; }));
@@ -181,6 +203,25 @@ TEST_F(JobDeskTest, ADeskThatWasKilledKnowsItsJobsAgain) {
   EXPECT_TRUE(hear_until([&] { return said("submits") == "1 2\n2 1\n"; }));
 }
 
+TEST_F(JobDeskTest, WhatIsCancelledBeforeItsJobIsKnownIsCancelledThen) {
+  open_desk();
+  start(1, "true");
+  ASSERT_TRUE(hear_until([&] { return said("submits") == "1 1\n"; }));
+  kill_desk();
+  std::filesystem::remove(dir_ / "queue");  // the next desk cannot ask yet
+  open_desk();
+  encode(gantry_.outbox(), Cancel{{1, 1, 1}});
+  ASSERT_TRUE(hear_until([&] { return ended_.contains(1); }));
+  EXPECT_TRUE(has_cause(ended_[1], Cause::cancelled));
+  encode(gantry_.outbox(), Ack{receipt_});
+  ASSERT_TRUE(hear_until([&] { return !notices_.empty(); }));
+  set_queue("7|1|PENDING|Resources|n-1\n");
+  ASSERT_TRUE(hear_until([&] { return !said("cancels").empty(); }));
+  EXPECT_EQ(said("cancels"), "7_1\n");
+  set_queue("");
+  EXPECT_TRUE(hear_until([&] { return !std::filesystem::exists(config_.state_dir / "jobs/1"); }));
+}
+
 TEST_F(JobDeskTest, JobsThatVanishAreGivenBackOrLost) {
   open_desk();
   start(1, "true");
@@ -197,12 +238,44 @@ TEST_F(JobDeskTest, WhatCannotBeSubmittedWaits) {
   config_.submit = "test -e " + (dir_ / "open").string() + " && echo @BATCH@ >>" +
                    dir_.path().string() + "/submits && echo 7 || { echo no room; false; }";
   open_desk();
-  set_queue("7|1|PENDING|n-2\n7|1|PENDING|n-3\n");
+  set_queue("7|1|PENDING|Resources|n-2\n7|1|PENDING|Resources|n-3\n");
   start(1, "true");
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // for the first try, mostly
+  ASSERT_TRUE(hear_until([&] { return !notices_.empty(); }));
+  EXPECT_EQ(notices_[0], "no job can be submitted: no room");
   ASSERT_TRUE(write_file_atomic(dir_ / "open", ""));
   EXPECT_TRUE(hear_until([&] { return !said("submits").empty(); }));
   EXPECT_TRUE(returned_.empty() && ended_.empty());
+}
+
+TEST_F(JobDeskTest, WhatCanNeverBeSubmittedIsRefusedAndTheRestGoesOn) {
+  config_.submit =
+      "if [ @CORES@ -ge 8 ]; then echo 'Requested node configuration is not available'; "
+      "false; else echo @BATCH@ @COUNT@ >>" +
+      dir_.path().string() + "/submits; echo 7; fi";
+  open_desk();
+  set_queue("7|1|PENDING|Resources|n-2\n");
+  start(1, "true", 8);
+  ASSERT_TRUE(hear_until([&] { return returned_.contains(1); }));
+  ASSERT_EQ(refused_.size(), 1U);
+  EXPECT_EQ(refused_[0].cores, 8U);
+  EXPECT_EQ(refused_[0].why, "Requested node configuration is not available");
+  start(2, "true", 9);  // nobody is asked
+  start(3, "true", 2);
+  EXPECT_TRUE(hear_until([&] { return returned_.contains(2) && said("submits") == "2 1\n"; }));
+  EXPECT_EQ(refused_.size(), 1U);
+  EXPECT_FALSE(returned_.contains(3));
+}
+
+TEST_F(JobDeskTest, WhatTheBatchSystemTakesButCanNeverStartIsRefused) {
+  open_desk();
+  set_queue("7|1|PENDING|PartitionConfig|n-1\n7|1|PENDING|ReqNodeNotAvail|n-2\n");
+  start(1, "true", 8);
+  start(2, "true");
+  ASSERT_TRUE(hear_until([&] { return returned_.contains(1) && !said("cancels").empty(); }));
+  EXPECT_EQ(said("cancels"), "7_1\n");
+  ASSERT_EQ(refused_.size(), 1U);
+  EXPECT_EQ(refused_[0].why, "a job as large can never start (PartitionConfig)");
+  EXPECT_FALSE(returned_.contains(2));
 }
 
 }  // namespace

@@ -182,6 +182,11 @@ void encode(std::string& out, const Returned& m) {
   put(frame.encoder, m.key);
 }
 
+void encode(std::string& out, const Refused& m) {
+  FrameWriter frame(out, MessageType::refused);
+  frame.encoder.u32(m.cores).u64(m.memory).str(m.why);
+}
+
 void encode(std::string& out, const Notice& m) {
   FrameWriter frame(out, MessageType::notice);
   frame.encoder.str(m.text);
@@ -290,6 +295,15 @@ std::optional<Started> decode_started(std::string_view body) {
   m.key = get_key(d);
   m.started_ns = d.i64();
   return whole(d, m);
+}
+
+std::optional<Refused> decode_refused(std::string_view body) {
+  Decoder d(body);
+  Refused m;
+  m.cores = d.u32();
+  m.memory = d.u64();
+  m.why = d.str();
+  return whole(d, std::move(m));
 }
 
 std::optional<Notice> decode_notice(std::string_view body) {

@@ -14,7 +14,7 @@
 
 namespace gantry::agent {
 
-inline constexpr std::uint32_t kProtocolVersion = 6;
+inline constexpr std::uint32_t kProtocolVersion = 7;
 /// Larger than any argv the kernel takes (2 MiB), any captured output and any set of result files.
 inline constexpr std::size_t kMaxFrame = std::size_t{64} << 20;
 
@@ -112,6 +112,13 @@ struct Started {
 struct Returned {
   AttemptKey key;
 };
+/// No task that needs as much can run here, as long as this connection lasts. Those that were
+/// handed over are given back.
+struct Refused {
+  std::uint32_t cores = 0;
+  std::uint64_t memory = 0;
+  std::string why;
+};
 struct Notice {
   std::string text;
 };
@@ -174,6 +181,7 @@ enum class MessageType : std::uint8_t {
   /// a shepherd it is 1 when the report is in the slot's log, 0 when it could not be written there.
   ended = 20,
   load = 21,
+  refused = 22,
 };
 
 struct Frame {
@@ -190,6 +198,7 @@ void encode(std::string& out, const Ack& message);
 void encode(std::string& out, const Welcome& message);
 void encode(std::string& out, const Started& message);
 void encode(std::string& out, const Returned& message);
+void encode(std::string& out, const Refused& message);
 void encode(std::string& out, const Notice& message);
 void encode(std::string& out, const Load& message);
 void encode(std::string& out, std::uint64_t receipt, const Ended& message);
@@ -203,6 +212,7 @@ std::optional<Tell> decode_tell(std::string_view body);
 std::optional<Ack> decode_ack(std::string_view body);
 std::optional<Welcome> decode_welcome(std::string_view body);
 std::optional<Started> decode_started(std::string_view body);
+std::optional<Refused> decode_refused(std::string_view body);
 std::optional<Notice> decode_notice(std::string_view body);
 std::optional<Load> decode_load(std::string_view body);
 std::optional<std::pair<std::uint64_t, Ended>> decode_ended(std::string_view body);

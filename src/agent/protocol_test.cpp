@@ -119,6 +119,8 @@ TEST(Protocol, SmallMessagesComeBack) {
     RC_ASSERT(decode_ack(body_of(frame_of(Ack{number})))->receipt == number);
     const auto started = decode_started(body_of(frame_of(Started{key, time})));
     RC_ASSERT(started && started->key == key && started->started_ns == time);
+    const auto refused = decode_refused(body_of(frame_of(Refused{3, number, text})));
+    RC_ASSERT(refused && refused->cores == 3 && refused->memory == number && refused->why == text);
     RC_ASSERT(decode_notice(body_of(frame_of(Notice{text})))->text == text);
   }));
   EXPECT_EQ(body_of(frame_of(Recall{})), "");

@@ -36,5 +36,13 @@ TEST(Workload, UnplaceableSaysWhichResourceIsShort) {
             "task 2 needs 2 cores and 2 GiB of memory, no host has both");
 }
 
+TEST(Workload, UnplaceableSaysWhatABatchSystemSaid) {
+  std::vector<Host> hosts{{HostId(1), "c1-jobs", 100, 1ULL << 60}, {HostId(2), "b", 1, 0}};
+  hosts[0].refusals = {{4, 0, "no such node"}};
+  EXPECT_EQ(unplaceable(TaskId(2), {.cores = 3}, hosts), "");
+  EXPECT_EQ(unplaceable(TaskId(2), {.cores = 5}, hosts),
+            "task 2 cannot run on c1-jobs: no such node");
+}
+
 }  // namespace
 }  // namespace gantry::engine

@@ -3,11 +3,19 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/time.hpp"
 #include "model/ids.hpp"
 
 namespace gantry {
+
+/// No task that needs at least so much can run on the host, whatever else it has.
+struct Refusal {
+  std::uint32_t cores = 0;
+  std::uint64_t memory = 0;
+  std::string why;
+};
 
 struct Host {
   HostId id;
@@ -19,6 +27,7 @@ struct Host {
   /// Of a host that is lent: for how long tasks may use it, and until when. 0 and never: for good.
   Duration lent_for{0};
   TimePoint until = kNever;
+  std::vector<Refusal> refusals{};  ///< mostly none: of a batch system that has no such node
 };
 
 }  // namespace gantry

@@ -13,6 +13,7 @@ constexpr Duration kLong = std::chrono::seconds(10);
 }  // namespace
 
 std::uint32_t slots(const Host& host, const Resources& resources) {
+  if (!host.refusals.empty() && refusal_of(host, resources) != nullptr) return 0;
   const std::uint32_t by_cores = host.cores / std::max(resources.cores, 1U);
   if (resources.memory == 0) return by_cores;
   return static_cast<std::uint32_t>(

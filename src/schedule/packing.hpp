@@ -3,6 +3,7 @@
 /// in its queue so that the next task is at hand the moment one ends. Pure functions, integers
 /// only.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -16,6 +17,14 @@ namespace gantry::schedule {
 /// handed more than it can run at once has a load above kFull.
 using Load = std::uint64_t;
 inline constexpr Load kFull = Load{1} << 32;
+
+/// Why the host has no place for such a task, though it has room; mostly nullptr.
+[[nodiscard]] inline const Refusal* refusal_of(const Host& host, const Resources& resources) {
+  for (const Refusal& refusal : host.refusals)
+    if (std::max(resources.cores, 1U) >= refusal.cores && resources.memory >= refusal.memory)
+      return &refusal;
+  return nullptr;
+}
 
 /// How many tasks with these resources run on the host at once; 0 when not even one fits.
 [[nodiscard]] std::uint32_t slots(const Host& host, const Resources& resources);

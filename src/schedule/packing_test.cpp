@@ -24,6 +24,17 @@ TEST(Packing, AHostThatIsOursForGoodHasTimeForEverything) {
   EXPECT_TRUE(is_in_time(host, {.walltime = 1000h}, 1000h, at(0s)));
 }
 
+TEST(Packing, AHostMayRefuseTasksThatNeedTooMuch) {
+  Host host{.id = HostId(1), .name = "h", .cores = 100, .memory = 1 << 20};
+  host.refusals = {{8, 0, "no such node"}, {4, 1000, "no such node"}};
+  EXPECT_EQ(slots(host, {.cores = 7}), 14U);
+  EXPECT_EQ(slots(host, {.cores = 8}), 0U);
+  EXPECT_GT(slots(host, {.cores = 4, .memory = 999}), 0U);
+  EXPECT_EQ(slots(host, {.cores = 5, .memory = 1000}), 0U);
+  host.refusals = {{1, 0, "no such queue"}};
+  EXPECT_EQ(slots(host, {}), 0U);
+}
+
 TEST(Packing, WhatATaskDeclaresMustFitIntoWhatIsLeft) {
   const Host host = lent(60min, 60min);
   EXPECT_TRUE(is_lent_long_enough(host, {.walltime = 60min}));

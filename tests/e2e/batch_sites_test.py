@@ -31,8 +31,9 @@ class BatchTestCase(gantry_test.TestCase):
         super().setUp()
         self.write("shared.txt", "".join(f"{i}\n" for i in range(100)))
 
-    def write_study(self, tasks=TASKS, work="true"):
+    def write_study(self, tasks=TASKS, work="true", cores=1):
         self.write("sweep.yaml", f"""
+            resources: {{ cores: {cores} }}
             command: sh work.sh {{x}} shared.txt out/{{x}}.txt
             parameters: {{ x: 1..{tasks} }}
             inputs: [shared.txt]
@@ -122,6 +123,24 @@ class JobMode:
             self.assertIn("mode: jobs", text)
             grid.grid.write_text(text)
             yield grid
+
+    def check_refused(self, grid, why):
+        """A run that has nothing but the cluster ends, and says why; with home it goes on there."""
+        alone = self.run_it(grid)
+        self.assertNotEqual(alone.code, 0, alone)
+        self.assertIn(why, " ".join(alone.stderr.split()))
+        self.assertEqual(self.ran(grid), {})
+        grid.grid.write_text(grid.grid.read_text().replace("sites:\n", "sites:\n  home: { hosts: 1, slots: 8 }\n"))
+        result = self.run_it(grid)
+        self.assertEqual(result.code, 0, result)
+        self.check_results(tasks=3)
+        self.assertEqual(self.ran(grid), {})
+        self.wait_for_empty_queue(grid)
+
+    def test_what_no_node_is_large_enough_for_is_told_and_runs_elsewhere(self):
+        self.write_study(tasks=3, cores=8)
+        with self.up() as grid:
+            self.check_refused(grid, self.TOO_LARGE)
 
     def test_a_job_that_is_cancelled_runs_again(self):
         self.write_study(tasks=6, work='[ $1 != 1 ] || [ -e ~/go ] || { touch ~/go; sleep 600; }')
@@ -238,6 +257,7 @@ class SlurmTest(SiteCases, BatchTestCase):
 @testbed.needed(*testbed.SLURM)
 class SlurmJobsTest(JobMode, SiteCases, BatchTestCase):
     LIST = "squeue --noheader --array --format=%i"
+    TOO_LARGE = "PartitionConfig"
 
     def check_jobs(self, grid, tasks):
         self.assertEqual(len(grid.ssh("c1", self.JOBS).stdout.split()), tasks)
@@ -273,12 +293,19 @@ class GridEngineTest(SiteCases, GridEngineCase):
 @testbed.needed(*testbed.SGE)
 class GridEngineJobsTest(JobMode, SiteCases, GridEngineCase):
     LIST = "qstat -g d | awk '$1 ~ /^[0-9]/ { print $1 \".\" $NF }'"
+    TOO_LARGE = "only offers 0 slots"
 
     def running(self, grid) -> list:
         return grid.ssh("g1", "qstat -g d -s r | awk '$1 ~ /^[0-9]/ { print $1 \".\" $NF }'").stdout.split()
 
     def cancel(self, grid, job):
         self.assertEqual(grid.ssh("g1", "qdel", job).code, 0)
+
+    def test_an_unknown_queue_is_told_and_the_rest_goes_on(self):
+        self.write_study(tasks=3)
+        with self.up() as grid:
+            grid.grid.write_text(grid.grid.read_text().replace("queue: all.q", "queue: nowhere"))
+            self.check_refused(grid, "unknown queue")
 
 
 if __name__ == "__main__":

@@ -12,11 +12,17 @@ namespace gantry {
 
 using agent::MessageType;
 
+namespace {
+/// Each refuses less than those before: more than this is no agent of ours.
+constexpr std::size_t kMostRefusals = 10'000;
+}  // namespace
+
 void AgentChannel::attach(UniqueFd socket) {
   stream_ = agent::FrameStream(std::move(socket));
   welcomed_ = false;
   reports_expected_ = 0;
   running_now_.clear();
+  refusals_.clear();
   ++epoch_;
   encode(stream_.outbox(), hello_);
 }
@@ -122,6 +128,12 @@ bool AgentChannel::on_frame(const agent::Frame& frame) {
       auto notice = agent::decode_notice(frame.body);
       if (notice) events_.emplace_back(LauncherNotice{std::move(notice->text)});
       return notice.has_value();
+    }
+    case MessageType::refused: {
+      auto refused = agent::decode_refused(frame.body);
+      if (!refused || refusals_.size() >= kMostRefusals) return false;
+      refusals_.push_back({refused->cores, refused->memory, std::move(refused->why)});
+      return true;
     }
     case MessageType::load:
       load_ = agent::decode_load(frame.body);

@@ -54,6 +54,8 @@ class AgentChannel {
   [[nodiscard]] std::uint64_t memory() const { return memory_; }
   /// Of the time for which tasks may use the host, when it was opened; 0 = no end.
   [[nodiscard]] Duration left() const { return left_; }
+  /// What it says that it will never run.
+  [[nodiscard]] const std::vector<Refusal>& refusals() const { return refusals_; }
   /// What the host had left when it was heard of last.
   [[nodiscard]] const std::optional<agent::Load>& load() const { return load_; }
 
@@ -93,6 +95,7 @@ class AgentChannel {
   std::set<TaskKey> running_now_;  ///< as the agent's last welcome said
   std::optional<Error> problem_;
   std::optional<agent::Load> load_;
+  std::vector<Refusal> refusals_;
   std::uint64_t epoch_ = 0;
   std::uint64_t last_receipt_ = 0;
   std::uint64_t ends_heard_ = 0;

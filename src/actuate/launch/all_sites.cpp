@@ -78,6 +78,17 @@ class AllSites final : public ManySites {
     return false;
   }
 
+  /// Those that a person sent away do not count.
+  [[nodiscard]] bool has_given_up() const override {
+    bool any = false;
+    for (std::size_t i = home_works_ ? 0 : 1; i < sites_.size(); ++i) {
+      if (!sites_[i].launcher || resting_.contains(i)) continue;
+      if (!lost_.contains(i) && !sites_[i].launcher->has_given_up()) return false;
+      any = true;
+    }
+    return any;
+  }
+
   void want(std::uint64_t cores) override {
     for (std::size_t i = 0; i < sites_.size(); ++i)
       if (is_used(i)) sites_[i].launcher->want(resting_.contains(i) ? 0 : cores);

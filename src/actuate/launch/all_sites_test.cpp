@@ -20,6 +20,7 @@ struct Notes {
   bool opened = false;
   bool closed = false;
   bool gone = false;
+  bool given_up = false;
 };
 
 class NotedLauncher final : public Launcher {
@@ -35,6 +36,7 @@ class NotedLauncher final : public Launcher {
   }
   void want(std::uint64_t cores) override { notes_.wanted = cores; }
   [[nodiscard]] bool expects_hosts() const override { return true; }
+  [[nodiscard]] bool has_given_up() const override { return notes_.given_up; }
   void start(const TaskKey&, HostId, const Task&, const Fingerprint&,
              const std::vector<TaskFile>&) override {}
   void cancel(const TaskKey&, HostId) override {}
@@ -144,6 +146,26 @@ TEST(AllSites, ReportsOfTheOthersAreAcknowledgedAfterOneHasLeft) {
   grid.sites->acknowledge(std::get<ReportReceived>(events.front()).receipt);
   EXPECT_THAT(grid.home.acknowledged, ElementsAre(11U));
   EXPECT_THAT(grid.lab.acknowledged, IsEmpty());
+}
+
+TEST(AllSites, HostsAreGivenUpWhenNoSiteIsLeftThatMayLendAny) {
+  Notes home;
+  Notes lab;
+  Notes cluster;
+  std::vector<OtherSite> others;
+  others.push_back(site(kLab, 1, lab));
+  others.push_back(site(kCluster, 2, cluster));
+  const auto sites =
+      make_all_sites(std::make_unique<NotedLauncher>(home), false, std::move(others));
+  ASSERT_TRUE(sites->open());
+  cluster.given_up = true;
+  EXPECT_FALSE(sites->has_given_up());  // the lab may come back
+  sites->rest(kLab);
+  EXPECT_TRUE(sites->has_given_up());
+  sites->leave(kLab);
+  EXPECT_TRUE(sites->has_given_up());
+  sites->rest(kCluster);  // a person did: whoever drains all sites may add others
+  EXPECT_FALSE(sites->has_given_up());
 }
 
 }  // namespace

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 
 #include "actuate/launch/ssh_command.hpp"
 
@@ -77,6 +75,19 @@ std::vector<std::string> qsub_words(const BatchRequest& request, const std::stri
   return words;
 }
 
+/// Grid Engine takes jobs that no host can ever run, and lets them wait. Asked whether it would
+/// start one, it forgets hosts that are away: so it is believed only if a job with one core has
+/// nothing against it.
+std::string check_of_cores(const BatchRequest& request) {
+  std::vector<std::string> words{"qsub", "-w", "v", "-b", "y"};
+  if (!request.queue.empty()) words.insert(words.end(), {"-q", request.queue});
+  const std::string ask = joined(words) + " -pe smp ";
+  return fmt::format(
+      "if [ @NEW@ -gt 1 ] && {0}1 true >/dev/null 2>&1; then {0}@NEW@ true >/dev/null || exit 1; "
+      "fi\n",
+      ask);
+}
+
 }  // namespace
 
 Duration time_for_tasks(Duration walltime) {
@@ -111,7 +122,7 @@ std::string queue_command(BatchSystem system, const std::vector<std::string>& na
   if (system == BatchSystem::sge) return "qstat -g d -xml -u \"$(id -un)\"";
   std::string list;
   for (const auto& name : names) list += (list.empty() ? "" : ",") + name;
-  std::vector<std::string> words{"squeue", "--noheader", "--array", "--format=%F|%K|%T|%j"};
+  std::vector<std::string> words{"squeue", "--noheader", "--array", "--format=%F|%K|%T|%r|%j"};
   if (!list.empty()) words.push_back("--name=" + list);
   return joined(words) + " --user=\"$(id -un)\"";
 }
@@ -137,8 +148,9 @@ std::vector<std::string> desk_words(const DeskRequest& desk) {
   const bool has_memory = std::ranges::any_of(
       request.directives, [](const auto& directive) { return directive.starts_with("--mem"); });
   if (is_slurm && !has_memory) submit += " @MEMORY@";
-  submit += is_slurm ? " --cpus-per-task=@CORES@ --array=1-@COUNT@ @TRIAL@"
+  submit += is_slurm ? " --cpus-per-task=@CORES@ --array=1-@COUNT@"
                      : fmt::format("{} -t 1-@COUNT@", has_environment ? "" : " @PE@");
+  if (!is_slurm && !has_environment) submit = check_of_cores(request) + submit;
   const std::string folder = shell_quoted(desk.folder);
   submit += fmt::format(
       " <<'{0}'\n"
@@ -155,29 +167,6 @@ std::vector<std::string> desk_words(const DeskRequest& desk) {
 
 std::string cancel_command(BatchSystem system, const std::vector<std::string>& ids) {
   return (system == BatchSystem::slurm ? "scancel " : "qdel ") + joined(ids);
-}
-
-bool is_hopeless(std::string_view output) {
-  constexpr std::array<std::string_view, 14> kWords{"invalid partition",
-                                                    "invalid account",
-                                                    "invalid qos",
-                                                    "invalid feature",
-                                                    "unrecognized option",
-                                                    "invalid option",
-                                                    "unknown option",
-                                                    "not found",
-                                                    "permission denied",
-                                                    "does not exist",
-                                                    "unknown queue",
-                                                    "unknown resource",
-                                                    "requested node configuration is not available",
-                                                    "requested time limit is invalid"};
-  std::string text(output);
-  std::ranges::transform(text, text.begin(), [](char c) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  });
-  return std::ranges::any_of(kWords,
-                             [&](std::string_view word) { return text.find(word) != text.npos; });
 }
 
 }  // namespace gantry

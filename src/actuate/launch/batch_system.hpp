@@ -65,7 +65,4 @@ std::vector<std::string> desk_words(const DeskRequest& desk);
 
 std::string cancel_command(BatchSystem system, const std::vector<std::string>& ids);
 
-/// Trying the same again cannot help: the partition does not exist, the account may not.
-bool is_hopeless(std::string_view output);
-
 }  // namespace gantry

@@ -84,15 +84,17 @@ TEST(BatchSystem, AJobHasANumber) {
 
 TEST(BatchSystem, SlurmTellsOfAllJobsAtOnce) {
   EXPECT_EQ(queue_command(BatchSystem::slurm, kNames),
-            "'squeue' '--noheader' '--array' '--format=%F|%K|%T|%j' "
+            "'squeue' '--noheader' '--array' '--format=%F|%K|%T|%r|%j' "
             "'--name=gantry-ab-c1-1,gantry-ab-c1-2' "
             "--user=\"$(id -un)\"");
-  const auto jobs =
-      parse_queue(BatchSystem::slurm,
-                  "motd\n11|N/A|RUNNING|gantry-ab-c1-1\n12|7|PENDING|gantry-ab-c1-2\r\n"
-                  "13|N/A|COMPLETING|gantry-ab-c1-2\n14|N/A|RUNNING|gantry-cd-c1-1\n",
-                  kNames);
+  const auto jobs = parse_queue(
+      BatchSystem::slurm,
+      "motd\n11|N/A|RUNNING|None|gantry-ab-c1-1\n12|7|PENDING|Resources|gantry-ab-c1-2\r\n"
+      "13|N/A|COMPLETING|None|gantry-ab-c1-2\n14|N/A|RUNNING|None|gantry-cd-c1-1\n",
+      kNames);
   ASSERT_EQ(jobs.size(), 3);
+  EXPECT_EQ(parse_jobs(BatchSystem::slurm, "9|1|PENDING|PartitionConfig|n\n").at(0).state,
+            JobState::unfit);
   EXPECT_EQ(jobs[0].id, "11");
   EXPECT_EQ(jobs[0].state, JobState::running);
   EXPECT_EQ(jobs[1].name, "gantry-ab-c1-2");
@@ -122,9 +124,9 @@ TEST(BatchSystem, GridEngineTellsOfAllJobsAtOnce) {
 
 TEST(BatchSystem, HostileQueuesHoldNoJobs) {
   for (const std::string& text :
-       {std::string("|||\n"), std::string("||RUNNING|gantry-ab-c1-1\n"),
-        std::string("1;reboot|1|RUNNING|gantry-ab-c1-1\n"), std::string("1|1|RUNNING\n"),
-        std::string("1|1|RUNNING|gantry-ab-c1-1x\n"), std::string(100'000, '|'),
+       {std::string("|||\n"), std::string("||RUNNING|None|gantry-ab-c1-1\n"),
+        std::string("1;reboot|1|RUNNING|None|gantry-ab-c1-1\n"), std::string("1|1|RUNNING|None\n"),
+        std::string("1|1|RUNNING|None|gantry-ab-c1-1x\n"), std::string(100'000, '|'),
         std::string(
             "<job_list><JB_job_number>$(x)</JB_job_number><JB_name>gantry-ab-c1-1</JB_name>"),
         std::string("<job_list<job_list<job_list")})
@@ -147,7 +149,7 @@ TEST(BatchSystem, ADeskKnowsHowToMakeJobsOfTasks) {
   EXPECT_EQ(slurm[2], "50");
   EXPECT_EQ(slurm[3], "0.5");
   EXPECT_THAT(slurm[4], HasSubstr("'--job-name=gantry-ab-c1-jobs-@BATCH@'"));
-  EXPECT_THAT(slurm[4], HasSubstr("'--mem=4G' --cpus-per-task=@CORES@ --array=1-@COUNT@ @TRIAL@ "
+  EXPECT_THAT(slurm[4], HasSubstr("'--mem=4G' --cpus-per-task=@CORES@ --array=1-@COUNT@ "
                                   "<<'END'\n#!/bin/sh\n"));
   EXPECT_THAT(slurm[4], HasSubstr("\ncd @SCRATCH@ || exit 1\nexec 'bin/agent' job "
                                   "'work/ab/hosts/c1-jobs' @BATCH@ . >>"));
@@ -156,10 +158,12 @@ TEST(BatchSystem, ADeskKnowsHowToMakeJobsOfTasks) {
   const auto sge =
       desk_words({.system = BatchSystem::sge, .job = plain, .name = "n", .end = "END"});
   EXPECT_THAT(sge[4], HasSubstr(" @PE@ -t 1-@COUNT@ <<'END'"));
+  EXPECT_THAT(sge[4], testing::StartsWith("if [ @NEW@ -gt 1 ] && 'qsub' '-w' 'v'"));
   plain.directives = {"-pe mine 2"};
   const auto own =
       desk_words({.system = BatchSystem::sge, .job = plain, .name = "n", .end = "END"});
   EXPECT_THAT(own[4], Not(HasSubstr("@PE@")));
+  EXPECT_THAT(own[4], Not(HasSubstr("@NEW@")));
 }
 
 TEST(BatchSystem, JobsAreCancelledTogether) {
@@ -175,6 +179,7 @@ TEST(BatchSystem, APersonIsToldTheReason) {
   EXPECT_EQ(reason_in(std::string(10'000, 'x')).size(), 300U);
   EXPECT_TRUE(is_hopeless("sbatch: error: invalid partition specified: nowhere\n"));
   EXPECT_TRUE(is_hopeless("sh: 1: sbatch: not found\n"));
+  EXPECT_TRUE(is_hopeless("sbatch: error: Memory specification can not be satisfied\n"));
   EXPECT_FALSE(is_hopeless("Unable to contact slurm controller (connect failure)\n"));
 }
 

@@ -99,6 +99,7 @@ void HostLink::talk(Clock::time_point now, std::vector<LauncherEvent>& events) {
     heard_at_ = now;
   }
   if (state_ == State::greeting && channel_.is_open()) appear(events);
+  if (state_ == State::up && channel_.refusals().size() != refusals_) appear(events);
   if (state_ == State::up) {
     std::ranges::move(channel_.events(), std::back_inserter(events));
     channel_.events().clear();
@@ -119,6 +120,8 @@ void HostLink::appear(std::vector<LauncherEvent>& events) {
   const std::uint32_t slots = host_.slots != 0 ? host_.slots : std::max(1U, channel_.cores());
   const std::uint64_t memory = host_.memory != 0 ? host_.memory : channel_.memory();
   Host host{host_.id, host_.name, slots, memory, site_.id, host_.speed};
+  host.refusals = channel_.refusals();
+  refusals_ = host.refusals.size();
   if (const Duration left = channel_.left(); left > Duration(0)) {
     const Duration declared = site_.batch ? time_for_tasks(site_.batch->request.walltime) : left;
     host.lent_for = std::max(declared, left);

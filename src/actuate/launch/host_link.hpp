@@ -57,6 +57,7 @@ class HostLink {
   [[nodiscard]] std::vector<std::string> agent_words() const;
   void talk(Clock::time_point now, std::vector<LauncherEvent>& events);
   void lose(Clock::time_point now, const std::string& why, std::vector<LauncherEvent>& events);
+  /// Also when it has changed.
   void appear(std::vector<LauncherEvent>& events);
 
   const RemoteSite& site_;
@@ -71,6 +72,7 @@ class HostLink {
   Clock::time_point listened_at_{};
   std::size_t sent_ = 0;        ///< of the agent's program, until heard_at_
   std::uint64_t frames_ = 0;    ///< heard by then
+  std::size_t refusals_ = 0;    ///< of its agent, as was told
   std::uint32_t failures_ = 0;  ///< in a row
   std::string told_;            ///< why it failed, as a person was told
   TimePoint lost_since_ = kNever;

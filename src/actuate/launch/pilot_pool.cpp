@@ -12,29 +12,33 @@ namespace {
 using namespace std::chrono_literals;
 
 /// A controller that is slow to answer is asked less often.
-constexpr auto kLookEvery = 2s;
 constexpr int kRestForWork = 10;
-constexpr auto kFirstRetry = 2s;
 constexpr auto kLongestRetry = 120s;
 constexpr std::uint32_t kMostFailures = 5;
 /// A host that is free for so long while something waits was not forgotten: it is of no use.
 constexpr auto kShunned = 10s;
 constexpr auto kAfterVain = 60s;
+/// Once may be while the batch system is set up anew.
+constexpr std::uint32_t kUnfitForEver = 3;
 /// What was just submitted may not be in the list yet.
 constexpr std::uint32_t kMissedIsGone = 2;
 
-std::chrono::seconds wait_after(std::uint32_t failures) {
-  return std::min<std::chrono::seconds>(kLongestRetry, kFirstRetry * (1 << std::min(failures, 8U)));
-}
-
 }  // namespace
 
-PilotPool::PilotPool(const RemoteSite& site, const AgentBinary& binary)
-    : site_(site), binary_(binary), shell_(site.target(site.hosts.front()), binary) {
+PilotPool::PilotPool(const RemoteSite& site, const AgentBinary& binary, Patience patience)
+    : site_(site),
+      binary_(binary),
+      patience_(patience),
+      shell_(site.target(site.hosts.front()), binary) {
   for (const RemoteHost& host : site.hosts) {
     names_.push_back(fmt::format("gantry-{}-{}", site.holder, host.name));
     pilots_.push_back({names_.back()});
   }
+}
+
+PilotPool::Clock::duration PilotPool::wait_after(std::uint32_t failures) const {
+  return std::min<Clock::duration>(kLongestRetry,
+                                   patience_.first_retry * (1 << std::min(failures, 8U)));
 }
 
 void PilotPool::poll(Clock::time_point now, std::vector<LauncherEvent>& events) {
@@ -156,7 +160,8 @@ void PilotPool::on_queue(const RemoteShell::Answer& answer, Clock::time_point no
   }
   silences_ = 0;
   told_.clear();
-  look_at_ = now + std::max<Clock::duration>(kLookEvery, (now - asked_at_) * kRestForWork);
+  look_at_ =
+      now + std::max<Clock::duration>(patience_.look_every, (now - asked_at_) * kRestForWork);
   const auto jobs = parse_queue(site_.batch->system, answer.output, names_);
   for (Pilot& pilot : pilots_) {
     const BatchJob* best = nullptr;
@@ -188,6 +193,11 @@ void PilotPool::on_job(Pilot& pilot, const BatchJob& job, std::vector<LauncherEv
   switch (job.state) {
     case JobState::queued:
       pilot.state = State::queued;
+      pilot.unfit = 0;
+      break;
+    case JobState::unfit:
+      pilot.state = State::queued;
+      on_unfit(pilot, job, events);
       break;
     case JobState::running:
       pilot.state = State::running;
@@ -196,11 +206,26 @@ void PilotPool::on_job(Pilot& pilot, const BatchJob& job, std::vector<LauncherEv
       pilot.state = State::ending;
       break;
     case JobState::stuck:
-      pilot.state = State::given_up;
       surplus_.push_back(job.id);
-      tell(fmt::format("job {} is in an error state and was cancelled", job.id), events);
+      give_up(pilot, fmt::format("job {} is in an error state and was cancelled", job.id), events);
       break;
   }
+}
+
+void PilotPool::on_unfit(Pilot& pilot, const BatchJob& job, std::vector<LauncherEvent>& events) {
+  if (++pilot.unfit < kUnfitForEver) return;
+  surplus_.push_back(job.id);
+  give_up(
+      pilot,
+      fmt::format("job {} can never start ({}) and was cancelled: correct 'slots' and what else "
+                  "its site in the grid file asks for",
+                  job.id, job.reason),
+      events);
+}
+
+void PilotPool::give_up(Pilot& pilot, const std::string& why, std::vector<LauncherEvent>& events) {
+  pilot.state = State::given_up;
+  tell(why, events);
 }
 
 void PilotPool::on_missing(Pilot& pilot, Clock::time_point now,
@@ -210,13 +235,13 @@ void PilotPool::on_missing(Pilot& pilot, Clock::time_point now,
   if (++pilot.missed < kMissedIsGone && pilot.state == State::queued) return;
   pilot.state = State::absent;
   if (!std::exchange(pilot.given_back, {}).empty()) return;
-  if (++pilot.failures >= kMostFailures) {
-    pilot.state = State::given_up;
-    return tell(fmt::format("its jobs end before they can be used, the last was {}; see {}/job.log",
-                            pilot.job, folder_of(pilot)),
-                events);
-  }
-  retry_later(pilot, now);
+  if (++pilot.failures >= kMostFailures)
+    return give_up(pilot,
+                   fmt::format("its jobs end before they can be used, the last was {}; see "
+                               "{}/job.log",
+                               pilot.job, folder_of(pilot)),
+                   events);
+  pilot.submit_at = now + wait_after(pilot.failures);
 }
 
 void PilotPool::on_submitted(const RemoteShell::Answer& answer, Clock::time_point now,
@@ -232,9 +257,10 @@ void PilotPool::on_submitted(const RemoteShell::Answer& answer, Clock::time_poin
   if (id) {
     pilot.job = *id;
     pilot.used = false;
+    pilot.refused = pilot.unfit = 0;
     pilot.state = State::queued;
     pilot.missed = 0;
-    look_at_ = std::min(look_at_, now + 500ms);
+    look_at_ = std::min(look_at_, now + patience_.look_every / 4);
     return;
   }
   const std::string reason = reason_in(answer.output);
@@ -242,13 +268,12 @@ void PilotPool::on_submitted(const RemoteShell::Answer& answer, Clock::time_poin
   tell(fmt::format("no job can be submitted: {}{}", reason,
                    hopeless ? "; it is left out: correct its site in the grid file" : ""),
        events);
-  if (!hopeless) return retry_later(pilot, now);
+  if (!hopeless) {
+    pilot.submit_at = now + wait_after(pilot.refused++);
+    return;
+  }
   for (Pilot& each : pilots_)
     if (each.state == State::absent) each.state = State::given_up;
-}
-
-void PilotPool::retry_later(Pilot& pilot, Clock::time_point now) {
-  pilot.submit_at = now + wait_after(pilot.failures++);
 }
 
 void PilotPool::tell(const std::string& text, std::vector<LauncherEvent>& events) {

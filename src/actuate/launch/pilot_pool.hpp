@@ -22,8 +22,13 @@ class PilotPool {
  public:
   using Clock = std::chrono::steady_clock;
 
+  struct Patience {
+    Clock::duration look_every = std::chrono::seconds(2);
+    Clock::duration first_retry = std::chrono::seconds(2);
+  };
+
   /// Both must outlive this. REQUIRES: site.batch.
-  PilotPool(const RemoteSite& site, const AgentBinary& binary);
+  PilotPool(const RemoteSite& site, const AgentBinary& binary, Patience patience);
 
   /// Goes on as far as it can. Appends notices.
   void poll(Clock::time_point now, std::vector<LauncherEvent>& events);
@@ -75,8 +80,10 @@ class PilotPool {
     State state = State::unknown;
     std::string job{};
     Clock::time_point submit_at = Clock::time_point::min();
-    std::uint32_t failures = 0;  ///< in a row: not submitted, or ended without having answered
+    std::uint32_t refused = 0;   ///< times in a row that it could not be submitted
+    std::uint32_t failures = 0;  ///< jobs in a row that ended without having answered
     std::uint32_t missed = 0;    ///< looks at the queue that did not show it
+    std::uint32_t unfit = 0;     ///< looks in which no node was large enough for it
     bool up = false;
     bool used = false;                               ///< something was given to it
     std::uint32_t free = 0;                          ///< slots, while it is up
@@ -98,13 +105,16 @@ class PilotPool {
   void on_missing(Pilot& pilot, Clock::time_point now, std::vector<LauncherEvent>& events);
   void on_submitted(const RemoteShell::Answer& answer, Clock::time_point now,
                     std::vector<LauncherEvent>& events);
-  void retry_later(Pilot& pilot, Clock::time_point now);
+  void on_unfit(Pilot& pilot, const BatchJob& job, std::vector<LauncherEvent>& events);
+  void give_up(Pilot& pilot, const std::string& why, std::vector<LauncherEvent>& events);
+  [[nodiscard]] Clock::duration wait_after(std::uint32_t failures) const;
   void tell(const std::string& text, std::vector<LauncherEvent>& events);
   [[nodiscard]] std::uint32_t slots_of(std::size_t index) const;
   [[nodiscard]] std::string folder_of(const Pilot& pilot) const;
 
   const RemoteSite& site_;
   const AgentBinary& binary_;
+  Patience patience_;
   RemoteShell shell_;
   std::vector<Pilot> pilots_;  ///< as the site's hosts
   std::vector<std::string> names_;

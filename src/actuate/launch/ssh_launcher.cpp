@@ -36,7 +36,7 @@ class SshLauncher final : public Launcher {
     for (const RemoteHost& host : site_.hosts)
       hosts_.emplace(std::piecewise_construct, std::forward_as_tuple(host.id),
                      std::forward_as_tuple(site_, host, binary));
-    if (site_.batch && site_.batch->jobs == 0) pool_.emplace(site_, binary);
+    if (site_.batch && site_.batch->jobs == 0) pool_.emplace(site_, binary, PilotPool::Patience{});
   }
 
   /// Others connect at the same time: whoever opens several sites waits until all are settled().
@@ -52,6 +52,13 @@ class SshLauncher final : public Launcher {
     for (std::size_t i = 0; i < site_.hosts.size() && pool_; ++i)
       if (pool_->expects(i) && !hosts_.at(site_.hosts[i].id).link.up()) return true;
     return false;
+  }
+
+  /// What is lost behind ssh is tried again.
+  [[nodiscard]] bool has_given_up() const override {
+    for (std::size_t i = 0; i < site_.hosts.size() && pool_; ++i)
+      if (pool_->expects(i) || hosts_.at(site_.hosts[i].id).link.up()) return false;
+    return pool_.has_value();
   }
 
   void want(std::uint64_t cores) override {
