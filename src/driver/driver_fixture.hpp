@@ -95,6 +95,7 @@ class FakeLauncher final : public Launcher {
     report.cause = FailureCause::cancelled;
     events_.emplace_back(ReportReceived{report, {}, host, ++receipts_});
   }
+  [[nodiscard]] bool has_given_up() const override { return given_up; }
   [[nodiscard]] bool files_travel(HostId) const override { return site != kHome; }
   void bring(const MoveFile& move, const std::vector<TaskFile>&) override {
     brought.push_back(move.file);
@@ -122,6 +123,7 @@ class FakeLauncher final : public Launcher {
 
   std::function<void(const Task&, AttemptReport&)> outcome;
   std::function<void()> on_recall;
+  bool given_up = false;   ///< no host will come any more
   bool hold = false;       ///< tasks are taken and never end
   SiteId site = kHome;     ///< of its host
   bool slow_link = false;  ///< nothing that it is to bring ever arrives

@@ -75,6 +75,8 @@ Result<Summary> Session::run(Opened opened) {
     on_stop_signals();
     const bool waits = was_drained_ || launcher_.expects_hosts();
     if (host_names_.empty() && !waits) break;  // none ever came
+    if (run_.engine.hosts().empty() && launcher_.has_given_up() && run_.engine.draining().empty())
+      record(DrainRequested{"no host is left, and none will come"});
   }
   TRY(commit(true));
   show_progress();

@@ -414,6 +414,19 @@ TEST_F(SessionTest, WhatWaitsIsTakenBackWhileTheJournalCannotBeWritten) {
   EXPECT_EQ(summary.counts.done, 50U);
 }
 
+TEST_F(SessionTest, ARunWhoseLastHostWasGivenUpEndsAndSaysWhy) {
+  FakeLauncher launcher;
+  launcher.outcome = [&](const Task& task, AttemptReport&) {
+    if (task.id != TaskId(2)) return;
+    launcher.hold = launcher.given_up = true;
+    launcher.announce(HostVanished{HostId(1), "its jobs end before they can be used"});
+  };
+  const auto summary = drive_with(launcher, sweep({"echo", "{}", ":::", "a", "b", "c"}));
+  EXPECT_EQ(summary.counts.done, 1U);
+  EXPECT_EQ(summary.counts.failed, 0U);
+  EXPECT_EQ(summary.why, "no host is left, and none will come");
+}
+
 TEST_F(SessionTest, AnOutputThatWasCutIsCounted) {
   FakeLauncher launcher;
   launcher.outcome = [](const Task& task, AttemptReport& report) {
