@@ -284,6 +284,7 @@ class OlderStateTest(RerunCase):
         before = self.gantry("results", "--csv").stdout
         with sqlite3.connect(self.dir / ".gantry" / "gantry.db") as database:
             database.execute("ALTER TABLE runs DROP COLUMN result_rules")
+            database.execute("ALTER TABLE requests DROP COLUMN sites")
             database.execute("UPDATE events SET command_digest = zeroblob(15) || x'01'")
             database.execute("PRAGMA user_version = 2")
         database.close()
