@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <optional>
 #include <thread>
+#include <utility>
 
 #include "cli/ask_driver.hpp"
 #include "cli/display_text.hpp"
@@ -149,7 +149,7 @@ Result<std::vector<JoinedSite>> add_sites(Context& context, const Grid& grid,
 Result<> drain_sites(Context& context, const driver::LiveState& live,
                      const std::vector<std::string>& names) {
   TRY(ask(context, {.run = RunId(live.run), .leave = names}, live.pid));
-  std::optional<std::uint32_t> told;
+  bool told = false;
   for (;;) {
     const auto now = driver::read_live(context.state_dir);
     if (!now || now->run != live.run) {
@@ -167,8 +167,7 @@ Result<> drain_sites(Context& context, const driver::LiveState& live,
       tasks += tasks_at(*now, name);
     }
     if (!there) return {};
-    if (tasks > 0 && !told) {
-      told = tasks;
+    if (tasks > 0 && !std::exchange(told, true)) {
       context.note(fmt::format(
           "waiting for {} task{} there to end; Ctrl-C ends only the waiting, and cancel ends tasks",
           tasks, tasks == 1 ? "" : "s"));

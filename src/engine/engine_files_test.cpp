@@ -77,6 +77,16 @@ TEST(EngineFiles, AFileThatCannotBeSentToASiteIsSentToAnother) {
   }
 }
 
+TEST(EngineFiles, WhatWasThereAlreadySaysNothingOfTheLink) {
+  for (const bool found : {true, false}) {
+    Site lab({{FileId(1)}});
+    EXPECT_THAT(lab.decide(0), ElementsAre("move 1 from 0 to 1"));
+    lab.engine.apply(FileArrived{FileId(1), kLab, at(4), found});
+    EXPECT_THAT(lab.decide(4), ElementsAre("start 1 on 1"));
+    EXPECT_EQ(lab.engine.seen().bandwidth(kLab).has_value(), !found);
+  }
+}
+
 TEST(EngineFiles, AFileThatIsGoneIsSentAgain) {
   Site lab({{FileId(0), FileId(1)}});
   EXPECT_THAT(lab.decide(0), ElementsAre("move 0 from 0 to 1", "move 1 from 0 to 1"));
