@@ -11,6 +11,7 @@
 #include "cli/display_text.hpp"
 #include "cli/error_report.hpp"
 #include "cli/etc_study.hpp"
+#include "cli/forecast_report.hpp"
 #include "cli/study_report.hpp"
 #include "cli/watched_work.hpp"
 #include "model/decimal.hpp"
@@ -25,7 +26,7 @@ constexpr double kLeastScale = 1e-6;  ///< of bandwidths
 constexpr double kMostScale = 1e6;
 
 struct SimulateOptions {
-  std::vector<std::string> words;  ///< the experiment, then files of etc
+  std::vector<std::string> words;  ///< the experiment, then files of etc or forecasts
   std::uint32_t cases = 0;
   std::uint64_t seed = 1;
   std::vector<std::string> schedulers;
@@ -43,6 +44,8 @@ void list_experiments(Context& context) {
     table.add({std::string(name), std::string(about)});
   table.add({std::string("etc"),
              std::string("independent tasks on unrelated machines (Braun et al. 2001)")});
+  table.add({std::string("forecasts"),
+             std::string("how good forecasts are, on generated series and trace files")});
   table.finish();
 }
 
@@ -60,7 +63,7 @@ Result<simulate::Experiment> experiment_of(const SimulateOptions& options) {
   }
   auto experiment = simulate::paper_experiment(name, paper);
   if (!experiment && experiment.error().message.find("no experiment") != std::string::npos)
-    experiment.error().hint += ", etc";
+    experiment.error().hint += ", etc, forecasts";
   return experiment;
 }
 
@@ -120,7 +123,7 @@ Result<int> simulate_paper(Context& context, const SimulateOptions& options) {
     return fail(ErrorCode::usage,
                 fmt::format("'{}' is one word too many for 'gantry simulate {}'",
                             one_line(options.words[1]), one_line(options.words[0])),
-                "only 'gantry simulate etc' takes files");
+                "only 'gantry simulate etc' and 'forecasts' take files");
   if (!options.optimize.empty())
     return fail(ErrorCode::usage, "--optimize is for 'gantry simulate etc'");
   TRY_ASSIGN(const simulate::Experiment experiment, experiment_of(options));
@@ -161,13 +164,26 @@ Result<int> simulate_etc(Context& context, const SimulateOptions& options) {
                                  .json = options.json});
 }
 
+Result<int> simulate_forecasts(Context& context, const SimulateOptions& options) {
+  if (!options.optimize.empty() || !options.schedulers.empty() || options.bandwidth_scale > 0)
+    return fail(ErrorCode::usage,
+                "'gantry simulate forecasts' has no --optimize, --schedulers or --bandwidth-scale");
+  return run_forecast_study(context, {.files = {options.words.begin() + 1, options.words.end()},
+                                      .each = options.cases,
+                                      .seed = options.seed,
+                                      .jobs = options.jobs,
+                                      .out = options.out,
+                                      .json = options.json});
+}
+
 Result<int> run_simulate(Context& context, const SimulateOptions& options) {
   if (options.words.empty()) {
     list_experiments(context);
     return kExitOk;
   }
-  return options.words.front() == "etc" ? simulate_etc(context, options)
-                                        : simulate_paper(context, options);
+  if (options.words.front() == "etc") return simulate_etc(context, options);
+  if (options.words.front() == "forecasts") return simulate_forecasts(context, options);
+  return simulate_paper(context, options);
 }
 
 /// CLI::Range has NaN in every range.
@@ -218,7 +234,8 @@ void add_simulate(CLI::App& app, Action& action) {
       "  gantry simulate                              what there is\n"
       "  gantry simulate psa-table1 --cases 100\n"
       "  gantry simulate psa-qoi --schedulers workqueue,best --json\n"
-      "  gantry simulate etc --optimize 10s u_c_hihi.0");
+      "  gantry simulate etc --optimize 10s u_c_hihi.0\n"
+      "  gantry simulate forecasts 20110303.csv       loads of hosts, beside generated series");
   command->callback([options, &action] {
     action = [options](Context& context) { return run_simulate(context, *options); };
   });

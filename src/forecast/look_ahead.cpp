@@ -12,8 +12,10 @@ constexpr double kFinest = 1e-3;  ///< seconds; shorter stretches are one
 constexpr float kFirstMargin = 1.6F;
 constexpr float kLeastMargin = 0.05F;
 constexpr float kMostMargin = 50;
-/// By how much a margin grows or shrinks with a value that was outside, or inside.
+/// By how much a margin grows or shrinks with a value that was outside, or inside: more while few
+/// are known.
 constexpr double kCorrection = 0.06;
+constexpr double kFirstCorrection = 0.6;
 constexpr double kErrorGain = 0.03;
 /// Where nothing is known yet, margins grow as those of a random walk do, up to so much.
 constexpr double kMostGrowth = 4;
@@ -22,9 +24,10 @@ constexpr double kRounding = 1e-9;
 
 /// A margin is right when as many values lie beyond it as should: it grows by as much more with one
 /// that does as it shrinks by less with one that does not.
-void correct(float& margin, bool beyond) {
+void correct(float& margin, bool beyond, std::uint32_t known) {
   constexpr double kBeyond = (1 - LookAhead::kInside) / 2;
-  const double change = kCorrection * ((beyond ? 1.0 : 0.0) - kBeyond);
+  const double most = std::max(kCorrection, kFirstCorrection / std::sqrt(known));
+  const double change = most * ((beyond ? 1.0 : 0.0) - kBeyond);
   margin = std::clamp(static_cast<float>(margin * std::exp(change)), kLeastMargin, kMostMargin);
 }
 
@@ -62,8 +65,8 @@ bool LookAhead::score(double seconds, double miss, double value, double guess) {
     stretch.error = (answered.below + answered.above) / (2.0 * kFirstMargin);
     stretch.below = stretch.above = kFirstMargin;
   } else {
-    correct(stretch.above, miss > stretch.above * stretch.error + rounding);
-    correct(stretch.below, -miss > stretch.below * stretch.error + rounding);
+    correct(stretch.above, miss > stretch.above * stretch.error + rounding, stretch.scored);
+    correct(stretch.below, -miss > stretch.below * stretch.error + rounding, stretch.scored);
   }
   ++stretch.scored;
   const double gain = std::max(kErrorGain, 1.0 / (1.0 + stretch.scored));

@@ -27,7 +27,7 @@ class SimulateCase(gantry_test.TestCase):
 class TablesTest(SimulateCase):
     def test_without_a_name_lists_what_there_is(self):
         text = self.simulate().stdout
-        for name in ("psa-table1", "psa-filesize", "psa-qoi", "apst-sites", "etc"):
+        for name in ("psa-table1", "psa-filesize", "psa-qoi", "apst-sites", "etc", "forecasts"):
             self.assertRegex(text, rf"(?m)^{name} +\w")
         self.assertFalse((self.dir / "simulate").exists())
 
@@ -73,7 +73,8 @@ class TablesTest(SimulateCase):
                            (("psa-table1", "--bandwidth-scale", "inf"), "from 1e-06 to 1000000, not 'inf'"),
                            (("psa-table1", "--bandwidth-scale", "0"), "not '0'"),
                            (("psa-table1", "--optimize", "1s"), "--optimize"),
-                           (("etc", "--optimize", "soon"), "soon"), (("etc", "--cases", "2"), "--cases")):
+                           (("etc", "--optimize", "soon"), "soon"), (("etc", "--cases", "2"), "--cases"),
+                           (("forecasts", "--schedulers", "best"), "--schedulers")):
             result = self.simulate(*words, code=2)
             self.assertIn(has, result.stderr, result)
             self.assertEqual(result.stdout, "")
@@ -197,3 +198,37 @@ class EtcTest(SimulateCase):
     def test_a_bad_file_is_named_with_the_place(self):
         self.write("bad.csv", "1,5\n2,x\n")
         self.assertIn("bad.csv:2:3", self.simulate("etc", "bad.csv", code=2).stderr)
+
+
+class ForecastsTest(SimulateCase):
+    WORDS = ("forecasts", "--cases", "2", "--seed", "5")
+
+    def test_a_table_of_generated_series_and_files_with_csv(self):
+        self.write("loads.csv", "".join(f"host{i}," + ",".join(str((7 * i * t) % 60) for t in range(40)) + "\n" for i in (1, 2)))
+        self.write("phone.txt", "".join(f"{t} {1 + t % 3}\n" for t in range(50)))
+        lines = self.simulate(*self.WORDS, "loads.csv", "phone.txt").stdout.splitlines()
+        self.assertEqual(len(lines), 1 + 3 * (6 + 2 + 1), lines)
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertRegex(lines[0], r"^series +ahead +count +of last +of best +inside % +best member$")
+        self.assertRegex(lines[1], r"^autoregressive +1 +2 +0\.\d{3} +1\.\d{3} ")
+        rows = list(csv.DictReader(self.read("simulate/forecasts.csv").splitlines()))
+        self.assertEqual(len(rows), (12 + 3) * 3 * 16)
+        self.assertEqual({row["forecaster"] for row in rows} & {"battery", "last value", "blend"}, {"battery", "last value"})
+        self.assertEqual({row["group"] for row in rows if row["series"] in ("host1", "host2", "phone.txt")},
+                         {"CPU even", "CPU odd", "bandwidth odd"})
+
+    def test_json_has_each_group_and_forecaster_and_the_seed_decides(self):
+        text = self.simulate(*self.WORDS, "--json").stdout
+        found = [json.loads(line) for line in text.splitlines()]
+        self.assertEqual([(one["group"], one["ahead"]) for one in found[:3]],
+                         [("autoregressive", 1), ("autoregressive", 4), ("autoregressive", 16)])
+        for one in found:
+            self.assertGreaterEqual(min(v for k, v in one["of_best"].items() if k != "battery"), 1)
+            self.assertEqual(one["series"], 2)
+        self.assertEqual(self.simulate(*self.WORDS, "--json", "--jobs", "1").stdout, text)
+        self.assertNotEqual(self.simulate(*self.WORDS[:3], "--seed", "6", "--json").stdout, text)
+
+    def test_a_bad_file_is_named_with_the_place(self):
+        self.write("bad.csv", "a,5,7\nb,6,x\n")
+        self.assertIn("bad.csv:2:5", self.simulate("forecasts", "bad.csv", code=2).stderr)
+        self.simulate("forecasts", "not_there.csv", code=3)
