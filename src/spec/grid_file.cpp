@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "base/fd.hpp"
@@ -181,7 +182,26 @@ class GridFileReader {
     hosts_ += hosts.count;
     if (hosts_ > kMaxHosts)
       return reader_.error(node.mark(), fmt::format("more than {} hosts", kMaxHosts));
+    if (site.access == SiteAccess::ssh) TRY(check_machines(node, hosts, site));
     if (hosts.count > 0) site.hosts.push_back(std::move(hosts));
+    return {};
+  }
+
+  /// Two agents in one folder of a machine would drive each other out.
+  Result<> check_machines(const YamlNode& node, const GridHosts& hosts, const GridSite& site) {
+    for (std::uint32_t i = 0; i < hosts.count; ++i) {
+      const std::string name = host_name(hosts, i);
+      const auto [at, is_new] =
+          machines_.try_emplace({name, site.user, site.ssh_config, site.scratch}, site.name);
+      if (is_new) continue;
+      if (at->second == site.name)
+        return reader_.error(node.mark(),
+                             fmt::format("host '{}' stands in site '{}' twice", name, site.name),
+                             "raise its slots: to run more tasks there");
+      return reader_.error(node.mark(),
+                           fmt::format("host '{}' is used by site '{}' already", name, at->second),
+                           "let it stand in one site, or give both another scratch:");
+    }
     return {};
   }
 
@@ -328,6 +348,8 @@ class GridFileReader {
   std::filesystem::path base_dir_;
   Grid grid_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> joined_;
+  /// Name, user, configuration of ssh and scratch folder: the site.
+  std::map<std::array<std::string, 4>, std::string> machines_;
   std::uint64_t hosts_ = 0;
 };
 

@@ -201,6 +201,15 @@ TEST(GridFile, TasksMayBeJobs) {
   EXPECT_EQ(grid->sites[3].hosts[0].slots, 8U);
 }
 
+TEST(GridFile, AMachineMayBeUsedTwiceInTwoFoldersOrAsTwoUsers) {
+  for (const std::string other : {"scratch: /b", "user: eve", "ssh_config: other"}) {
+    const auto grid =
+        parse_grid("sites: {a: {via: ssh, hosts: [x]}, b: {via: ssh, hosts: [x], " + other + "}}",
+                   "g.yaml", "/tmp");
+    EXPECT_TRUE(grid) << other << ": " << grid.error().message;
+  }
+}
+
 class GridErrors : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(GridErrors, Says) {
@@ -260,6 +269,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "links: [{between: [a, b], bandwidth: 1MB/s, ssh: {a: y}}]",
                 "g.yaml:2:51: nobody can log in at site 'b'",
                 "sites that are really there have 'via'"},
+        Mistake{"sites: {a: {via: ssh, hosts: [x, y, x]}}",
+                "g.yaml:1:37: host 'x' stands in site 'a' twice",
+                "raise its slots: to run more tasks there"},
+        Mistake{"sites:\n  a: {via: ssh, hosts: [x, y]}\n  b:\n    via: ssh\n    hosts:\n"
+                "      - z\n      - {name: y, slots: 4}\n",
+                "g.yaml:7:9: host 'y' is used by site 'a' already",
+                "let it stand in one site, or give both another scratch:"},
         Mistake{"sites: {home: {hosts: 1}, lab: {link: {latency: 1s}}}",
                 "g.yaml:1:39: this link has no 'bandwidth'", "add bandwidth: 10MB/s"},
         Mistake{"sites: {home: {hosts: 1, availability: no-such-trace}}",
