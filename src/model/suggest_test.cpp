@@ -15,8 +15,17 @@ TEST(Suggest, TheNearestName) {
   EXPECT_EQ(did_you_mean("cst", known), "did you mean 'cost'?");
   EXPECT_EQ(did_you_mean("zebra", known), "");
   EXPECT_EQ(did_you_mean("x", known), "") << "one edit away from n, but nothing in common";
+  EXPECT_EQ(did_you_mean("N", known), "did you mean 'n'?");
   EXPECT_EQ(did_you_mean("", known), "");
   EXPECT_EQ(did_you_mean(std::string(100'000, 'c'), known), "");
+}
+
+TEST(Suggest, NoOtherOneOfASeries) {
+  const std::vector<std::string> known{"s1", "lab-12", "ab"};
+  EXPECT_EQ(did_you_mean("s2", known), "");
+  EXPECT_EQ(did_you_mean("lab-13", known), "");
+  EXPECT_EQ(did_you_mean("lba-12", known), "did you mean 'lab-12'?");
+  EXPECT_EQ(did_you_mean("cb", known), "") << "half of it is wrong";
 }
 
 }  // namespace
