@@ -8,6 +8,7 @@
 #include "cli/study.hpp"
 #include "cli/task_options.hpp"
 #include "driver/driver.hpp"
+#include "driver/live_state.hpp"
 #include "spec/grid_file.hpp"
 #include "store/run_lock.hpp"
 
@@ -45,6 +46,10 @@ Result<int> cancel_without_driver(Context& context, const store::Request& reques
   TRY_ASSIGN(const bool some, driver::cancel_undriven({request}, how, context.clock));
   if (!some) return nothing_to_cancel(context);
   context.note("cancelled");
+  // Nothing of it runs at its sites any more.
+  const auto left = driver::read_left_live(context.state_dir);
+  if (!grid.empty() && request.all && left && left->run == request.run.value())
+    driver::forget_left_live(context.state_dir);
   // Runs here have used other sites.
   if (grid.empty() && std::filesystem::exists(context.state_dir / "id"))
     context.note("only tasks of this machine were ended; --grid FILE ends those of its sites, too");

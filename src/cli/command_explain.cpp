@@ -93,15 +93,11 @@ Result<int> explain_tasks(Context& context, const ExplainOptions& options) {
           failure = tl::unexpected(history.error());
           return;
         }
-        TaskStory story{&run.record,
-                        task,
-                        state,
-                        row,
-                        std::nullopt,
-                        std::move(*history),
-                        driven,
-                        agent.find(run.record.id, task, row),
-                        (context.state_dir / "output").string()};
+        TaskStory story{&run.record,  task,
+                        state,        row,
+                        std::nullopt, std::move(*history),
+                        driven,       agent.find(run.record.id, task, row),
+                        agent.grid(), (context.state_dir / "output").string()};
         if (driven && story.agent != nullptr && !story.agent->runs)
           story.agent = nullptr;  // is being taken in
         if (study) {

@@ -1,24 +1,28 @@
 // gantry fetch: brings outputs home that stayed at the sites where they were made.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <map>
 #include <memory>
-#include <set>
+#include <thread>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/display_text.hpp"
 #include "cli/error_report.hpp"
 #include "cli/json_line.hpp"
-#include "cli/study.hpp"
+#include "cli/kept_outputs.hpp"
+#include "cli/stored_run.hpp"
 #include "cli/task_options.hpp"
 #include "driver/fetch_outputs.hpp"
 #include "model/quantity.hpp"
 #include "spec/grid_file.hpp"
+#include "store/run_lock.hpp"
 
 namespace gantry::cli {
 namespace {
 
-using Outputs = std::vector<store::Store::RemoteOutput>;
+constexpr auto kLookAgain = std::chrono::milliseconds(100);
 
 struct FetchCommandOptions {
   TaskOptions tasks;
@@ -26,27 +30,6 @@ struct FetchCommandOptions {
   bool all = false;
   bool json = false;
 };
-
-/// What the chosen tasks have made, also when an earlier run made it for them.
-Outputs chosen(const StoredRun& run, const TaskFilter& filter, Outputs all) {
-  std::set<std::string> known;
-  for (const auto& output : all) known.insert(output.file.path);
-  std::set<std::string> theirs;
-  const auto study = reload_study(run.record);
-  Task task;
-  for (std::uint32_t i = 1; study && i <= run.record.counts.total; ++i) {
-    if (!filter.selector.contains(TaskId(i))) continue;
-    study->sweep.fill_task(TaskId(i), task);
-    for (const auto& path : task.outputs)
-      if (known.contains(path)) theirs.insert(path);
-  }
-  std::erase_if(all, [&](const auto& output) {
-    const bool made_here =
-        output.made_by.run == run.record.id && filter.selector.contains(output.made_by.task);
-    return !made_here && !theirs.contains(output.file.path);
-  });
-  return all;
-}
 
 void print_site(Context& context, const FetchCommandOptions& options, const std::string& site,
                 const driver::Fetched& fetched) {
@@ -61,25 +44,53 @@ void print_site(Context& context, const FetchCommandOptions& options, const std:
   for (const auto& problem : fetched.problems) context.complain("gantry: " + one_line(problem));
 }
 
-Result<Outputs> wanted_outputs(const Context& context, const FetchCommandOptions& options) {
+Result<KeptOutputs> wanted_outputs(const Context& context, const FetchCommandOptions& options) {
   if (options.all) {
     TRY_ASSIGN(const store::Store store, open_store(context));
     return store.remote_outputs();
   }
   TRY_ASSIGN(const StoredRun run, open_run(context, options.tasks.run));
   TRY_ASSIGN(const TaskFilter filter, filter_of(options.tasks, run.record));
-  TRY_ASSIGN(Outputs all, run.store.remote_outputs());
-  return chosen(run, filter, std::move(all));
+  TRY_ASSIGN(KeptOutputs all, run.store.remote_outputs());
+  return kept_of(run.record, filter.selector, std::move(all));
+}
+
+/// Nothing is to be fetched: why, and whether other runs have something.
+Result<int> tell_nothing_is_kept(Context& context, const FetchCommandOptions& options) {
+  TRY_ASSIGN(const store::Store store, open_store(context));
+  TRY_ASSIGN(auto others, store.remote_outputs());
+  std::erase_if(others, [](const auto& output) { return output.replaced; });
+  context.note(
+      options.all || others.empty()
+          ? std::string("none of these outputs is kept at a site")
+          : fmt::format("none of these outputs is kept at a site; gantry fetch --all brings "
+                        "{} of other tasks or runs",
+                        others.size()));
+  return kExitOk;
+}
+
+/// Two that bring the same file would write over each other, and take it away under each other.
+Result<store::RunLock> wait_for_turn(Context& context) {
+  bool told = false;
+  for (;;) {
+    auto lock = store::RunLock::acquire(context.state_dir / "fetch");
+    if (lock || lock.error().code != ErrorCode::busy) return lock;
+    if (!std::exchange(told, true)) {
+      const auto holder = store::RunLock::holder(context.state_dir / "fetch");
+      context.note(
+          fmt::format("waiting for another gantry fetch (process {}) to end", holder.value_or(0)));
+    }
+    std::this_thread::sleep_for(kLookAgain);
+  }
 }
 
 Result<int> fetch(Context& context, const FetchCommandOptions& options) {
-  TRY_ASSIGN(Outputs outputs, wanted_outputs(context, options));
-  if (outputs.empty()) {
-    context.note("none of these outputs is kept at a site");
-    return kExitOk;
-  }
+  TRY(open_store(context));  // before a folder is made
+  TRY_ASSIGN(const store::RunLock turn, wait_for_turn(context));
+  TRY_ASSIGN(KeptOutputs outputs, wanted_outputs(context, options));
+  if (outputs.empty()) return tell_nothing_is_kept(context, options);
   TRY_ASSIGN(store::Store store, open_store(context, store::Access::read_write));
-  std::map<std::pair<std::string, std::string>, Outputs> by_site;  // grid file, site
+  std::map<std::pair<std::string, std::string>, KeptOutputs> by_site;  // grid file, site
   for (auto& output : outputs) {
     const std::string& grid = options.grid.empty() ? output.file.grid : options.grid;
     by_site[{grid, output.file.site}].push_back(std::move(output));

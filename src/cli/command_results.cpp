@@ -71,7 +71,7 @@ Result<int> show_results(Context& context, const ResultsOptions& options) {
   if (rows == 0)
     context.note(fmt::format("no task of run {} has succeeded yet", run.record.id.value()));
   if (format == ResultFormat::table) {
-    TRY_ASSIGN(const std::string kept, kept_text(run.store));
+    TRY_ASSIGN(const std::string kept, kept_text(run.store, run.record));
     if (!kept.empty()) context.note(kept);
   }
   if (rows > 0 && run.record.result_names.empty() && format == ResultFormat::table)

@@ -1,5 +1,6 @@
 // gantry runs: every run of this state directory.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -67,20 +68,35 @@ void print_table(Context& context, const RunsOptions& options,
   if (table.rows() == 0) context.note("no runs yet: gantry run starts one");
 }
 
+/// A table has no room for it, and it is seldom so.
+void note_outlived(Context& context, RunId run, const AgentView::Tally& left) {
+  std::string text;
+  if (left.running > 0)
+    text = fmt::format("{} task{} without a gantry", left.running,
+                       left.running == 1 ? " runs" : "s run");
+  if (left.may_run > 0)
+    text += fmt::format("{}{} task{} may still run at {}", text.empty() ? "" : ", ", left.may_run,
+                        left.may_run == 1 ? "" : "s", fmt::join(left.sites, ", "));
+  if (!text.empty())
+    context.note(fmt::format("run {}: {}; gantry status {} says what to do", run.value(), text,
+                             run.value()));
+}
+
 Result<int> list_runs(Context& context, const RunsOptions& options) {
   TRY_ASSIGN(const store::Store store, open_store(context));
   TRY_ASSIGN(const auto records, store.runs());
   const auto holder = store::RunLock::holder(context.state_dir);
-  if (options.json) {
-    const AgentView agent(context);
-    for (const auto& record : records) {
-      TRY_ASSIGN(const auto left, outlived(store, agent, record, holder));
-      append_run_json(context.out.buffer(), record, holder, left);
-      context.out.settle();
+  const AgentView agent(context);
+  if (!options.json) print_table(context, options, records, holder);
+  for (const auto& record : records) {
+    TRY_ASSIGN(const auto left, outlived(store, agent, record, holder));
+    if (!options.json) {
+      note_outlived(context, record.id, left);
+      continue;
     }
-    return kExitOk;
+    append_run_json(context.out.buffer(), record, holder, left);
+    context.out.settle();
   }
-  print_table(context, options, records, holder);
   return kExitOk;
 }
 

@@ -1,5 +1,6 @@
 // gantry status: where the last run, or any run, stands.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -52,7 +53,7 @@ std::vector<std::string> status_lines(const store::RunRecord& record, std::optio
   lines.push_back(fmt::format("run {} ({}): {}", record.id.value(),
                               fit(one_line(record.name), kNameColumns, false),
                               paint(state, state_color, color)));
-  lines.push_back("  " + counts_text(counts, 0));
+  lines.push_back("  " + counts_text(counts, 0, unknown_of(counts, outlived)));
   std::string times = fmt::format("  started {}, last news {}", format_time(record.created),
                                   format_time(record.updated));
   lines.push_back(times);
@@ -67,12 +68,17 @@ std::vector<std::string> status_lines(const store::RunRecord& record, std::optio
                     left == 1 ? "1 task" : fmt::format("{} tasks", left), left == 1 ? "s" : "",
                     left == 1 ? "it" : "them", record.id.value(), left == 1 ? "it" : "them"));
   }
+  if (outlived.may_run > 0)
+    lines.push_back(fmt::format(
+        "  {} at {} when gantry was killed, and may still run: {}",
+        outlived.may_run == 1 ? "1 task was" : fmt::format("{} tasks were", outlived.may_run),
+        fmt::join(outlived.sites, ", "), next_for_unseen(record.id, outlived.grid)));
   if (outlived.ended > 0) {
     lines.push_back(fmt::format(
         "  {} ended without a gantry: the next gantry run takes {} in",
         outlived.ended == 1 ? "1 task has" : fmt::format("{} tasks have", outlived.ended),
         outlived.ended == 1 ? "its end" : "their ends"));
-  } else if (left > 0 || driver_of(record, holder)) {
+  } else if (left > 0 || outlived.may_run > 0 || driver_of(record, holder)) {
     return lines;
   } else if (const std::string next = what_next(record, state); !next.empty()) {
     lines.push_back("  " + next);

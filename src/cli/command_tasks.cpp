@@ -50,6 +50,7 @@ Color color_of(TaskState state) {
     case TaskState::failed:
       return Color::red;
     case TaskState::cancelled:
+    case TaskState::unknown:
       return Color::yellow;
     case TaskState::pending:
     case TaskState::running:
@@ -58,9 +59,18 @@ Color color_of(TaskState state) {
   return Color::none;
 }
 
-/// Of an end that nobody has taken in.
-std::string waiting_text(const AttemptReport& report) {
-  return fmt::format("ended ({}), waits for gantry run", describe(report.cause, report.code, ""));
+/// Where it runs, or may; or of an end that nobody has taken in.
+std::string known_text(const WithAgent& agent) {
+  if (agent.out_of_sight) return fmt::format("may still run at {}", agent.site);
+  if (agent.runs)
+    return agent.site.empty() ? "" : fmt::format("on {} ({})", agent.host, agent.site);
+  return fmt::format("ended ({}), waits for gantry run",
+                     describe(agent.report.cause, agent.report.code, ""));
+}
+
+/// Nobody has taken it in.
+bool has_ended(const WithAgent& agent) {
+  return !agent.runs && !agent.out_of_sight;
 }
 
 using KeptAt = std::map<TaskId, std::string>;  ///< the site that has outputs of a task
@@ -94,8 +104,10 @@ void append_task_json(std::string& out, TaskId task, TaskState state, const stor
                       const WithAgent* agent, const Bindings& parameters, const KeptAt& kept) {
   JsonLine line(out);
   line.number("task", task.value()).text("state", to_string(state));
-  if (agent != nullptr && !agent->runs)
+  if (agent != nullptr && has_ended(*agent))
     line.text("waiting_end", describe(agent->report.cause, agent->report.code, ""));
+  if (agent != nullptr && !agent->site.empty())
+    line.text("at_site", agent->site).text("at_host", agent->host);
   if (row != nullptr) {
     line.number("attempt", row->attempt.value()).flag("reused", row->reused);
     line.text("cause", to_string(row->cause)).number("code", row->code).text("detail", row->detail);
@@ -123,8 +135,8 @@ std::vector<Cell> task_cells(TaskId task, TaskState state, const store::TaskRow*
   if (agent != nullptr) {
     const AttemptReport& report = agent->report;
     cells.emplace_back(std::to_string(report.key.attempt.value()));
-    cells.emplace_back(agent->runs ? "" : format_duration(report.ended - report.started));
-    cells.emplace_back(agent->runs ? "" : waiting_text(report));
+    cells.emplace_back(has_ended(*agent) ? format_duration(report.ended - report.started) : "");
+    cells.emplace_back(known_text(*agent));
   } else if (row != nullptr) {
     const bool tried = row->cause != FailureCause::cancelled || row->started < row->ended;
     cells.emplace_back(tried ? std::to_string(row->attempt.value()) : "");
@@ -167,12 +179,14 @@ Result<int> list_tasks(Context& context, const TasksOptions& options) {
   TRY_ASSIGN(const KeptAt kept, kept_at(run));
   const AgentView agent(context);
   const bool driven = driver_of(run.record, store::RunLock::holder(context.state_dir)).has_value();
+  std::uint32_t may_run = 0;
   TRY(for_each_task(
       run.store, run.record, filter,
       [&](TaskId task, TaskState state, const store::TaskRow* row) {
         if (context.out.closed()) return;
         const WithAgent* known = agent.find(run.record.id, task, row);
-        if (driven && known != nullptr && !known->runs) known = nullptr;  // is being taken in
+        if (driven && known != nullptr && has_ended(*known)) known = nullptr;  // is being taken in
+        if (known != nullptr && known->out_of_sight) ++may_run;
         const Bindings parameters = row != nullptr ? row->parameters : pending.of(task);
         if (!options.json)
           return table.add(task_cells(task, state, row, known, parameters, names, kept));
@@ -186,6 +200,9 @@ Result<int> list_tasks(Context& context, const TasksOptions& options) {
     context.note(fmt::format("none of run {}'s {} task{} {}", run.record.id.value(),
                              run.record.counts.total, run.record.counts.total == 1 ? "" : "s",
                              states_text(options.tasks)));
+  if (may_run > 0)
+    context.note(
+        fmt::format("gantry was killed: {}", next_for_unseen(run.record.id, agent.grid())));
   return kExitOk;
 }
 

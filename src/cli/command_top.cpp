@@ -49,11 +49,13 @@ Result<int> explain_nothing(Context& context) {
     return kExitTasksFailed;
   }
   TRY_ASSIGN(const StoredRun run, open_run(context, "last"));
+  TRY_ASSIGN(const auto left, AgentView(context).count(run.store, run.record.id));
   if (run_state(run.record, std::nullopt) == "interrupted")
     context.note(fmt::format(
-        "nothing runs here now: run {} was interrupted, and the same gantry run again goes on with "
-        "it. gantry status tells more",
-        run.record.id.value()));
+        "no gantry drives a run here now: run {} was interrupted, {}and the same gantry run again "
+        "goes on with it. gantry status tells more",
+        run.record.id.value(),
+        left.running + left.may_run > 0 ? "some of its tasks may still run, " : ""));
   else
     context.note(fmt::format(
         "nothing runs here now: run {} has ended. gantry status and gantry results tell more",

@@ -10,6 +10,7 @@
 namespace gantry::cli {
 namespace {
 
+using driver::LiveArrival;
 using driver::LiveHost;
 using driver::LiveSite;
 using driver::LiveState;
@@ -41,6 +42,21 @@ class Place {
                       format_duration(ago(task.started, now_))));
     }
     add_reason(host);
+  }
+
+  void on_its_way_home(const LiveHost& host, const LiveArrival& arrival) {
+    settle(host);
+    place_.running = true;  // as all others count it
+    add(fmt::format("Attempt {} has ended on {}; what it made has been on its way home for {}.",
+                    arrival.attempt, name(host), format_duration(ago(arrival.since, now_))));
+    const LiveSite* site = site_of(host);
+    if (site == nullptr) return;
+    const std::string all =
+        site->homeward == 1 ? "" : fmt::format(", of {} attempts", site->homeward);
+    add(site->bytes_per_second > 0
+            ? fmt::format("Files go to {} and come from there at {}{}.", one_line(site->name),
+                          format_bandwidth(site->bytes_per_second), all)
+            : fmt::format("Nothing comes from {} at the moment.", one_line(site->name)));
   }
 
   void for_files(const LiveHost& host, const LiveWait& wait) {
@@ -153,6 +169,12 @@ TaskPlace place_of(const LiveState& live, TaskId task, double cost, TimePoint no
     for (const LiveTask& one : host.tasks)
       if (one.task == task.value()) {
         place.on_host(host, one);
+        found = true;
+      }
+  for (const LiveHost& host : live.hosts)
+    for (const LiveArrival& one : host.arrivals)
+      if (one.task == task.value()) {
+        place.on_its_way_home(host, one);
         found = true;
       }
   for (const LiveWait& wait : live.waits) {

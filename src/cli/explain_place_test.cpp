@@ -71,6 +71,18 @@ TEST(ExplainPlaceTest, ATaskThatWaits) {
             "bob (lab) is lost for 1m15s: it does not answer.\n");
 }
 
+TEST(ExplainPlaceTest, ATaskWhoseOutputsComeHome) {
+  LiveState live = example();
+  live.hosts[1].arrivals = {{16, 3, kNow - seconds(7)}};
+  live.hosts[1].homeward = live.sites[1].homeward = 1;
+  EXPECT_TRUE(place_of(live, TaskId(16), 1, kNow).running);
+  EXPECT_EQ(told(live, 16),
+            "Attempt 3 has ended on ada (lab); what it made has been on its way home for 7.00 s.\n"
+            "Files go to lab and come from there at 2 MB/s.\n");
+  live.sites[1].bytes_per_second = 0;
+  EXPECT_NE(told(live, 16).find("Nothing comes from lab at the moment.\n"), std::string::npos);
+}
+
 TEST(ExplainPlaceTest, NoHostsOrNothingMore) {
   LiveState live = example();
   for (auto& site : live.sites) site.slots = site.busy = 0;

@@ -81,6 +81,19 @@ std::string history_text(const store::HistoryRow& row) {
   return one_line(row.kind);
 }
 
+/// What the journal does not know yet.
+std::string unjournalled_text(const WithAgent& agent) {
+  const auto& report = agent.report;
+  const auto attempt = report.key.attempt.value();
+  if (agent.out_of_sight)
+    return fmt::format("attempt {} was at {} ({}) when gantry was killed: it may still run there",
+                       attempt, one_line(agent.host), one_line(agent.site));
+  if (agent.runs) return fmt::format("attempt {} runs", attempt);
+  return fmt::format("{}  attempt {} ended ({}); no gantry has taken that in yet",
+                     format_time(report.ended), attempt,
+                     one_line(describe(report.cause, report.code, report.detail)));
+}
+
 void add_history(std::vector<std::string>& lines, const TaskStory& story) {
   lines.emplace_back("history");
   if (story.history.empty() && story.agent == nullptr) lines.emplace_back("  nothing yet");
@@ -95,12 +108,7 @@ void add_history(std::vector<std::string>& lines, const TaskStory& story) {
     if (!row.fingerprint.empty()) before = row.fingerprint;
   }
   if (story.agent == nullptr) return;
-  const auto& report = story.agent->report;
-  lines.push_back(story.agent->runs
-                      ? fmt::format("  attempt {} runs", report.key.attempt.value())
-                      : fmt::format("  {}  attempt {} ended ({}); no gantry has taken that in yet",
-                                    format_time(report.ended), report.key.attempt.value(),
-                                    one_line(describe(report.cause, report.code, report.detail))));
+  lines.push_back("  " + unjournalled_text(*story.agent));
 }
 
 const store::HistoryRow* latest_attempt(const TaskStory& story) {
@@ -164,6 +172,11 @@ std::string what_comes_next(const TaskStory& story) {
     case TaskState::running:
       return story.driven ? "It runs."
                           : "It runs without a gantry: the next gantry run goes on with it.";
+    case TaskState::unknown:
+      return fmt::format(
+          "The same gantry run again asks the site, and goes on with it or takes its end in; {} "
+          "ends it.",
+          cancel_command(story.run->id, std::to_string(story.task.value()), story.grid));
     case TaskState::pending:
       break;
   }

@@ -28,6 +28,7 @@ struct TaskStory {
   std::vector<store::HistoryRow> history;  ///< oldest first
   bool driven = false;                     ///< a gantry drives the run now
   const WithAgent* agent = nullptr;        ///< what the agent knows beyond that; may be null
+  std::string grid{};                      ///< of a gantry that was killed: its grid file
   std::string output_dir;                  ///< where pack files lie
   std::vector<ImpliedInput> implied{};
   std::optional<TaskPlace> place{};  ///< when it has not ended, and its run goes on

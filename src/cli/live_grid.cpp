@@ -79,12 +79,53 @@ std::string trouble_of(const Grid& grid, const driver::LiveState& live,
   return "none of its hosts has answered yet";
 }
 
-std::uint32_t tasks_at(const driver::LiveState& live, const std::string& name) {
-  std::uint32_t tasks = 0;
-  for (const driver::LiveHost& host : live.hosts)
-    if (host.site < live.sites.size() && live.sites[host.site].name == name) tasks += host.running;
-  return tasks;
+/// What a site that leaves is waited for.
+struct Rest {
+  std::uint32_t running = 0;
+  std::uint32_t homeward = 0;  ///< tasks that have ended there, and whose outputs come home
+};
+
+Rest rest_at(const driver::LiveState& live, const std::vector<std::string>& names) {
+  Rest rest;
+  for (const driver::LiveHost& host : live.hosts) {
+    if (host.site >= live.sites.size()) continue;
+    if (std::ranges::find(names, live.sites[host.site].name) == names.end()) continue;
+    rest.running += host.running;
+    rest.homeward += host.homeward;
+  }
+  return rest;
 }
+
+std::string tasks_text(std::uint32_t tasks) {
+  return fmt::format("{} task{}", tasks, tasks == 1 ? "" : "s");
+}
+
+/// Tells a person what is waited for, each of both once.
+class Waiting {
+ public:
+  explicit Waiting(Context& context) : context_(context) {}
+
+  void tell(const Rest& rest) {
+    if (rest.running > 0 && !std::exchange(told_running_, true))
+      note(
+          fmt::format("waiting for {} there to end; Ctrl-C ends only the waiting, and cancel ends "
+                      "tasks",
+                      tasks_text(rest.running)));
+    if (rest.running == 0 && rest.homeward > 0 && !std::exchange(told_homeward_, true))
+      note(fmt::format("waiting for what {} made there to come home; Ctrl-C ends only the waiting",
+                       tasks_text(rest.homeward)));
+  }
+
+ private:
+  void note(const std::string& text) {
+    context_.note(text);
+    context_.err.flush();
+  }
+
+  Context& context_;
+  bool told_running_ = false;
+  bool told_homeward_ = false;
+};
 
 /// A run that has ended before a site left it.
 Result<> check_finished(const Context& context, std::uint32_t run) {
@@ -149,7 +190,7 @@ Result<std::vector<JoinedSite>> add_sites(Context& context, const Grid& grid,
 Result<> drain_sites(Context& context, const driver::LiveState& live,
                      const std::vector<std::string>& names) {
   TRY(ask(context, {.run = RunId(live.run), .leave = names}, live.pid));
-  bool told = false;
+  Waiting waiting(context);
   for (;;) {
     const auto now = driver::read_live(context.state_dir);
     if (!now || now->run != live.run) {
@@ -160,19 +201,10 @@ Result<> drain_sites(Context& context, const driver::LiveState& live,
       }
       return check_finished(context, live.run);
     }
-    std::uint32_t tasks = 0;
-    bool there = false;
-    for (const auto& name : names) {
-      there = there || find_site(*now, name) != nullptr;
-      tasks += tasks_at(*now, name);
-    }
+    const bool there = std::ranges::any_of(
+        names, [&](const auto& name) { return find_site(*now, name) != nullptr; });
     if (!there) return {};
-    if (tasks > 0 && !std::exchange(told, true)) {
-      context.note(fmt::format(
-          "waiting for {} task{} there to end; Ctrl-C ends only the waiting, and cancel ends tasks",
-          tasks, tasks == 1 ? "" : "s"));
-      context.err.flush();
-    }
+    waiting.tell(rest_at(*now, names));
     std::this_thread::sleep_for(kLook);
   }
 }

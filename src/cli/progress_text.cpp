@@ -126,13 +126,15 @@ std::string progress_line(const driver::Progress& progress) {
   return line;
 }
 
-std::string counts_text(const store::Counts& counts, std::uint32_t unchanged) {
+std::string counts_text(const store::Counts& counts, std::uint32_t unchanged,
+                        std::uint32_t unknown) {
   std::string text = fmt::format("{} done", counts.done);
   if (unchanged > 0) text += fmt::format(" ({} unchanged)", unchanged);
   if (counts.failed > 0) text += fmt::format(", {} failed", counts.failed);
   if (counts.cancelled > 0) text += fmt::format(", {} cancelled", counts.cancelled);
   if (counts.running > 0) text += fmt::format(", {} running", counts.running);
-  const std::uint32_t accounted = ended(counts) + counts.running;
+  if (unknown > 0) text += fmt::format(", {} unknown", unknown);
+  const std::uint32_t accounted = ended(counts) + counts.running + unknown;
   if (accounted < counts.total) text += fmt::format(", {} pending", counts.total - accounted);
   if (counts.done != counts.total) text += fmt::format(", {} in all", counts.total);
   return text;

@@ -23,7 +23,9 @@ std::vector<std::string> progress_block(const driver::Progress& progress,
 /// One line for a log: "120/1000 done, 3 failed, 16 running, 41 tasks/s, elapsed 3.1 s, ETA 21 s".
 std::string progress_line(const driver::Progress& progress);
 
-/// "998 done (12 unchanged), 2 failed, 1000 in all".
-std::string counts_text(const store::Counts& counts, std::uint32_t unchanged);
+/// "998 done (12 unchanged), 2 failed, 1000 in all". `unknown`: of those that are neither ended nor
+/// running.
+std::string counts_text(const store::Counts& counts, std::uint32_t unchanged,
+                        std::uint32_t unknown = 0);
 
 }  // namespace gantry::cli

@@ -11,6 +11,7 @@
 #include "cli/error_report.hpp"
 #include "cli/format.hpp"
 #include "cli/json_line.hpp"
+#include "cli/kept_outputs.hpp"
 #include "cli/progress_text.hpp"
 #include "cli/result_rows.hpp"
 #include "cli/stored_run.hpp"
@@ -124,8 +125,8 @@ void print_where(Context& context, bool has_results) {
   context.note(fmt::format("state: {}", one_line(context.state_dir.string())));
 }
 
-Result<> print_kept(Context& context, const store::Store& store) {
-  TRY_ASSIGN(const std::string kept, kept_text(store));
+Result<> print_kept(Context& context, const Ended& ended) {
+  TRY_ASSIGN(const std::string kept, kept_text(ended.store, ended.record));
   if (!kept.empty()) context.note(kept);
   return {};
 }
@@ -178,7 +179,7 @@ Result<> report_end(Context& context, const driver::Summary& summary, RunReporte
   if (options.quiet) return {};
   TRY(print_results(context, ended));
   print_summary(context, summary, reporter);
-  TRY(print_kept(context, ended.store));
+  TRY(print_kept(context, ended));
   if (!one_liner) print_where(context, !ended.record.result_names.empty());
   return {};
 }

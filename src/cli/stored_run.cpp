@@ -1,15 +1,13 @@
 #include "cli/stored_run.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <set>
+#include <algorithm>
 
 #include "cli/display_text.hpp"
 #include "cli/format.hpp"
 #include "cli/json_line.hpp"
 #include "cli/selector.hpp"
-#include "model/quantity.hpp"
 
 namespace gantry::cli {
 namespace {
@@ -56,26 +54,20 @@ std::string_view run_state(const store::RunRecord& record, std::optional<int> ho
   return record.state == store::RunState::finished ? "finished" : "interrupted";
 }
 
-Result<std::string> kept_text(const store::Store& store) {
-  TRY_ASSIGN(auto outputs, store.remote_outputs());
-  std::erase_if(outputs, [](const auto& output) { return output.replaced; });
-  if (outputs.empty()) return std::string();
-  std::uint64_t bytes = 0;
-  std::set<std::string> sites;
-  for (const auto& output : outputs) {
-    bytes += output.file.bytes;
-    sites.insert(one_line(output.file.site));
-  }
-  return fmt::format("{} output{} ({}) {} kept at {}; gantry fetch brings {} home", outputs.size(),
-                     outputs.size() == 1 ? "" : "s", format_bytes(bytes),
-                     outputs.size() == 1 ? "is" : "are", fmt::join(sites, ", "),
-                     outputs.size() == 1 ? "it" : "them");
-}
-
 std::uint32_t pending_of(const store::Counts& counts) {
   const std::uint64_t accounted =
       std::uint64_t{counts.done} + counts.failed + counts.cancelled + counts.running;
   return accounted < counts.total ? static_cast<std::uint32_t>(counts.total - accounted) : 0;
+}
+
+std::uint32_t unknown_of(const store::Counts& counts, const AgentView::Tally& outlived) {
+  return std::min(pending_of(counts), outlived.may_run);
+}
+
+std::string next_for_unseen(RunId run, const std::string& grid) {
+  return fmt::format(
+      "the same gantry run again asks the sites and goes on with what runs there; {} ends it",
+      cancel_command(run, "", grid));
 }
 
 Result<AgentView::Tally> outlived(const store::Store& store, const AgentView& agent,
@@ -99,7 +91,8 @@ void append_run_json(std::string& out, const store::RunRecord& record, std::opti
       .number("failed", counts.failed)
       .number("cancelled", counts.cancelled)
       .number("running", counts.running)
-      .number("pending", pending_of(counts))
+      .number("pending", pending_of(counts) - unknown_of(counts, outlived))
+      .number("unknown", unknown_of(counts, outlived))
       .number("waiting_ends", outlived.ended);
   if (driver && record.eta > Duration{0})
     line.real("eta_seconds", seconds(record.eta));

@@ -30,11 +30,13 @@ std::optional<int> driver_of(const store::RunRecord& record, std::optional<int> 
 /// "running", "interrupted" (run again to go on) or "finished".
 std::string_view run_state(const store::RunRecord& record, std::optional<int> holder);
 
-/// "3 outputs (1 MiB) are kept at lab: gantry fetch --all brings them"; empty when none is.
-Result<std::string> kept_text(const store::Store& store);
-
 /// What is neither ended nor running.
 std::uint32_t pending_of(const store::Counts& counts);
+/// Of those, what was at a site when its gantry was killed.
+std::uint32_t unknown_of(const store::Counts& counts, const AgentView::Tally& outlived);
+
+/// "the same gantry run again asks the sites; gantry cancel --run 3 --grid FILE ends what runs".
+std::string next_for_unseen(RunId run, const std::string& grid);
 
 /// What has outlived the gantry of this run; nothing as long as one drives it.
 Result<AgentView::Tally> outlived(const store::Store& store, const AgentView& agent,

@@ -9,6 +9,11 @@ namespace {
 /// Up to so many tasks are looked up one by one; for more the whole run is read in order.
 constexpr std::uint64_t kFewTasks = 256;
 
+/// Not ended for good: a failed task is tried again, which the store does not know yet.
+bool may_be_elsewhere(TaskState state) {
+  return state == TaskState::pending || state == TaskState::failed;
+}
+
 /// By task number: asked to be cancelled, and nothing happened to it since. Empty when the run
 /// counts nothing as cancelled: whoever goes on with a run starts those tasks again, which is not
 /// journalled.
@@ -43,6 +48,8 @@ std::string_view to_string(TaskState state) {
       return "pending";
     case TaskState::running:
       return "running";
+    case TaskState::unknown:
+      return "unknown";
     case TaskState::done:
       return "done";
     case TaskState::failed:
@@ -64,6 +71,7 @@ bool TaskFilter::takes(TaskState state) const {
   switch (state) {
     case TaskState::pending:
     case TaskState::running:
+    case TaskState::unknown:
       return pending;
     case TaskState::done:
       return done;
@@ -85,6 +93,8 @@ Result<> for_each_task(const store::Store& store, const store::RunRecord& record
       state = TaskState::cancelled;
     const WithAgent* known = agent.find(record.id, task, row);
     if (known != nullptr && known->runs) state = TaskState::running;
+    if (known != nullptr && known->out_of_sight && may_be_elsewhere(state))
+      state = TaskState::unknown;
     if (filter.takes(state)) sink(task, state, row);
   };
   if (filter.selector.count(size) <= kFewTasks) {

@@ -12,7 +12,14 @@
 
 namespace gantry::cli {
 
-enum class TaskState { pending, running, done, failed, cancelled };
+enum class TaskState {
+  pending,
+  running,
+  unknown,  ///< it was at a site when its gantry was killed
+  done,
+  failed,
+  cancelled
+};
 
 std::string_view to_string(TaskState state);
 /// What the row alone says; it is null for a task that never ended.
@@ -20,7 +27,7 @@ TaskState state_of(const store::TaskRow* row);
 
 struct TaskFilter {
   TaskSelector selector;
-  bool pending = false;  ///< or running
+  bool pending = false;  ///< or running, or nobody knows
   bool done = false;
   bool failed = false;
   bool cancelled = false;
@@ -35,7 +42,7 @@ using TaskSink = std::function<void(TaskId task, TaskState state, const store::T
 /// Every task that the filter takes, by number. A task that was cancelled before it started has no
 /// row, yet counts as cancelled until the run goes on. REQUIRES: the selector was made by
 /// within(the run's size).
-/// `agent` tells which of the pending tasks run.
+/// `agent` tells which of the pending tasks run, or may.
 Result<> for_each_task(const store::Store& store, const store::RunRecord& record,
                        const TaskFilter& filter, const TaskSink& sink, const AgentView& agent = {});
 

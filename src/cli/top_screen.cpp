@@ -59,9 +59,11 @@ std::string link_text(const LiveSite& site) {
 }
 
 std::string site_text(const LiveSite& site) {
-  return fmt::format("{}: {}{}/{} host{}, {}/{} slots{}", one_line(site.name),
+  const std::string homeward =
+      site.homeward > 0 ? fmt::format(", {} coming home", site.homeward) : "";
+  return fmt::format("{}: {}{}/{} host{}, {}/{} slots{}{}", one_line(site.name),
                      site.leaving ? "leaving, " : "", site.hosts_up, site.hosts,
-                     site.hosts == 1 ? "" : "s", site.busy, site.slots, link_text(site));
+                     site.hosts == 1 ? "" : "s", site.busy, site.slots, homeward, link_text(site));
 }
 
 Cell state_cell(const LiveHost& host, std::uint32_t waiting, TimePoint now) {
@@ -80,7 +82,8 @@ Cell state_cell(const LiveHost& host, std::uint32_t waiting, TimePoint now) {
   return {host.since == kNever ? "lost" : "lost " + age_text(now - host.since), Color::red};
 }
 
-/// The tasks that run there with their ages; of a lost one, why. `waiting` for their files.
+/// The tasks that run there with their ages; of a lost one, why. `waiting` for their files. What
+/// has ended there and comes home uses no slot.
 std::string now_text(const LiveHost& host, std::uint32_t waiting, TimePoint now) {
   if (host.condition == HostCondition::lost) return host.why;
   std::string text;
@@ -91,7 +94,9 @@ std::string now_text(const LiveHost& host, std::uint32_t waiting, TimePoint now)
     ++shown;
   }
   if (host.running > shown) text += fmt::format(" +{}", host.running - shown);
-  if (text.empty() && waiting > 0) return fmt::format("{} for files", waiting);
+  if (text.empty() && waiting > 0) text = fmt::format("{} for files", waiting);
+  if (host.homeward > 0)
+    text += fmt::format("{}{} coming home", text.empty() ? "" : ", ", host.homeward);
   return text;
 }
 
@@ -171,9 +176,14 @@ std::vector<std::string> top_lines(const LiveState& state, TimePoint now, const 
     add(fmt::format("no news for {}: is process {} stopped?", age_text(now - state.at), state.pid),
         Color::red);
   std::string waits;
-  if (state.staging > 0) waits += fmt::format(" {} for files", state.staging);
-  if (state.handed_over > 0)
-    waits += fmt::format("{} {} in queues of hosts", waits.empty() ? "" : ",", state.handed_over);
+  const auto add_wait = [&](std::uint32_t tasks, std::string_view what) {
+    if (tasks > 0) waits += fmt::format("{} {} {}", waits.empty() ? "" : ",", tasks, what);
+  };
+  std::uint32_t homeward = 0;
+  for (const LiveSite& site : state.sites) homeward += site.homeward;
+  add_wait(state.staging, "for files");
+  add_wait(state.handed_over, "in queues of hosts");
+  add_wait(homeward, "for outputs to come home");
   if (!waits.empty()) add("waiting:" + waits, Color::none);
   lines.emplace_back();
 

@@ -82,6 +82,19 @@ TEST(TopScreenTest, SitesHostsAndLinks) {
   EXPECT_LT(text.find("zeus"), text.find("lab:"));
 }
 
+TEST(TopScreenTest, OutputsThatComeHome) {
+  LiveState state = example();
+  state.sites[1].homeward = 3;
+  state.hosts[0].homeward = 1;
+  state.hosts[1].running = 0;
+  state.hosts[1].homeward = 2;
+  const std::string text = joined(top_lines(state, kNow, {.columns = 160}));
+  for (const char* part : {"waiting: 4 for files, 3 for outputs to come home\n",
+                           "lab: 1/2 hosts, 1/4 slots, 3 coming home, 3/4 files",
+                           "17 12s, 18 3.0s, 1 coming home", "  2 coming home  "})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+}
+
 TEST(TopScreenTest, FitsAnyWindow) {
   for (const std::size_t columns : {200, 80, 60, 40, 20, 5, 1})
     for (const auto& line : top_lines(example(), kNow, {.columns = columns}))

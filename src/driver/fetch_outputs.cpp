@@ -14,7 +14,6 @@
 #include "base/fd.hpp"
 #include "depot/file_tools.hpp"
 #include "driver/grid_launch.hpp"
-#include "model/suggest.hpp"
 
 namespace gantry::driver {
 
@@ -24,15 +23,14 @@ using store::Store;
 
 constexpr int kLookMs = 100;
 
+/// Nobody has typed its name: one that is like it is another site.
 Result<std::uint32_t> find_site(const Grid& grid, const std::string& name) {
-  std::vector<std::string> known;
-  for (std::uint32_t i = 1; i < grid.sites.size(); ++i) {
-    if (grid.sites[i].access == SiteAccess::none) continue;
-    if (grid.sites[i].name == name) return i;
-    known.push_back(grid.sites[i].name);
-  }
-  return fail(ErrorCode::usage, fmt::format("{} has no site '{}' with 'via'", grid.file, name),
-              did_you_mean(name, known));
+  for (std::uint32_t i = 1; i < grid.sites.size(); ++i)
+    if (grid.sites[i].access != SiteAccess::none && grid.sites[i].name == name) return i;
+  return fail(
+      ErrorCode::usage,
+      fmt::format("outputs are at site '{}', which {} does not have (with 'via')", name, grid.file),
+      "describe it there again, or name the grid file that has it with --grid FILE");
 }
 
 bool is_here(const RemoteFile& file) {

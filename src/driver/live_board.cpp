@@ -141,6 +141,7 @@ LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
     const auto found = loads.find(seen.id);
     const schedule::HostLoad* load = found != loads.end() ? found->second : nullptr;
     LiveHost host = host_of(facts, seen, load);
+    list_arrivals(seen.id, i < listed ? tasks : 0, host);
     const auto site = std::ranges::find(glance.sites, seen.site, &SiteGlance::id);
     host.site = static_cast<std::uint32_t>(site - glance.sites.begin());
     if (host.site < state.sites.size()) {
@@ -149,6 +150,7 @@ LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
       sum.hosts_up += seen.condition == HostCondition::up ? 1 : 0;
       sum.slots += host.slots;
       sum.busy += host.busy;
+      sum.homeward += host.homeward;
     }
     if (i >= listed) continue;
     if (load != nullptr) {
@@ -187,6 +189,15 @@ void LiveBoard::add_sites(const LiveFacts& facts, const Glance& glance, TimePoin
             site.declared_bandwidth = link.bandwidth;
     }
     state.sites.push_back(std::move(site));
+  }
+}
+
+void LiveBoard::list_arrivals(HostId id, std::size_t most, LiveHost& host) const {
+  for (const auto& [key, where] : homeward_) {
+    if (where.first != id) continue;
+    ++host.homeward;
+    if (host.arrivals.size() < most)
+      host.arrivals.push_back({key.task.value(), key.attempt.value(), where.second});
   }
 }
 

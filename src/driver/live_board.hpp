@@ -38,6 +38,19 @@ class LiveBoard {
   LiveBoard(const LiveBoard&) = delete;
   LiveBoard& operator=(const LiveBoard&) = delete;
 
+  // What only events tell.
+  // -----------------------------------------------------------------------------------------
+  /// The attempt has left its host; what it made is on its way home.
+  void on_computed(const TaskKey& key, HostId host, TimePoint now) {
+    homeward_.try_emplace(key, host, now);
+  }
+  /// It is home, or does not come.
+  void on_ended(const TaskKey& key) { homeward_.erase(key); }
+  /// What the host has told it tells again when it is back.
+  void on_vanished(HostId host) {
+    std::erase_if(homeward_, [&](const auto& each) { return each.second.first == host; });
+  }
+
   [[nodiscard]] bool is_due(TimePoint now) const;
   void show(const LiveFacts& facts, TimePoint now);
 
@@ -46,12 +59,14 @@ class LiveBoard {
 
   [[nodiscard]] LiveState state_of(const LiveFacts& facts, TimePoint now);
   void add_sites(const LiveFacts& facts, const Glance& glance, TimePoint now, LiveState& state);
+  void list_arrivals(HostId id, std::size_t most, LiveHost& host) const;
   [[nodiscard]] double rate(const SiteGlance& site, TimePoint now);
   void write(const std::string& text);
 
   std::filesystem::path path_;
-  std::map<SiteId, Traffic> traffic_;  ///< over the last seconds
-  std::string shown_;                  ///< without its first line
+  std::map<SiteId, Traffic> traffic_;                         ///< over the last seconds
+  std::map<TaskKey, std::pair<HostId, TimePoint>> homeward_;  ///< since when
+  std::string shown_;                                         ///< without its first line
   TimePoint looked_at_ = kNever;
   TimePoint written_at_ = kNever;
   bool written_ = false;

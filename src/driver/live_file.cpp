@@ -51,6 +51,7 @@ Json json_of(const LiveSite& site) {
   Json json{{"site", site.name},   {"hosts", site.hosts}, {"up", site.hosts_up},
             {"slots", site.slots}, {"busy", site.busy},   {"files", site.files}};
   if (site.leaving) json["leaving"] = true;
+  if (site.homeward > 0) json["homeward"] = site.homeward;
   if (site.files_of > 0) json["files_of"] = site.files_of;
   put_some(json, "bytes_per_second", site.bytes_per_second);
   if (site.to_send > 0) json["to_send"] = site.to_send;
@@ -79,6 +80,14 @@ Json json_of(const LiveHost& host) {
     Json one{{"task", task.task}, {"attempt", task.attempt}};
     put_time(one, "started", task.started);
     tasks.push_back(std::move(one));
+  }
+  if (host.homeward == 0) return json;
+  json["homeward"] = host.homeward;
+  Json& arrivals = json["arrivals"] = Json::array();
+  for (const LiveArrival& arrival : host.arrivals) {
+    Json one{{"task", arrival.task}, {"attempt", arrival.attempt}};
+    put_time(one, "since", arrival.since);
+    arrivals.push_back(std::move(one));
   }
   return json;
 }
@@ -146,6 +155,7 @@ LiveSite site_of(const Json& json) {
   get(json, "slots", site.slots);
   get(json, "busy", site.busy);
   site.leaving = member(json, "leaving") == true;
+  get(json, "homeward", site.homeward);
   get(json, "files", site.files);
   get(json, "files_of", site.files_of);
   site.bytes_per_second = real(json, "bytes_per_second");
@@ -185,6 +195,14 @@ LiveHost host_of(const Json& json, std::size_t sites, std::size_t& tasks_left) {
     get(item, "started", task.started);
     --tasks_left;
   });
+  get(json, "homeward", host.homeward);
+  each(json, "arrivals", tasks_left, [&](const Json& item) {
+    LiveArrival& arrival = host.arrivals.emplace_back();
+    get(item, "task", arrival.task);
+    get(item, "attempt", arrival.attempt);
+    get(item, "since", arrival.since);
+    --tasks_left;
+  });
   return host;
 }
 
@@ -209,6 +227,11 @@ std::optional<std::string> read_plain_file(const std::filesystem::path& path) {
   if (::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
   auto text = read_file(path, kMostBytes);
   return text ? std::optional(std::move(*text)) : std::nullopt;
+}
+
+std::optional<LiveState> read_shown(const std::filesystem::path& state_dir) {
+  const auto text = read_plain_file(live_path(state_dir));
+  return text ? read_live_text(*text) : std::nullopt;
 }
 
 }  // namespace
@@ -290,12 +313,21 @@ std::optional<LiveState> read_live_text(std::string_view text) {
 std::optional<LiveState> read_live(const std::filesystem::path& state_dir) {
   const auto holder = store::RunLock::holder(state_dir);
   if (!holder) return std::nullopt;
-  const auto text = read_plain_file(live_path(state_dir));
-  if (!text) return std::nullopt;
-  auto state = read_live_text(*text);
+  auto state = read_shown(state_dir);
   // A gantry that was killed has left its last one.
   if (state && state->pid != *holder) return std::nullopt;
   return state;
+}
+
+std::optional<LiveState> read_left_live(const std::filesystem::path& state_dir) {
+  auto state = read_shown(state_dir);
+  // Whoever holds the lock now shows something else in a moment, or has just ended.
+  if (store::RunLock::holder(state_dir)) return std::nullopt;
+  return state;
+}
+
+void forget_left_live(const std::filesystem::path& state_dir) {
+  if (read_left_live(state_dir)) ::unlink(live_path(state_dir).c_str());
 }
 
 }  // namespace gantry::driver

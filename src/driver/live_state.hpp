@@ -26,6 +26,13 @@ struct LiveTask {
   TimePoint started = kNever;  ///< never: it is with the host's agent, and has not begun
 };
 
+/// An attempt that has ended on its host, and whose outputs are on their way home.
+struct LiveArrival {
+  std::uint32_t task = 0;
+  std::uint32_t attempt = 0;
+  TimePoint since = kNever;
+};
+
 struct LiveHost {
   std::string name{};
   std::uint32_t site = 0;  ///< its place in LiveState::sites
@@ -37,7 +44,9 @@ struct LiveHost {
   std::uint32_t done = 0;         ///< attempts that ended there, in this call of gantry
   std::uint32_t running = 0;      ///< tasks, also those that are not listed
   std::vector<LiveTask> tasks{};  ///< the oldest first
-  bool told = false;              ///< the three below are known
+  std::uint32_t homeward = 0;     ///< attempts whose outputs come home, also those not listed
+  std::vector<LiveArrival> arrivals{};
+  bool told = false;  ///< the three below are known
   double free_cores = 0;
   std::uint64_t free_memory = 0;
   std::uint64_t free_disk = 0;
@@ -51,6 +60,7 @@ struct LiveSite {
   std::uint32_t hosts_up = 0;
   std::uint32_t slots = 0;
   std::uint32_t busy = 0;
+  std::uint32_t homeward = 0;     ///< attempts of its hosts whose outputs come home
   std::uint32_t files = 0;        ///< shared ones that are there
   std::uint32_t files_of = 0;     ///< of so many that the study has; 0 at home
   double bytes_per_second = 0;    ///< to it and from it, now
@@ -101,6 +111,11 @@ struct LiveState {
 /// What the gantry that drives a run shows; nothing when none drives one, or it has not shown
 /// anything yet.
 [[nodiscard]] std::optional<LiveState> read_live(const std::filesystem::path& state_dir);
+/// The last that a gantry has shown which did not come to its end: it was killed, and nothing has
+/// been shown since. Nothing while somebody drives a run.
+[[nodiscard]] std::optional<LiveState> read_left_live(const std::filesystem::path& state_dir);
+/// What read_left_live() gives is not so any more.
+void forget_left_live(const std::filesystem::path& state_dir);
 
 [[nodiscard]] std::string_view to_string(HostCondition condition);
 

@@ -6,6 +6,7 @@
 
 #include "base/scratch_dir.hpp"
 #include "driver/live_board.hpp"
+#include "store/run_lock.hpp"
 
 namespace gantry::driver {
 namespace {
@@ -24,6 +25,7 @@ LiveState example() {
   state.sites.push_back({.name = "home", .hosts = 1, .hosts_up = 1});
   state.sites.push_back({.name = "lab",
                          .hosts = 2,
+                         .homeward = 2,
                          .files = 3,
                          .files_of = 4,
                          .bytes_per_second = 1e6,
@@ -39,6 +41,8 @@ LiveState example() {
                          .done = 9,
                          .running = 1,
                          .tasks = {{17, 1, from_ns(1'794'883'250'000'000'000)}, {18, 2, kNever}},
+                         .homeward = 2,
+                         .arrivals = {{15, 1, from_ns(1'794'883'251'000'000'000)}},
                          .told = true,
                          .free_cores = 0.25,
                          .free_memory = 1ULL << 40,
@@ -60,6 +64,9 @@ TEST(LiveStateTest, WhatIsWrittenIsRead) {
   ASSERT_TRUE(read);
   EXPECT_EQ(live_text(*read), text);
   EXPECT_EQ(read->hosts[0].tasks[1].task, 18u);
+  EXPECT_EQ(read->sites[1].homeward, 2u);
+  ASSERT_EQ(read->hosts[0].arrivals.size(), 1u);
+  EXPECT_EQ(read->hosts[0].arrivals[0].task, 15u);
   EXPECT_EQ(read->hosts[1].condition, HostCondition::lost);
   EXPECT_EQ(read->waits[0].files[0], "/a/mesh.dat");
 }
@@ -112,6 +119,16 @@ TEST(LiveStateTest, NobodyDrivesARunThatNobodyHolds) {
   ScratchDir dir;
   std::ofstream(live_path(dir.path())) << live_text(example());
   EXPECT_FALSE(read_live(dir.path()));  // as after a kill -9
+  EXPECT_EQ(read_left_live(dir.path()).value().run, 3u);
+  {
+    const auto lock = store::RunLock::acquire(dir.path());
+    ASSERT_TRUE(lock);
+    EXPECT_FALSE(read_left_live(dir.path()));
+    forget_left_live(dir.path());
+  }
+  EXPECT_TRUE(read_left_live(dir.path()));
+  forget_left_live(dir.path());
+  EXPECT_FALSE(read_left_live(dir.path()));
 }
 
 /// Says that it has so many hosts, and does nothing.

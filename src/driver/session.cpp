@@ -237,6 +237,7 @@ Result<> Session::on_event(LauncherEvent event) {
                  },
                  [&](HostVanished& e) -> Result<> {
                    if (observer_.notice && !e.why.empty()) observer_.notice(e.why);
+                   board_.on_vanished(e.host);
                    run_.engine.apply(HostDown{e.host});
                    return {};
                  },
@@ -254,7 +255,9 @@ Result<> Session::on_event(LauncherEvent event) {
                    return {};
                  },
                  [&](TaskComputed& e) -> Result<> {
-                   if (ours(e.key)) run_.engine.apply(AttemptComputed{e.key, e.host});
+                   if (!ours(e.key)) return {};
+                   board_.on_computed(e.key, e.host, now_);
+                   run_.engine.apply(AttemptComputed{e.key, e.host});
                    return {};
                  },
                  [&](FileBrought& e) -> Result<> {
@@ -282,6 +285,7 @@ Result<> Session::on_event(LauncherEvent event) {
                  [&](ReportReceived& e) -> Result<> {
                    receipt_ = std::max(receipt_, e.receipt);
                    dirty_ = true;
+                   board_.on_ended(e.report.key);
                    if (ours(e.report.key)) {
                      const bool adopted = adopted_.erase(e.report.key) > 0 || opening_;
                      return on_report(std::move(e), adopted);

@@ -1,4 +1,6 @@
 """Outputs that stay at the site where they were made (keep: remote), and gantry fetch."""
+import json
+import signal
 import unittest
 
 from ssh_case import SshTestCase
@@ -109,6 +111,50 @@ class KeptTest(SshTestCase):
         again = self.gantry("fetch")
         self.assertEqual((again.code, again.stdout), (0, "fetched 2 files (1.001 MiB) from far-site\n"), again)
         self.assertEqual(list(self.host.scratch.glob("work/*/kept/*")), [])
+
+    def test_the_end_of_a_run_and_fetch_count_the_same(self):
+        self.assertEqual(self.run_it().code, 0)
+        self.write("other.yaml", SWEEP.replace("{x}.", "other-{x}.").replace("1..3", "[7, 8]"))
+        self.write("work.sh", "echo $1 >out/other-$1.bin; echo $1 >out/other-$1.log\n")
+        other = self.gantry("run", "other.yaml", "--grid", "grid.yaml")
+        self.assertEqual(other.code, 0, other)
+        told = "2 outputs (4 B) are kept at far-site; gantry fetch brings them home, with --all also 3 of other runs"
+        self.assertIn(told, " ".join(other.stderr.split()))
+        self.assertIn("gantry fetch --run 1 brings", " ".join(self.gantry("results", "--run", "1").stderr.split()))
+        self.assertEqual(self.gantry("fetch").stdout, "fetched 2 files (4 B) from far-site\n")
+        self.assertIn("gantry fetch --all brings 3 of other", " ".join(self.gantry("fetch").stderr.split()))
+        self.assertIn("3 outputs (1.202 MiB) of other runs are kept", " ".join(self.gantry("results").stderr.split()))
+        self.assertEqual(self.gantry("fetch", "--all").stdout, "fetched 3 files (1.202 MiB) from far-site\n")
+
+    def test_two_at_once(self):
+        self.assertEqual(self.run_it().code, 0)
+        self.host.sshd.send_signal(signal.SIGSTOP)  # the first gets no further than to its door
+        try:
+            first = self.start_gantry("fetch", "--json")
+            self.wait_until((self.state / "fetch/lock").exists, "the first to begin")
+            self.wait_until(lambda: (self.state / "fetch/lock").read_text().strip() == str(first.pid), "its turn")
+            with open(self.dir / "said", "wb") as said:
+                second = self.start_gantry("fetch", "--json", stderr=said)
+            self.wait_until(lambda: f"waiting for another gantry fetch (process {first.pid})" in self.read("said"),
+                            "the second to wait")
+        finally:
+            self.host.sshd.send_signal(signal.SIGCONT)
+        for fetch, files in ((first, 3), (second, 0)):
+            out, err = fetch.communicate(timeout=60)
+            self.assertEqual(fetch.returncode, 0, err)
+            self.assertEqual(sum(json.loads(line)["files"] for line in out.splitlines()), files)
+        self.assertEqual([self.read(f"out/{x}.bin") for x in (1, 2, 3)], [content(x) for x in (1, 2, 3)])
+        self.assertIn("none of these outputs is kept", self.read("said"))
+
+    def test_a_grid_file_without_the_site(self):
+        self.assertEqual(self.run_it().code, 0)
+        self.write("other.yaml", "sites: { far-sit: { via: ssh, hosts: [x] } }\n")
+        result = self.gantry("fetch", "--grid", "other.yaml")
+        said = " ".join(result.stderr.split())
+        self.assertNotEqual(result.code, 0, result)
+        self.assertIn("outputs are at site 'far-site', which other.yaml does not have", said)
+        self.assertIn("--grid FILE", said)
+        self.assertNotIn("did you mean", said)
 
     def test_at_home_they_are_simply_there(self):
         result = self.gantry("run", "sweep.yaml")

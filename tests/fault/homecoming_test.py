@@ -88,6 +88,30 @@ class HomecomingTest(SshTestCase):
             os.kill(server, signal.SIGCONT)
         self.check(run)
 
+    def test_they_are_shown_while_they_come(self):
+        self.write_study()
+        run = self.begin()
+        self.wait_until(lambda: self.agents("files"), "the file server", timeout=60)
+        [server] = self.agents("files")
+        os.kill(server, signal.SIGSTOP)
+        try:
+            self.write("go", "")
+            self.wait_until(lambda: "1 coming home" in self.gantry("top").stdout, "top to show it", timeout=60)
+            [host] = self.gantry("top", "--json").json()["hosts"]
+            self.assertEqual((host["running"], host["homeward"], host["busy"]), (0, 1, 0))
+            self.assertEqual([(each["task"], each["attempt"]) for each in host["arrivals"]], [(1, 1)])
+            explained = self.gantry("explain", "1", "--json").json()
+            self.assertEqual((explained["state"], explained["site"]), ("running", "far-site"))
+            self.assertIn("Attempt 1 has ended on far; what it made has been on its way home", explained["now"][0])
+            with open(self.dir / "drained", "wb") as said:
+                drain = self.start_gantry("grid", "drain", "grid.yaml", "far-site", stderr=said)
+            self.wait_until(lambda: "waiting for what 1 task made there to come home" in " ".join(self.read("drained").split()),
+                            "drain to say what it waits for", timeout=60)
+        finally:
+            os.kill(server, signal.SIGCONT)
+        self.check(run)
+        self.assertEqual(drain.wait(60), 0)
+
     def state_of_host(self) -> str:
         result = self.gantry("top", "--json")
         return result.json()["hosts"][0]["state"] if result.code == 0 else ""

@@ -1,9 +1,11 @@
 """Runs whose gantry is gone: cancel and clean reach what still runs, results that ended meanwhile are believed only
 as long as they hold."""
 import signal
+import subprocess
 import unittest
 
 from fault_case import FaultCase
+from ssh_case import SshTestCase
 
 
 class UndrivenCase(FaultCase):
@@ -206,6 +208,78 @@ class StateTest(UndrivenCase):
         self.assertEqual(self.states(), states)
         explained = {task["task"]: task["state"] for task in self.gantry("explain", "all", "--json").json_lines()}
         self.assertEqual(explained, states)
+
+
+class FarStateTest(SshTestCase):
+    """The same of a run whose tasks are at a site: nobody here can see them."""
+
+    def setUp(self):
+        super().setUp()
+        self.write_grid(self.far(), slots=2)
+        (self.dir / "marks").mkdir()
+        self.write("work.sh", f"""
+            echo far >>"{self.dir}/marks/ran-$1"
+            until test $1 = 1 || test -e "{self.dir}/go"; do sleep 0.02; done
+        """)
+        self.write("sweep.yaml", "command: sh work.sh {x}\nparameters: { x: 1..6 }\n")
+
+    def states(self, command="tasks", *words) -> list:
+        return [task["state"] for task in self.gantry(command, *words, "--json").json_lines()]
+
+    def counts(self, command, *words) -> dict:
+        said = self.gantry(command, *words, "--json").json()
+        return {name: said[name] for name in ("done", "running", "unknown", "pending")}
+
+    def said(self, *words) -> str:
+        result = self.gantry(*words)
+        return " ".join((result.stdout + result.stderr).split())
+
+    def agree(self, states) -> bool:
+        counts = {name: states.count(name) for name in ("done", "running", "unknown", "pending")}
+        return (self.states() == self.states("explain", "all") == states
+                and self.counts("status") == self.counts("runs") == counts)
+
+    def test_all_commands_say_the_same(self):
+        run = self.start_gantry("run", "sweep.yaml", "--grid", "grid.yaml", stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL)
+        running = ["done", "running", "running", "pending", "pending", "pending"]
+        self.wait_until(lambda: self.agree(running), "two that run and one that is done", timeout=60)
+        self.assertIn("on far (far-site)", self.said("tasks", "2"))
+        self.assertEqual(self.gantry("tasks", "2", "--json").json()["at_site"], "far-site")
+        run.kill()
+        run.wait()
+
+        # Those that waited at the site may have begun, too.
+        states = self.states()
+        self.assertEqual((states[:3], set(states[3:]) - {"unknown", "pending"}), (["done", "unknown", "unknown"], set()))
+        self.assertTrue(self.agree(states), states)
+        for words in (["status"], ["tasks"], ["explain", "2"], ["runs"]):
+            self.assertRegex(self.said(*words), "may still run (there|at far-site)|at far-site when gantry was killed")
+        for words in (["status"], ["tasks"]):
+            self.assertIn("gantry run again asks the sites", self.said(*words))
+            self.assertIn("gantry cancel --run 1 --grid grid.yaml", self.said(*words))
+        self.assertIn("gantry cancel 2 --run 1 --grid grid.yaml", self.said("explain", "2"))
+        self.assertIn("gantry status 1 says what to do", self.said("runs"))
+        self.assertIn("some of its tasks may still run", self.said("top"))
+
+        self.write("go", "")
+        again = self.run_it(timeout=60)
+        self.assertEqual(again.code, 0, again)
+        self.assertEqual(self.ran(), {x: ["far"] for x in range(1, 7)})
+        self.assertTrue(self.agree(["done"] * 6))
+        self.assertNotIn("may still run", self.said("status") + self.said("tasks") + self.said("runs"))
+
+    def test_until_they_are_cancelled(self):
+        run = self.start_gantry("run", "sweep.yaml", "--grid", "grid.yaml", stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL)
+        self.wait_until(lambda: self.states().count("running") == 2, "tasks to run", timeout=60)
+        run.kill()
+        run.wait()
+        self.assertIn("may still run", self.said("status"))
+        result = self.gantry("cancel", "--grid", "grid.yaml", timeout=60)
+        self.assertEqual(result.code, 0, result)
+        self.assertNotIn("may still run", self.said("status") + self.said("tasks"))
+        self.assertLessEqual(set(self.states()), {"done", "cancelled"})
 
 
 class ChangedWhileItRanTest(UndrivenCase):
