@@ -1,5 +1,6 @@
 // gantry grid: the machines that a grid file names: what they are, and whether they can be used.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -127,20 +128,35 @@ Result<int> grid_add(Context& context, const GridCommandOptions& options) {
   return usable ? kExitOk : kExitInfrastructure;
 }
 
-Result<int> grid_drain(Context& context, const GridCommandOptions& options) {
-  if (options.sites.empty())
-    return fail(ErrorCode::usage, "'grid drain' wants sites", "gantry grid drain GRID SITE");
-  TRY(spec::load_grid(options.file));
-  TRY_ASSIGN(const auto live, run_that_goes_on(context));
+/// The run does not use it, or it cannot leave.
+tl::unexpected<Error> refuse_to_drain(const Grid& grid, const driver::LiveState& live,
+                                      const std::string& name) {
   std::vector<std::string> known;
   for (const auto& site : live.sites)
     if (site.name != kHomeSite) known.push_back(site.name);
+  const std::string what =
+      fmt::format("run {} uses no site '{}' that can leave it", live.run, one_line(name));
+  if (name == kHomeSite)
+    return fail(ErrorCode::usage, what,
+                "this machine stays; with hosts: 0 of home the next run "
+                "starts nothing here");
+  if (std::ranges::find(grid.sites, name, &GridSite::name) == grid.sites.end())
+    return fail(ErrorCode::usage, what, did_you_mean(name, known));
+  // It is no misspelling: it has left, or was not there when the run began.
+  return fail(ErrorCode::usage,
+              fmt::format("run {} does not use site '{}': it has left, or never joined", live.run,
+                          one_line(name)),
+              known.empty() ? "" : fmt::format("it uses {}", fmt::join(known, ", ")));
+}
+
+Result<int> grid_drain(Context& context, const GridCommandOptions& options) {
+  if (options.sites.empty())
+    return fail(ErrorCode::usage, "'grid drain' wants sites", "gantry grid drain GRID SITE");
+  TRY_ASSIGN(const Grid grid, spec::load_grid(options.file));
+  TRY_ASSIGN(const auto live, run_that_goes_on(context));
   for (const auto& name : options.sites)
-    if (std::ranges::find(known, name) == known.end())
-      return fail(
-          ErrorCode::usage,
-          fmt::format("run {} uses no site '{}' that can leave it", live.run, one_line(name)),
-          did_you_mean(name, known));
+    if (name == kHomeSite || find_site(live, name) == nullptr)
+      return refuse_to_drain(grid, live, name);
   TRY(drain_sites(context, live, options.sites));
   for (const auto& name : options.sites) {
     if (options.json)

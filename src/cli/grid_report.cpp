@@ -25,7 +25,17 @@ std::string bandwidth_text(const std::optional<double>& rate) {
 }
 
 std::string_view access_name(SiteAccess access) {
-  return access == SiteAccess::ssh ? "ssh" : "";
+  switch (access) {
+    case SiteAccess::ssh:
+      return "ssh";
+    case SiteAccess::slurm:
+      return "slurm";
+    case SiteAccess::sge:
+      return "sge";
+    case SiteAccess::none:
+      break;
+  }
+  return "";
 }
 
 std::string access_text(const Grid& grid, std::size_t site) {
@@ -63,18 +73,23 @@ std::string declared_text(const Grid& grid, std::uint32_t site) {
   return format_bandwidth(link->bandwidth) + (link->assumed ? " (assumed)" : "");
 }
 
-void add_row(Table& table, const GridSite& site, const HostCheck& host) {
+/// One way, as the grid file's latency is.
+Duration latency(const HostFacts& facts) {
+  return facts.round_trip / 2;
+}
+
+void add_row(Table& table, const GridSite& site, const HostCheck& host, bool takes_jobs) {
   if (!host.facts) {
     std::vector<Cell> cells{host.name, site.name, Cell("no", Color::red)};
     cells.resize(kCheckColumns, Cell("-"));
     return table.add(std::move(cells));
   }
   const HostFacts& facts = *host.facts;
-  const bool fit = host.shares_scratch.value_or(true);
+  const bool fit = host.shares_scratch.value_or(true) && takes_jobs;
   table.add({host.name, site.name, Cell(fit ? "yes" : "no", fit ? Color::none : Color::red),
              std::to_string(facts.cores), fmt::format("{:.1f}", facts.cores - facts.free_cores),
              format_bytes(facts.memory), format_bytes(facts.free_disk),
-             fmt::format("{:.3g} ms", seconds(facts.round_trip) * 1e3),
+             fmt::format("{:.3g} ms", seconds(latency(facts)) * 1e3),
              fmt::format("{:+.1f} s", seconds(facts.clock_ahead))});
 }
 
@@ -171,6 +186,34 @@ void print_grid_json(Context& context, const Grid& grid) {
 // gantry grid check
 // ------------------------------------------------------------------------------------------------
 
+namespace {
+
+std::string declared_text(const Grid& grid, std::uint32_t site, const std::string& other) {
+  for (const GridLink& link : grid.links) {
+    const bool joins = (link.from == site && grid.sites[link.to].name == other) ||
+                       (link.to == site && grid.sites[link.from].name == other);
+    if (joins) return format_bandwidth(link.bandwidth);
+  }
+  return "-";
+}
+
+/// Files that sites fetch from each other.
+void print_pulls(Context& context, const Grid& grid, const std::vector<SiteCheck>& checks) {
+  Table table({{"site"}, {"fetches from"}, {"by ssh"}, {"bandwidth"}, {"in the grid file"}},
+              context.table_style(false), [&](std::string_view line) { context.out.line(line); });
+  for (const SiteCheck& check : checks)
+    for (const driver::PullCheck& pull : check.pulls)
+      table.add({grid.sites[check.site].name, pull.site, pull.ssh,
+                 pull.failure ? Cell("does not work", Color::yellow)
+                              : Cell(bandwidth_text(pull.bandwidth)),
+                 declared_text(grid, check.site, pull.site)});
+  if (table.rows() == 0) return;
+  context.out.line("");
+  table.finish();
+}
+
+}  // namespace
+
 bool print_check(Context& context, const Grid& grid, const std::vector<SiteCheck>& checks) {
   const auto print = [&](std::string_view line) { context.out.line(line); };
   Table hosts({{"host"},
@@ -187,13 +230,15 @@ bool print_check(Context& context, const Grid& grid, const std::vector<SiteCheck
               print);
   for (const SiteCheck& check : checks) {
     const GridSite& site = grid.sites[check.site];
-    for (const HostCheck& host : check.hosts) add_row(hosts, site, host);
+    const bool takes_jobs = driver::takes_jobs(site, check);
+    for (const HostCheck& host : check.hosts) add_row(hosts, site, host, takes_jobs);
     links.add({site.name, bandwidth_text(check.speed.to_site),
                bandwidth_text(check.speed.from_site), declared_text(grid, check.site)});
   }
   hosts.finish();
   context.out.line("");
   links.finish();
+  print_pulls(context, grid, checks);
   bool any = false;
   for (const SiteCheck& check : checks) any = any || !driver::findings(grid, check).empty();
   context.out.line("");
@@ -213,11 +258,24 @@ void append_host(std::string& hosts, const HostCheck& host) {
     const HostFacts& facts = *host.facts;
     line.number("cores", facts.cores).real("free_cores", facts.free_cores);
     line.number("memory", facts.memory).number("free_memory", facts.free_memory);
-    line.number("free_disk", facts.free_disk).real("latency", seconds(facts.round_trip));
+    line.number("free_disk", facts.free_disk).real("latency", seconds(latency(facts)));
+    line.real("round_trip", seconds(facts.round_trip));
     line.real("clock_ahead", seconds(facts.clock_ahead));
   }
   if (host.shares_scratch) line.flag("shares_scratch", *host.shares_scratch);
   line.close(false);
+}
+
+void append_pulls(std::string& out, const SiteCheck& check) {
+  out += '[';
+  for (const driver::PullCheck& pull : check.pulls) {
+    if (&pull != &check.pulls.front()) out += ',';
+    JsonLine line(out);
+    line.text("site", pull.site).text("ssh", pull.ssh).flag("works", !pull.failure);
+    pull.bandwidth ? line.real("bandwidth", *pull.bandwidth) : line.null("bandwidth");
+    line.close(false);
+  }
+  out += ']';
 }
 
 }  // namespace
@@ -239,6 +297,11 @@ bool print_check_json(Context& context, const Grid& grid, const std::vector<Site
     std::string hosts;
     for (const HostCheck& host : check.hosts) append_host(hosts, host);
     line.raw("hosts") += "[" + hosts + "]";
+    append_pulls(line.raw("fetches_from"), check);
+    if (check.login)
+      line.texts("missing_commands", check.login->missing)
+          .texts("queues", check.login->queues)
+          .flag("takes_jobs", driver::takes_jobs(grid.sites[check.site], check));
     line.close(false);
     for (const Finding& finding : driver::findings(grid, check)) {
       if (finding.is_problem) fine = false;

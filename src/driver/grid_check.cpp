@@ -13,6 +13,7 @@
 
 #include "base/parallel.hpp"
 #include "driver/grid_launch.hpp"
+#include "driver/grid_login.hpp"
 #include "model/suggest.hpp"
 
 namespace gantry::driver {
@@ -24,6 +25,9 @@ namespace fs = std::filesystem;
 constexpr std::uint32_t kMostSites = 64;   ///< at once
 constexpr std::uint32_t kMostHosts = 256;  ///< of a site at once; each has a thread and two ssh
 constexpr std::uint64_t kTokenBytes = 64;
+constexpr std::uint64_t kFewestPulledBytes = std::uint64_t{256} << 10;
+constexpr std::uint64_t kMostPulledBytes = std::uint64_t{16} << 20;
+constexpr Duration kPullPatience = std::chrono::seconds(30);
 
 /// For files that are sent. Removed with this.
 class OwnFolder {
@@ -49,7 +53,10 @@ class SiteChecker {
   /// `measuring`: held by the one site that measures its link, as all of them may share one.
   SiteChecker(RemoteSite site, const AgentBinary& binary, const GridCheckOptions& options,
               std::mutex& measuring)
-      : site_(std::move(site)), measuring_(measuring) {
+      : site_(std::move(site)),
+        binary_(binary),
+        patience_(options.patience),
+        measuring_(measuring) {
     for (const RemoteHost& host : site_.hosts) {
       RemoteSite as_seen = site_;
       as_seen.holder += fmt::format("-{}", host.id.value());
@@ -73,6 +80,12 @@ class SiteChecker {
       check_.link_failure = shared.error();
     else if (const auto measured = measure(*first, folder); !measured)
       check_.link_failure = measured.error();
+    if (!site_.batch) return;
+    auto login = check_login(site_, binary_, patience_);
+    if (login)
+      check_.login = std::move(*login);
+    else
+      check_.login_failure = std::move(login.error());
   }
 
   [[nodiscard]] bool is_usable() const { return first_usable().has_value(); }
@@ -86,6 +99,23 @@ class SiteChecker {
       const auto reached = probes_[*first]->reaches(other.reach);
       check_.pulls.push_back({other.name, other.reach.ssh, check_.hosts[*first].name,
                               reached ? std::nullopt : std::optional(reached.error())});
+    }
+  }
+
+  /// How fast files come from those that were reached. `other`: the site of that name. Nobody else
+  /// may use either of them meanwhile.
+  void measure_pulls(const std::function<SiteChecker*(const std::string&)>& other,
+                     const fs::path& folder) {
+    for (PullCheck& pull : check_.pulls) {
+      if (pull.failure) continue;
+      const auto giving = std::ranges::find(site_.giving, pull.site, &GivingSite::name);
+      SiteChecker* giver = other(pull.site);
+      if (giver == nullptr || giving == site_.giving.end()) continue;
+      auto speed = measure_pull(*giver, giving->reach, folder);
+      if (speed)
+        pull.bandwidth = *speed;
+      else
+        pull.failure = std::move(speed.error());
     }
   }
 
@@ -127,7 +157,28 @@ class SiteChecker {
                         check_.speed);
   }
 
+  /// Home sends a file there, as large as it can in a second, and it is fetched from there.
+  Result<double> measure_pull(SiteChecker& giver, const depot::PeerSite& reach,
+                              const fs::path& folder) {
+    const auto here = first_usable();
+    const auto there = giver.first_usable();
+    if (!here || !there) return fail(ErrorCode::peer, "no host of both answers");
+    const double second = giver.check_.speed.to_site.value_or(0);
+    const auto bytes = static_cast<std::uint64_t>(
+        std::clamp(second, double{kFewestPulledBytes}, double{kMostPulledBytes}));
+    Duration took{0};
+    for (const std::uint64_t size : {kTokenBytes, bytes}) {  // the first opens the way
+      TRY_ASSIGN(Put file, write_unknown_file(folder / "pulled", size));
+      TRY(giver.probes_[*there]->send(file, kPullPatience));
+      file.from = reach;
+      TRY_ASSIGN(took, probes_[*here]->pull(file, kPullPatience));
+    }
+    return static_cast<double>(bytes) / std::max(seconds(took), 1e-6);
+  }
+
   RemoteSite site_;
+  const AgentBinary& binary_;
+  Duration patience_;
   std::mutex& measuring_;
   std::vector<std::unique_ptr<HostProbe>> probes_;
   SiteCheck check_;
@@ -138,17 +189,17 @@ Result<std::vector<std::uint32_t>> chosen_sites(const Grid& grid,
   std::vector<std::uint32_t> chosen;
   std::vector<std::string> known;
   for (std::uint32_t i = 1; i < grid.sites.size(); ++i) {
-    if (grid.sites[i].access != SiteAccess::ssh) continue;
+    if (grid.sites[i].access == SiteAccess::none) continue;
     known.push_back(grid.sites[i].name);
     if (names.empty() || std::ranges::find(names, grid.sites[i].name) != names.end())
       chosen.push_back(i);
   }
   for (const auto& name : names)
     if (std::ranges::find(known, name) == known.end())
-      return fail(ErrorCode::usage, fmt::format("no site '{}' is reached by ssh", name),
+      return fail(ErrorCode::usage, fmt::format("the grid has no site '{}' with 'via'", name),
                   did_you_mean(name, known));
   if (chosen.empty())
-    return fail(ErrorCode::usage, "no site of the grid is reached by ssh",
+    return fail(ErrorCode::usage, "no site of the grid can be connected to",
                 "give a site via: ssh and the names of its hosts");
   return chosen;
 }
@@ -175,7 +226,7 @@ Result<std::vector<SiteCheck>> check_grid(const Grid& grid, const std::vector<st
   for (const std::uint32_t index : chosen) {
     TRY_ASSIGN(const AgentBinary* agent, agents.of(grid.sites[index]));
     to_send.push_back(agent);
-    sites.push_back(remote_site(grid.sites[index], SiteId(index), next_host));
+    sites.push_back(seen_from_login(remote_site(grid.sites[index], SiteId(index), next_host)));
     sites.back().holder = holder;
     TRY_ASSIGN(sites.back().giving, giving_sites(grid, SiteId(index), agents));
   }
@@ -198,11 +249,15 @@ Result<std::vector<SiteCheck>> check_grid(const Grid& grid, const std::vector<st
   std::set<SiteId> there;
   for (std::size_t i = 0; i < sites.size(); ++i)
     if (checkers[i].is_usable()) there.insert(sites[i].id);
+  for_each_site([&](std::size_t i) { checkers[i].check_pulls(there); });
+  const auto checker_of = [&](const std::string& name) -> SiteChecker* {
+    const auto found = std::ranges::find(sites, name, &RemoteSite::name);
+    return found == sites.end() ? nullptr
+                                : &checkers[static_cast<std::size_t>(found - sites.begin())];
+  };
+  for (SiteChecker& checker : checkers) checker.measure_pulls(checker_of, folder.path());
   std::vector<SiteCheck> checks(sites.size());
-  for_each_site([&](std::size_t i) {
-    checkers[i].check_pulls(there);
-    checks[i] = checkers[i].leave();
-  });
+  for_each_site([&](std::size_t i) { checks[i] = checkers[i].leave(); });
   return checks;
 }
 

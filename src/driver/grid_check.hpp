@@ -1,6 +1,7 @@
 #pragma once
 /// A doctor for grids: connects to all hosts at once, measures, and says what is wrong and what to
-/// do about it. Threads of its own, which end with it.
+/// do about it. Of clusters it sees the login host and the batch system. Threads of its own, which
+/// end with it.
 
 #include <optional>
 #include <string>

@@ -1,10 +1,12 @@
 #include "driver/grid_findings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "model/quantity.hpp"
+#include "model/suggest.hpp"
 
 namespace gantry::driver {
 
@@ -82,10 +84,38 @@ void judge_link(const Grid& grid, const SiteCheck& check, std::vector<Finding>& 
                                rate_text(*check.speed.to_site))});
 }
 
+/// What two sites' link is said to carry; nothing if it is not described.
+const GridLink* link_between(const Grid& grid, std::uint32_t site, const std::string& other) {
+  for (const GridLink& link : grid.links) {
+    const auto joins = [&](std::uint32_t one, std::uint32_t two) {
+      return one == site && grid.sites[two].name == other;
+    };
+    if (joins(link.from, link.to) || joins(link.to, link.from)) return &link;
+  }
+  return nullptr;
+}
+
+void judge_pull_speed(const Grid& grid, const SiteCheck& check, const PullCheck& pull,
+                      std::vector<Finding>& found) {
+  const GridLink* link = link_between(grid, check.site, pull.site);
+  if (link == nullptr || !pull.bandwidth) return;
+  const double measured = *pull.bandwidth;
+  if (link->bandwidth <= kFarFrom * measured && link->bandwidth >= measured / kFarFrom) return;
+  found.push_back(
+      {false, pull.host,
+       fmt::format("files come from site {} at {}, and {} is declared", pull.site,
+                   rate_text(measured), rate_text(link->bandwidth)),
+       fmt::format("say bandwidth: {} of that link, by which the way of files is chosen",
+                   rate_text(measured))});
+}
+
 /// A run can do without.
-void judge_pulls(const SiteCheck& check, std::vector<Finding>& found) {
+void judge_pulls(const Grid& grid, const SiteCheck& check, std::vector<Finding>& found) {
   for (const PullCheck& pull : check.pulls) {
-    if (!pull.failure) continue;
+    if (!pull.failure) {
+      judge_pull_speed(grid, check, pull, found);
+      continue;
+    }
     const std::string& hint = pull.failure->hint;
     found.push_back(
         {false, pull.host,
@@ -98,14 +128,63 @@ void judge_pulls(const SiteCheck& check, std::vector<Finding>& found) {
   }
 }
 
+std::string system_name(const GridSite& site) {
+  return site.access == SiteAccess::slurm ? "Slurm" : "Grid Engine";
+}
+
+/// Whether the batch system would take jobs as they are described.
+void judge_login(const GridSite& site, const SiteCheck& check, std::vector<Finding>& found) {
+  const std::string host = check.hosts.empty() ? "" : check.hosts.front().name;
+  if (check.login_failure) {
+    found.push_back({true, host, check.login_failure->message, check.login_failure->hint});
+    return;
+  }
+  if (!check.login) return;
+  const LoginCheck& login = *check.login;
+  if (!login.missing.empty()) {
+    found.push_back(
+        {true, host,
+         fmt::format("{} {} not there: it cannot submit jobs of {}", fmt::join(login.missing, ", "),
+                     login.missing.size() == 1 ? "is" : "are", system_name(site)),
+         site.batch.login.empty()
+             ? "name the cluster's login host with login:"
+             : fmt::format("try `ssh {0} 'command -v {1}'`: login: is the right host, and the "
+                           "commands are in the PATH that ssh gives?",
+                           site.batch.login, login.missing.front())});
+    return;
+  }
+  const bool slurm = site.access == SiteAccess::slurm;
+  const auto unknown = unknown_queues(site.batch.queue, login.queues);
+  if (!unknown.empty()) {
+    std::string fix = did_you_mean(unknown.front(), login.queues);
+    if (fix.empty()) fix = fmt::format("those that there are: {}", fmt::join(login.queues, ", "));
+    found.push_back(
+        {true, host,
+         fmt::format("there is no {} '{}'", slurm ? "partition" : "queue", unknown.front()),
+         std::move(fix)});
+  } else if (!login.refused.empty()) {
+    found.push_back({true, host,
+                     fmt::format("{} takes no job like this: {}", system_name(site), login.refused),
+                     fmt::format("correct {}, account, walltime, slots or directives",
+                                 slurm ? "partition" : "queue")});
+  }
+}
+
 }  // namespace
+
+bool takes_jobs(const GridSite& site, const SiteCheck& check) {
+  std::vector<Finding> found;
+  judge_login(site, check, found);
+  return found.empty();
+}
 
 std::vector<Finding> findings(const Grid& grid, const SiteCheck& check) {
   std::vector<Finding> found;
   const GridSite& site = grid.sites[check.site];
   for (const HostCheck& host : check.hosts) judge_host(site, host, found);
   judge_link(grid, check, found);
-  judge_pulls(check, found);
+  judge_pulls(grid, check, found);
+  judge_login(site, check, found);
   return found;
 }
 

@@ -8,6 +8,7 @@
 
 #include "actuate/check/host_probe.hpp"
 #include "actuate/check/link_gauge.hpp"
+#include "driver/grid_login.hpp"
 #include "model/grid.hpp"
 
 namespace gantry::driver {
@@ -27,6 +28,7 @@ struct PullCheck {
   std::string ssh;   ///< what it is called there
   std::string host;  ///< that tried
   std::optional<Error> failure;
+  std::optional<double> bandwidth{};  ///< bytes a second
 };
 
 struct SiteCheck {
@@ -35,7 +37,12 @@ struct SiteCheck {
   LinkSpeed speed;
   std::optional<Error> link_failure{};  ///< why it could not be measured
   std::vector<PullCheck> pulls{};
+  std::optional<LoginCheck> login{};     ///< of a cluster, whose only host here is its login host
+  std::optional<Error> login_failure{};  ///< why its batch system could not be asked
 };
+
+/// Jobs can be submitted there, as far as it was asked; of other sites always.
+[[nodiscard]] bool takes_jobs(const GridSite& site, const SiteCheck& check);
 
 struct Finding {
   bool is_problem = true;  ///< a run cannot use it as it is described; else it could be better

@@ -54,6 +54,51 @@ TEST(GridFindings, ASiteThatCannotLogInToAnotherGetsAdvice) {
   EXPECT_EQ(found[1].fix, "there: make `ssh -o BatchMode=yes s2 true` work");
 }
 
+TEST(GridFindings, ALinkBetweenSitesMayBeOtherThanDeclared) {
+  Lab lab;
+  lab.grid.sites.emplace_back().name = "big";
+  lab.grid.links.push_back({.from = 1, .to = 2, .bandwidth = 100e6});
+  lab.check.pulls = {{"big", "big-login", "far", std::nullopt, 60e6}};
+  EXPECT_TRUE(lab.found().empty());
+  lab.check.pulls[0].bandwidth = 10e6;
+  ASSERT_EQ(lab.found().size(), 1U);
+  EXPECT_FALSE(lab.found()[0].is_problem);
+  EXPECT_EQ(lab.found()[0].what, "files come from site big at 10 MB/s, and 100 MB/s is declared");
+}
+
+TEST(GridFindings, AClusterThatTakesNoJobs) {
+  Lab lab;
+  lab.grid.sites[1].access = SiteAccess::slurm;
+  lab.grid.sites[1].batch.queue = "shrt";
+  lab.grid.sites[1].batch.login = "far";
+  lab.check.login = LoginCheck{.queues = {"long", "short"}};
+  const auto only = [&] {
+    EXPECT_FALSE(takes_jobs(lab.grid.sites[1], lab.check));
+    const auto found = lab.found();
+    EXPECT_EQ(found.size(), 1U);
+    EXPECT_TRUE(found.at(0).is_problem);
+    return found.at(0).what + "; " + found.at(0).fix;
+  };
+  EXPECT_EQ(only(), "there is no partition 'shrt'; did you mean 'short'?");
+  lab.grid.sites[1].batch.queue = "short,long";
+  EXPECT_TRUE(takes_jobs(lab.grid.sites[1], lab.check));
+  lab.check.login->refused = "Invalid account";
+  EXPECT_EQ(only(),
+            "Slurm takes no job like this: Invalid account; correct partition, account, walltime, "
+            "slots or directives");
+  lab.check.login->missing = {"sbatch"};
+  EXPECT_EQ(only().substr(0, 60), "sbatch is not there: it cannot submit jobs of Slurm; try `ss");
+  lab.check.login_failure = Error{ErrorCode::peer, "it does not answer", "ssh far"};
+  EXPECT_EQ(only(), "it does not answer; ssh far");
+}
+
+TEST(GridFindings, QueuesThatAreNotThere) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(unknown_queues("a.q@n1,b.q", {"a.q"}), Names{"b.q"});
+  EXPECT_EQ(unknown_queues("a", {}), Names{}) << "nobody knows which there are";
+  EXPECT_EQ(unknown_queues("", {"a"}), Names{}) << "the system's default";
+}
+
 TEST(GridFindings, AHostThatWasNotReachedIsAProblem) {
   Lab lab;
   lab.check.hosts[0].facts.reset();

@@ -1,6 +1,7 @@
 #include "driver/grid_remove.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "base/fd.hpp"
 #include "base/parallel.hpp"
 #include "driver/grid_launch.hpp"
+#include "driver/grid_login.hpp"
 #include "model/suggest.hpp"
 #include "store/run_lock.hpp"
 #include "store/store.hpp"
@@ -21,27 +23,38 @@ namespace {
 
 constexpr std::uint32_t kMostCleaners = 256;  ///< at once
 
-Result<std::uint32_t> ssh_site(const Grid& grid, const std::string& name) {
+Result<std::uint32_t> site_to_remove(const Grid& grid, const std::string& name) {
   std::vector<std::string> known;
   for (std::uint32_t i = 1; i < grid.sites.size(); ++i) {
-    if (grid.sites[i].access != SiteAccess::ssh) continue;
+    if (grid.sites[i].access == SiteAccess::none) continue;
     if (grid.sites[i].name == name) return i;
     known.push_back(grid.sites[i].name);
   }
-  return fail(ErrorCode::usage, fmt::format("no site '{}' is reached by ssh", name),
+  return fail(ErrorCode::usage, fmt::format("{} has no site '{}' with 'via'", grid.file, name),
               did_you_mean(name, known));
 }
 
-/// As host, or as state directory and host where it is not ours.
-std::string name_of_agent(const std::string& agent, const std::string& holder) {
+/// "HOLDER HOST".
+tl::unexpected<Error> refuse_living(const std::string& agent, const GridSite& site,
+                                    const std::string& holder, const std::string& grid) {
   const auto blank = agent.find(' ');
   const std::string host = blank == std::string::npos ? agent : agent.substr(blank + 1);
-  return agent.substr(0, blank) == holder ? host
-                                          : fmt::format("{} (of another state directory)", host);
+  if (agent.substr(0, blank) == holder)
+    return fail(ErrorCode::busy,
+                fmt::format("site '{}' is in use: an agent runs on {}", site.name, host),
+                fmt::format("its gantry was killed: run it again, or end its tasks with gantry "
+                            "cancel --grid {}",
+                            grid));
+  return fail(
+      ErrorCode::busy,
+      fmt::format("site '{}' is in use: an agent of another state directory runs on {}", site.name,
+                  host),
+      "wait for its run to end, or end it there: gantry --state DIR cancel, or in the folder where "
+      "it was started");
 }
 
 Result<> check_look(const Result<depot::SiteLook>& look, const GridSite& site,
-                    const std::string& holder) {
+                    const std::string& holder, const std::string& grid) {
   if (!look)
     return fail(ErrorCode::busy, look.error().message + "; so nobody knows whether tasks run there",
                 look.error().hint);
@@ -50,12 +63,29 @@ Result<> check_look(const Result<depot::SiteLook>& look, const GridSite& site,
                 fmt::format("{} does not look like a scratch folder of Gantry: it has {}",
                             site.scratch, look->strange),
                 "nothing was removed: is scratch: right? else remove that by hand first");
-  if (!look->alive.empty())
-    return fail(ErrorCode::busy,
-                fmt::format("site '{}' is in use: an agent runs on {}", site.name,
-                            name_of_agent(look->alive.front(), holder)),
-                "wait for the run to end, or cancel it: gantry cancel all");
+  if (!look->alive.empty()) return refuse_living(look->alive.front(), site, holder, grid);
   return {};
+}
+
+/// A job that has not begun yet would not find what it needs.
+Result<> check_queue(const RemoteSite& site, const AgentBinary& agent,
+                     const GridRemoveOptions& options) {
+  if (!site.batch) return {};
+  const std::string login = site.hosts.front().name;
+  const auto jobs = jobs_in_queue(site, agent, options.patience);
+  if (!jobs)
+    return fail(
+        ErrorCode::busy,
+        fmt::format("{}: {}; so nobody knows whether jobs wait there", login, jobs.error().message),
+        jobs.error().hint);
+  if (jobs->empty()) return {};
+  return fail(ErrorCode::busy,
+              fmt::format("site '{}' is in use: {} job{} of gantry {} in its queue ({})", site.name,
+                          jobs->size(), jobs->size() == 1 ? "" : "s",
+                          jobs->size() == 1 ? "is" : "are", fmt::join(*jobs, ", ")),
+              fmt::format("wait for the run to end; jobs that nobody needs any more: {} {}",
+                          site.batch->system == BatchSystem::slurm ? "scancel" : "qdel",
+                          fmt::join(*jobs, " ")));
 }
 
 }  // namespace
@@ -95,10 +125,10 @@ Result<> check_kept(const depot::SiteLook& look, const GridSite& site, const std
 
 Result<depot::SiteRemoval> remove_from_site(const Grid& grid, const std::string& site_name,
                                             const GridRemoveOptions& options) {
-  TRY_ASSIGN(const std::uint32_t index, ssh_site(grid, site_name));
+  TRY_ASSIGN(const std::uint32_t index, site_to_remove(grid, site_name));
   const GridSite& described = grid.sites[index];
   std::uint32_t next_host = 1;
-  RemoteSite site = remote_site(described, SiteId(index), next_host);
+  RemoteSite site = seen_from_login(remote_site(described, SiteId(index), next_host));
   std::optional<store::RunLock> lock;  // no run of ours begins meanwhile
   if (auto id = read_file(options.state_dir / "id", 100)) {
     site.holder = *id;
@@ -108,6 +138,7 @@ Result<depot::SiteRemoval> remove_from_site(const Grid& grid, const std::string&
   }
   SiteAgents agents;
   TRY_ASSIGN(const AgentBinary* agent, agents.of(described));
+  TRY(check_queue(site, *agent, options));
   std::vector<std::unique_ptr<HostCleaner>> cleaners;
   for (const RemoteHost& host : site.hosts)
     cleaners.push_back(std::make_unique<HostCleaner>(site, host, *agent, options.all));
@@ -117,7 +148,7 @@ Result<depot::SiteRemoval> remove_from_site(const Grid& grid, const std::string&
     return true;
   });
   for (const auto& look : looks) {
-    TRY(check_look(look, described, site.holder));
+    TRY(check_look(look, described, site.holder, grid.file));
     TRY(check_kept(*look, described, site.holder, options));
   }
   // The first removes all, unless they share nothing, as they should.

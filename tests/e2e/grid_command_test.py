@@ -47,6 +47,7 @@ class CheckTest(GridTestCase):
         self.assertGreater(found["memory"], 1e6)
         self.assertGreater(found["free_disk"], 0)
         self.assertGreater(found["latency"], 0)
+        self.assertEqual(found["round_trip"], 2 * found["latency"])
         self.assertLess(abs(found["clock_ahead"]), 1)
         self.assertGreater(site["to_site"], 1e5)
         self.assertGreater(site["from_site"], 1e5)
@@ -199,7 +200,10 @@ class RemoveTest(GridTestCase):
         # By another state directory's gantry, which has to see it at the site.
         result = self.remove("--all", "--state", self.dir / "other")
         self.assertEqual(result.code, 3, result)
-        self.assertIn("far", result.stderr)
+        said = " ".join(result.stderr.split())
+        self.assertIn("an agent of another state directory runs on far", said)
+        self.assertIn("in the folder where it was started", said)
+        self.assertNotIn("cancel all", said)
         self.write("go", "")
         _, err = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 0, err.decode())
@@ -284,7 +288,7 @@ class MeasureTest(gantry_test.TestCase):
                     for way in ("to_site", "from_site"):
                         best[name, way] = max(best.get((name, way), 0), sites[name].get(way, 0))
                     for host in sites[name]["hosts"]:
-                        self.assertGreaterEqual(host["latency"], 2 * latency, report)
+                        self.assertGreaterEqual(host["latency"], latency, report)
                 if best["s1", "to_site"] > 4e6 and best["s1", "from_site"] > 4e6:
                     break
         for (name, way), seen in best.items():

@@ -46,6 +46,8 @@ class SiteToSiteTest(gantry_test.TestCase):
             check = self.gantry("grid", "check", grid.grid)  # which also sends the agent's program
             self.assertEqual(check.code, 0, check)
             self.assertNotIn("cannot fetch", check.stdout)
+            self.assertRegex(check.stdout, r"(?m)^s1 +s2 +s2h1 +[\d.]+ [kM]B/s +40 MB/s$")
+            self.assertRegex(check.stdout, r"(?m)^s2 +s1 +s1h1 +[\d.]+ [kM]B/s +40 MB/s$")
             sent, logins = self.sent_by_home(grid), self.logins_from_s2_to_s1(grid)
             result = self.run_it(grid)
             self.assertEqual(result.code, 0, result)
@@ -69,6 +71,8 @@ class SiteToSiteTest(gantry_test.TestCase):
             self.assertIn("Host key verification failed", advice["s1h1"]["what"])
             self.assertIn("accept it once by hand: ssh s2h1", advice["s1h1"]["fix"])
             self.assertTrue(check["ok"], check)
+            self.assertEqual([(each["site"], each["works"]) for site in check["sites"] for each in site["fetches_from"]],
+                             [("s2", False), ("s1", False)])
             result = self.run_it(grid)
             self.assertEqual(result.code, 0, result)
             places, sums = self.said()

@@ -187,6 +187,29 @@ Result<> HostProbe::reaches(const depot::PeerSite& other) {
   return fail(ErrorCode::peer, said->why, connection_hint(said->why, other.ssh));
 }
 
+Result<Duration> HostProbe::pull(const Put& file, Duration patience) {
+  sent_.push_back(file.content);
+  const auto begun = Clock::now();
+  const TransferId id = mover_->put(file);
+  std::optional<std::string> outcome;
+  const auto is_over = [&] {
+    for (const auto& event : std::exchange(moved_, {})) {
+      if (const auto* done = std::get_if<TransferDone>(&event); done != nullptr && done->id == id)
+        outcome = "";
+      if (const auto* sent = std::get_if<SentAfterAll>(&event); sent != nullptr && sent->id == id)
+        outcome = sent->why;
+      if (const auto* bad = std::get_if<TransferFailed>(&event); bad != nullptr && bad->id == id)
+        outcome = bad->why;
+    }
+    return outcome.has_value();
+  };
+  const auto awaited = await(is_over, patience, "for a file of another site");
+  if (!awaited || !outcome->empty()) mover_->cancel(id);
+  TRY(awaited);
+  if (outcome->empty()) return Clock::now() - begun;
+  return fail(ErrorCode::peer, *outcome);
+}
+
 Result<Duration> HostProbe::await_transfer(TransferId id, Duration patience,
                                            std::string_view what) {
   const auto begun = Clock::now();

@@ -53,6 +53,8 @@ class HostProbe {
   Result<bool> finds(const Digest& content);
   /// Whether it can fetch files from another site, which need not have any.
   Result<> reaches(const depot::PeerSite& other);
+  /// How long it took to fetch a file from a site that has it. The first one also logs in there.
+  Result<Duration> pull(const Put& file, Duration patience);
   /// Has the agent run a task with this content as its input: what a fetch() can find it as.
   Result<std::string> run_task_with(const Digest& content);
   void drop(const Digest& content) { mover_->drop(content); }
