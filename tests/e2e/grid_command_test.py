@@ -47,7 +47,7 @@ class CheckTest(GridTestCase):
         self.assertGreater(found["memory"], 1e6)
         self.assertGreater(found["free_disk"], 0)
         self.assertGreater(found["latency"], 0)
-        self.assertEqual(found["round_trip"], 2 * found["latency"])
+        self.assertAlmostEqual(found["round_trip"], 2 * found["latency"], places=8)
         self.assertLess(abs(found["clock_ahead"]), 1)
         self.assertGreater(site["to_site"], 1e5)
         self.assertGreater(site["from_site"], 1e5)
