@@ -1,0 +1,126 @@
+#include "forecast/regression.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace gantry::forecast {
+
+namespace {
+/// A column that varies less than its digits can tell is constant.
+constexpr double kConstant = 1e-10;
+/// A point that alone decides the fit: from the others it cannot be told.
+constexpr double kMostLeverage = 0.9999;
+}  // namespace
+
+void RidgeFit::measure_columns(const Table& table) {
+  means_.assign(table.columns, 0);
+  scales_.assign(table.columns, 0);
+  for (std::size_t i = 0; i < table.rows(); ++i)
+    for (std::size_t j = 0; j < table.columns; ++j) means_[j] += table.row(i)[j] / points_;
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    for (std::size_t j = 0; j < table.columns; ++j) {
+      const double deviation = table.row(i)[j] - means_[j];
+      scales_[j] += deviation * deviation / points_;
+    }
+  }
+  for (std::size_t j = 0; j < table.columns; ++j) {
+    const double deviation = std::sqrt(scales_[j]);
+    const bool varies = deviation > kConstant * std::abs(means_[j]) && deviation > 1e-100;
+    scales_[j] = varies ? 1 / deviation : 0;
+  }
+}
+
+void RidgeFit::standardise(std::span<const double> row, std::span<double> into) const {
+  for (std::size_t j = 0; j < row.size(); ++j) into[j] = (row[j] - means_[j]) * scales_[j];
+}
+
+void RidgeFit::forward(std::span<double> row) const {
+  const std::size_t columns = row.size();
+  for (std::size_t j = 0; j < columns; ++j) {
+    for (std::size_t k = 0; k < j; ++k) row[j] -= lower_[j * columns + k] * row[k];
+    row[j] /= lower_[j * columns + j];
+  }
+}
+
+RidgeFit::RidgeFit(const Table& table, std::span<const double> values, double ridge)
+    : points_(static_cast<double>(values.size())) {
+  assert(values.size() == table.rows() && values.size() >= 2 && ridge > 0);
+  measure_columns(table);
+  for (const double value : values) intercept_ += value / points_;
+  std::vector<double> standard(table.cells.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    standardise(table.row(i), {standard.data() + i * table.columns, table.columns});
+  solve(standard, values, ridge);
+  leave_out(table, standard, values);
+}
+
+void RidgeFit::solve(std::span<const double> standard, std::span<const double> values,
+                     double ridge) {
+  const std::size_t columns = means_.size();
+  lower_.assign(columns * columns, 0);
+  factors_.assign(columns, 0);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto row = standard.subspan(i * columns, columns);
+    for (std::size_t j = 0; j < columns; ++j) {
+      factors_[j] += row[j] * (values[i] - intercept_);
+      for (std::size_t k = 0; k <= j; ++k) lower_[j * columns + k] += row[j] * row[k];
+    }
+  }
+  for (std::size_t j = 0; j < columns; ++j) lower_[j * columns + j] += ridge * points_;
+  decompose();
+  forward(factors_);
+  for (std::size_t j = columns; j-- > 0;) {
+    for (std::size_t k = j + 1; k < columns; ++k)
+      factors_[j] -= lower_[k * columns + j] * factors_[k];
+    factors_[j] /= lower_[j * columns + j];
+  }
+}
+
+/// Cholesky, in place.
+void RidgeFit::decompose() {
+  const std::size_t columns = means_.size();
+  for (std::size_t j = 0; j < columns; ++j) {
+    for (std::size_t k = 0; k <= j; ++k) {
+      double rest = lower_[j * columns + k];
+      for (std::size_t m = 0; m < k; ++m) rest -= lower_[j * columns + m] * lower_[k * columns + m];
+      // The ridge keeps it positive, but for rounding.
+      lower_[j * columns + k] =
+          j == k ? std::sqrt(std::max(rest, kConstant * points_)) : rest / lower_[k * columns + k];
+    }
+  }
+}
+
+/// A point's residual when it is left out is its residual / (1 - its leverage).
+void RidgeFit::leave_out(const Table& table, std::span<double> standard,
+                         std::span<const double> values) {
+  left_out_.resize(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double residual = values[i] - predict(table.row(i));
+    const auto row = standard.subspan(i * table.columns, table.columns);
+    forward(row);
+    double leverage = 0;
+    for (const double part : row) leverage += part * part;
+    mean_distance_ += leverage / points_;
+    leverage = std::min(leverage + 1 / points_, kMostLeverage);
+    left_out_[i] = values[i] - residual / (1 - leverage);
+  }
+}
+
+double RidgeFit::predict(std::span<const double> row) const {
+  double value = intercept_;
+  for (std::size_t j = 0; j < row.size(); ++j)
+    value += factors_[j] * (row[j] - means_[j]) * scales_[j];
+  return value;
+}
+
+double RidgeFit::distance(std::span<const double> row) const {
+  std::vector<double> standard(row.size());
+  standardise(row, standard);
+  forward(standard);
+  double distance = 0;
+  for (const double part : standard) distance += part * part;
+  return distance;
+}
+
+}  // namespace gantry::forecast

@@ -1,0 +1,82 @@
+#pragma once
+/// What a task takes (time, memory, bytes of output) as a function of its parameters, learnt from
+/// those that ended: the regression, of several families, that best predicts what it has not seen;
+/// neighbours, where none does; the mean, where nothing does. Values only, no I/O; bounded memory.
+/// One thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "forecast/parameter_table.hpp"
+
+namespace gantry::forecast {
+
+enum class ModelFamily : std::uint8_t {
+  mean,
+  neighbours,
+  linear,
+  polynomial,   ///< of the 2nd degree, products of parameters included
+  logarithmic,  ///< linear in the logarithms of parameters
+  exponential,  ///< the logarithm of the value is linear in the parameters
+  power,        ///< the logarithm of the value is linear in those of parameters
+};
+[[nodiscard]] std::string_view family_name(ModelFamily family);
+
+class RunTimeModel {
+ public:
+  /// Further parameters are left out, longer words are cut.
+  static constexpr std::size_t kMostFeatures = 16;
+  static constexpr std::size_t kMostWord = 64;
+  /// Of more tasks so many are kept, each with the same chance.
+  static constexpr std::size_t kKept = 512;
+
+  RunTimeModel();
+  ~RunTimeModel();
+  RunTimeModel(RunTimeModel&&) noexcept;
+  RunTimeModel& operator=(RunTimeModel&&) noexcept;
+
+  /// Not taken (false): a value that is negative, not finite or beyond 1e100, a number that is not
+  /// finite or beyond ±1e50, or another number of parameters than the first had. Fits again when
+  /// there are a quarter more than at the last fit.
+  bool observe(std::span<const Feature> task, double value);
+  [[nodiscard]] std::uint64_t observations() const { return seen_; }
+
+  struct Prediction {
+    double value = 0;
+    double low = 0;  ///< four in five values lie from low to high
+    double high = 0;
+    ModelFamily family = ModelFamily::mean;
+  };
+  /// Nothing before the first observation, or for another number of parameters.
+  [[nodiscard]] std::optional<Prediction> predict(std::span<const Feature> task) const;
+
+  /// What predicts; and its mean absolute error on tasks that it has not seen, as part of that of
+  /// the mean. 1 for the mean itself.
+  [[nodiscard]] ModelFamily family() const;
+  [[nodiscard]] double error_of_mean() const;
+
+  /// To keep it in a database: JSON. What was read is as good as what was written.
+  [[nodiscard]] std::string to_text() const;
+  static Result<RunTimeModel> from_text(std::string_view text);
+
+ private:
+  struct Fit;
+
+  void keep(Features task, double value);
+  void fit();
+
+  std::vector<Features> tasks_;
+  std::vector<double> values_;
+  std::uint64_t seen_ = 0;
+  std::uint64_t next_fit_ = 1;
+  std::unique_ptr<const Fit> fit_;
+};
+
+}  // namespace gantry::forecast
