@@ -51,11 +51,6 @@ std::string_view family_name(ModelFamily family) {
   return "";
 }
 
-RunTimeModel::RunTimeModel() = default;
-RunTimeModel::~RunTimeModel() = default;
-RunTimeModel::RunTimeModel(RunTimeModel&&) noexcept = default;
-RunTimeModel& RunTimeModel::operator=(RunTimeModel&&) noexcept = default;
-
 bool RunTimeModel::observe(std::span<const Feature> task, double value) {
   if (!(value >= 0 && value <= kMostTaken)) return false;
   auto kept = usable(task);
@@ -79,7 +74,7 @@ void RunTimeModel::keep(Features task, double value) {
 }
 
 void RunTimeModel::fit() {
-  fit_ = std::make_unique<const Fit>(KnownTasks{tasks_, values_});
+  fit_ = std::make_shared<const Fit>(KnownTasks{tasks_, values_});
   next_fit_ = seen_ + std::max<std::uint64_t>(1, seen_ / 4);
 }
 

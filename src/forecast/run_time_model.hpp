@@ -37,11 +37,6 @@ class RunTimeModel {
   /// Of more tasks so many are kept, each with the same chance.
   static constexpr std::size_t kKept = 512;
 
-  RunTimeModel();
-  ~RunTimeModel();
-  RunTimeModel(RunTimeModel&&) noexcept;
-  RunTimeModel& operator=(RunTimeModel&&) noexcept;
-
   /// Not taken (false): a value that is negative, not finite or beyond 1e100, a number that is not
   /// finite or beyond ±1e50, or another number of parameters than the first had. Fits again when
   /// there are a quarter more than at the last fit.
@@ -76,7 +71,7 @@ class RunTimeModel {
   std::vector<double> values_;
   std::uint64_t seen_ = 0;
   std::uint64_t next_fit_ = 1;
-  std::unique_ptr<const Fit> fit_;
+  std::shared_ptr<const Fit> fit_;  ///< copies share it
 };
 
 }  // namespace gantry::forecast

@@ -275,6 +275,15 @@ TEST(RunTimeModel, WhatWasReadPredictsTheSame) {
   }
 }
 
+TEST(RunTimeModel, ACopyGoesItsOwnWay) {
+  RunTimeModel model = learnt([](double x) { return 10 + 3 * x; });
+  const RunTimeModel copy = model;
+  const double before = said(copy, {20.0});
+  for (int i = 0; i < 100; ++i) model.observe(Features{20.0}, 1000);
+  EXPECT_EQ(said(copy, {20.0}), before);
+  EXPECT_GT(said(model, {20.0}), 5 * before);
+}
+
 TEST(RunTimeModel, DamagedTextIsAnError) {
   const std::string good = R"({"seen":2,"tasks":[[1,2,"a"],[3,4,"b"]],"version":1})";
   ASSERT_TRUE(RunTimeModel::from_text(good));
