@@ -117,8 +117,8 @@ class FakeLauncher final : public Launcher {
   void close() override {}
 
   void announce(LauncherEvent event) { events_.push_back(std::move(event)); }
-  void report(AttemptReport report, const Fingerprint& print = {}) {
-    events_.emplace_back(ReportReceived{std::move(report), print, HostId(1), ++receipts_});
+  void report(AttemptReport report, const Fingerprint& print = {}, HostId host = HostId(1)) {
+    events_.emplace_back(ReportReceived{std::move(report), print, host, ++receipts_});
   }
 
   std::function<void(const Task&, AttemptReport&)> outcome;

@@ -195,7 +195,7 @@ void Session::start(const StartAttempt& action) {
     else
       print = tl::unexpected<Error>(std::move(found).error());
   }
-  if (stop_waits()) return run_.engine.apply(AttemptReturned{key});
+  if (stop_waits()) return run_.engine.apply(AttemptReturned{key, action.host});
   if (print) {
     dirty_ = true;  // for those who ask `gantry status` while long tasks run
     return launcher_.start(key, action.host, task, *print, files);
@@ -251,7 +251,7 @@ Result<> Session::on_event(LauncherEvent event) {
                    return {};
                  },
                  [&](TaskReturned& e) -> Result<> {
-                   if (ours(e.key)) run_.engine.apply(AttemptReturned{e.key});
+                   if (ours(e.key)) run_.engine.apply(AttemptReturned{e.key, e.host});
                    return {};
                  },
                  [&](TaskComputed& e) -> Result<> {
@@ -314,7 +314,7 @@ void Session::expect_staged(SiteId site) {
 
 Result<> Session::on_report(ReportReceived received, bool adopted) {
   const TaskKey key = received.report.key;
-  if (!run_.engine.awaits(key)) {
+  if (!run_.engine.awaits(key, received.host)) {
     // Journalled before, since a report may come twice; or of a task that is done, by its twin or
     // by another run: the journal's last end is a task's result.
     AttemptEnded known;

@@ -128,7 +128,7 @@ TEST_F(SessionTest, OfTwoAttemptsOneIsJournalled) {
   AttemptReport first;
   first.key = key(2);
   launcher.outcome = [&](const Task&, AttemptReport&) {
-    launcher.report(first, print_of(study, 1));
+    launcher.report(first, print_of(study, 1), HostId(2));
   };
   const auto summary = drive_with(launcher, study);
   EXPECT_EQ(summary.counts.done, 2U);
@@ -202,7 +202,7 @@ TEST_F(SessionTest, AnAttemptWhoseTwinFailedIsStillTakenIn) {
     launcher.announce(
         TaskRunning{{RunId(1), TaskId(1), AttemptId(each)}, HostId(each), from_ns(1)});
   launcher.outcome = [&](const Task&, AttemptReport&) {
-    launcher.report(report(2, FailureCause::exit_code), print_of(study, 1));
+    launcher.report(report(2, FailureCause::exit_code), print_of(study, 1), HostId(2));
     launcher.report(report(1, FailureCause::none), print_of(study, 1));
   };
   EXPECT_EQ(drive_with(launcher, study).counts.done, 2U);

@@ -34,7 +34,7 @@ Result<> UndrivenRuns::take(ReportReceived received, const std::string& host_nam
   const TaskKey key = received.report.key;
   running_.erase(key);
   TRY_ASSIGN(Run * run, find(key.run));
-  if (run == nullptr || !run->journal.awaits(key)) {
+  if (run == nullptr || !run->journal.awaits(key, received.host)) {
     discard_outputs(received);
     return {};
   }

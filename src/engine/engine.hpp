@@ -60,7 +60,8 @@ class Engine {
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
 
-  /// Events about attempts that have ended already, or of tasks that do not exist, change nothing.
+  /// Events about attempts that have ended already, or of tasks that do not exist, change nothing;
+  /// nor does what one host says of an attempt that another one was given.
   /// The engine knows one run: events of other runs must not be given to it.
   ///
   /// A task has two attempts at once at the most, on different hosts, and only if the strategy
@@ -92,9 +93,10 @@ class Engine {
 
   /// REQUIRES: the task exists.
   [[nodiscard]] TaskState state(TaskId task) const;
-  /// Would the end of this attempt count? Not if it has ended already (a report may come twice),
-  /// nor if its task is done: such an end must be applied, but is no part of the journal.
-  [[nodiscard]] bool awaits(const TaskKey& key) const;
+  /// Would the end of this attempt, told by this host, count? Not if it has ended already (a report
+  /// may come twice), nor if its task is done, nor if another host was given the attempt: such an
+  /// end must be applied, but is no part of the journal.
+  [[nodiscard]] bool awaits(const TaskKey& key, HostId host) const;
   [[nodiscard]] const Counts& counts() const;
   /// Cores that the tasks which no host was given yet would use if all of them ran at once: an
   /// estimate where they differ. None when no more are started.

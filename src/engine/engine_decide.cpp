@@ -31,6 +31,7 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
       recall(hosts.at(load.host->id), actions);
     if (working_hosts > 0) {
       if (due || changed) ask_strategy(now, actions);
+      if (std::exchange(host_came, false)) share_with_newcomers(actions);
       check_stuck();
     }
   }
@@ -44,6 +45,17 @@ void Engine::Impl::recall(HostState& state, std::vector<Action>& actions) {
   if (state.handed_over == 0 || state.recalled) return;
   state.recalled = true;
   actions.emplace_back(RecallQueued{state.host.id});
+}
+
+/// Only once: the strategy may have its reasons to give them nothing.
+void Engine::Impl::share_with_newcomers(std::vector<Action>& actions) {
+  if (ready.placeable() > 0 || tasks.selected().handed_over == 0) return;
+  const auto is_free = [&](const schedule::HostLoad& load) {
+    return schedule::is_free(*load.host, load.load, typical);
+  };
+  if (std::ranges::none_of(working(), is_free)) return;
+  for (const auto& load : working())
+    if (load.load > schedule::kFull) recall(hosts.at(load.host->id), actions);
 }
 
 void Engine::Impl::ask_strategy(TimePoint now, std::vector<Action>& actions) {

@@ -25,7 +25,7 @@ void Engine::Impl::on(const HostUp& event) {
   state.draining = state.recalled = false;
   show_hosts();
   ready.judge_again();
-  changed = true;
+  changed = host_came = true;
 }
 
 void Engine::Impl::on(const HostDraining& event) {
@@ -101,15 +101,24 @@ void Engine::Impl::take_number(const AttemptKey& key) {
   record.attempt = number;
 }
 
-bool Engine::Impl::awaits(const TaskKey& key) const {
+bool Engine::Impl::is_elsewhere(const AttemptKey& key, HostId host) const {
+  const Outstanding* attempt = find(key);
+  const auto leftover = leftovers.find(key);
+  if (leftover != leftovers.end()) attempt = &leftover->second;
+  return attempt != nullptr && attempt->host != host;
+}
+
+bool Engine::Impl::awaits(const TaskKey& key, HostId host) const {
   if (!valid(key)) return false;
   const AttemptKey attempt{key.task, key.attempt};
+  if (is_elsewhere(attempt, host)) return false;
   return find(attempt) != nullptr || (is_news(attempt) && tasks[key.task].state != TaskState::done);
 }
 
 void Engine::Impl::on(const AttemptStarted& event) {
   if (!valid(event.key)) return;
   const AttemptKey key{event.key.task, event.key.attempt};
+  if (is_elsewhere(key, event.host)) return;
   if (Outstanding* attempt = find(key)) {
     if (!attempt->running) mark_running(key.first, *attempt, event.at);
     return;
@@ -137,6 +146,7 @@ void Engine::Impl::adopt(const AttemptKey& key, HostId host, TimePoint started) 
 void Engine::Impl::on(const AttemptComputed& event) {
   if (!valid(event.key)) return;
   const AttemptKey key{event.key.task, event.key.attempt};
+  if (is_elsewhere(key, event.host)) return;
   Outstanding* attempt = find(key);
   if (const auto leftover = leftovers.find(key); leftover != leftovers.end())
     attempt = &leftover->second;
@@ -152,7 +162,7 @@ void Engine::Impl::on(const AttemptComputed& event) {
 void Engine::Impl::on(const AttemptReturned& event) {
   if (!valid(event.key)) return;
   const AttemptKey key{event.key.task, event.key.attempt};
-  if (drop_leftover(key)) return;
+  if (is_elsewhere(key, event.host) || drop_leftover(key)) return;
   const Outstanding* attempt = find(key);
   if (attempt == nullptr || attempt->running) return;
   const TaskId task = key.first;
@@ -171,6 +181,7 @@ void Engine::Impl::on(const AttemptEnded& event) {
   if (!valid(report.key)) return;
   const AttemptKey key{report.key.task, report.key.attempt};
   const TaskId task = key.first;
+  if (is_elsewhere(key, event.host)) return;
   if (drop_leftover(key)) return observe(report, event.host);
   bool was_started = report.started != kNever;
   if (find(key) != nullptr) {

@@ -52,6 +52,7 @@ struct AttemptComputed {
 /// Handed to a host but given back unstarted (drain, cancel, lost connection). Not journalled.
 struct AttemptReturned {
   TaskKey key;
+  HostId host;
 };
 /// An attempt ended. `results` are the values that `results:` took from its output.
 struct AttemptEnded {

@@ -1,0 +1,105 @@
+// Hosts that come while others have work, and hosts that speak of what they were not given.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/engine.hpp"
+#include "engine/engine_fixture.hpp"
+
+namespace gantry::engine {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TaskKey first_attempt(std::uint32_t task) {
+  return {RunId(1), TaskId(task), AttemptId(1)};
+}
+
+HostUp host_up(std::uint32_t id, std::uint32_t cores) {
+  return {{.id = HostId(id), .name = "h", .cores = cores}};
+}
+
+AttemptEnded end_on(std::uint32_t task, std::uint32_t host) {
+  AttemptEnded event;
+  event.report.key = first_attempt(task);
+  event.report.started = at(0);
+  event.report.ended = at(1);
+  event.host = HostId(host);
+  return event;
+}
+
+template <class What>
+std::vector<What> only(const std::vector<Action>& actions) {
+  std::vector<What> out;
+  for (const Action& action : actions)
+    if (const auto* what = std::get_if<What>(&action)) out.push_back(*what);
+  return out;
+}
+
+TEST(EngineHosts, WhatWaitsBehindATaskGoesToAHostThatComes) {
+  Engine engine({.count = 2}, {});
+  engine.apply(host_up(1, 1));
+  EXPECT_THAT(only<StartAttempt>(engine.decide(at(0))), SizeIs(2)) << "the second waits there";
+  engine.apply(AttemptStarted{first_attempt(1), HostId(1), at(0)});
+  EXPECT_THAT(engine.decide(at(0)), IsEmpty());
+
+  engine.apply(host_up(2, 1));
+  const auto recalls = only<RecallQueued>(engine.decide(at(1)));
+  ASSERT_THAT(recalls, SizeIs(1));
+  EXPECT_EQ(recalls[0].host, HostId(1));
+  EXPECT_THAT(engine.decide(at(1)), IsEmpty()) << "it is asked once";
+  engine.apply(AttemptReturned{first_attempt(2), HostId(1)});
+  const auto starts = only<StartAttempt>(engine.decide(at(1)));
+  ASSERT_THAT(starts, SizeIs(1));
+  EXPECT_EQ(starts[0].host, HostId(2));
+
+  engine.apply(host_up(3, 1));
+  EXPECT_THAT(engine.decide(at(2)), IsEmpty()) << "nothing waits behind anything any more";
+}
+
+TEST(EngineHosts, WhatWaitsAtHostsStaysThereWhileThereIsMore) {
+  Engine engine({.count = 9}, {});
+  engine.apply(host_up(1, 1));
+  EXPECT_THAT(only<StartAttempt>(engine.decide(at(0))), SizeIs(2));
+  engine.apply(host_up(2, 1));
+  EXPECT_THAT(only<RecallQueued>(engine.decide(at(0))), IsEmpty());
+}
+
+TEST(EngineHosts, AHostIsRecalledAgainWhenItWasGivenMore) {
+  Engine engine({.count = 3}, {});
+  engine.apply(host_up(1, 1));
+  EXPECT_THAT(engine.decide(at(0)), SizeIs(2));
+  engine.apply(host_up(2, 1));
+  EXPECT_THAT(engine.decide(at(0)), SizeIs(1)) << "the third starts there";
+  engine.apply(host_up(3, 1));
+  EXPECT_THAT(only<RecallQueued>(engine.decide(at(0))), SizeIs(1));
+  engine.apply(AttemptReturned{first_attempt(2), HostId(1)});
+  engine.apply(HostDown{HostId(3)});
+  EXPECT_THAT(only<StartAttempt>(engine.decide(at(0))), SizeIs(1));
+  engine.apply(host_up(3, 1));
+  EXPECT_THAT(only<RecallQueued>(engine.decide(at(0))), SizeIs(1));
+}
+
+TEST(EngineHosts, OnlyTheHostThatWasGivenAnAttemptCanTellOfIt) {
+  Engine engine({.count = 1}, {});
+  engine.apply(host_up(1, 1));
+  engine.apply(host_up(2, 1));
+  const auto starts = only<StartAttempt>(engine.decide(at(0)));
+  ASSERT_THAT(starts, SizeIs(1));
+  const HostId its = starts[0].host;
+  const HostId other(3 - its.value());
+  EXPECT_TRUE(engine.awaits(first_attempt(1), its));
+  EXPECT_FALSE(engine.awaits(first_attempt(1), other));
+
+  engine.apply(AttemptStarted{first_attempt(1), other, at(0)});
+  EXPECT_EQ(engine.state(TaskId(1)), TaskState::handed_over);
+  engine.apply(AttemptReturned{first_attempt(1), other});
+  EXPECT_EQ(engine.state(TaskId(1)), TaskState::handed_over);
+  engine.apply(end_on(1, other.value()));
+  EXPECT_EQ(engine.state(TaskId(1)), TaskState::handed_over);
+  engine.apply(end_on(1, its.value()));
+  EXPECT_EQ(engine.state(TaskId(1)), TaskState::done);
+}
+
+}  // namespace
+}  // namespace gantry::engine
