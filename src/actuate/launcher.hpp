@@ -112,8 +112,9 @@ class Launcher {
   /// not wait in open().
   [[nodiscard]] virtual bool settled() const { return true; }
 
-  /// Hosts may appear of which nobody knows yet: jobs that wait in the queue of a batch system.
-  [[nodiscard]] virtual bool expects_hosts() const { return false; }
+  /// A host that is not up may appear, and could run such a task, as far as is known: a job that
+  /// waits in the queue of a batch system, a host that is being connected to or was lost.
+  [[nodiscard]] virtual bool expects_hosts(const Resources& /*least*/) const { return false; }
   /// Hosts were given up for good, and none that is left will come, or come back.
   [[nodiscard]] virtual bool has_given_up() const { return false; }
   /// Tasks wait that could use so many cores at once, if there were more hosts. Whoever can have

@@ -96,6 +96,9 @@ class FakeLauncher final : public Launcher {
     events_.emplace_back(ReportReceived{report, {}, host, ++receipts_});
   }
   [[nodiscard]] bool has_given_up() const override { return given_up; }
+  [[nodiscard]] bool expects_hosts(const Resources& least) const override {
+    return expects && expects(least);
+  }
   [[nodiscard]] bool files_travel(HostId) const override { return site != kHome; }
   void bring(const MoveFile& move, const std::vector<TaskFile>&) override {
     brought.push_back(move.file);
@@ -123,6 +126,7 @@ class FakeLauncher final : public Launcher {
 
   std::function<void(const Task&, AttemptReport&)> outcome;
   std::function<void()> on_recall;
+  std::function<bool(const Resources&)> expects;
   bool given_up = false;   ///< no host will come any more
   bool hold = false;       ///< tasks are taken and never end
   SiteId site = kHome;     ///< of its host

@@ -58,7 +58,7 @@ Session::Session(const Sweep& sweep, const Options& options, const Observer& obs
 
 Result<Summary> Session::run(Opened opened) {
   TRY(take_in(std::move(opened)));
-  if (const auto why = run_.engine.unplaceable(); !why.empty() && !launcher_.expects_hosts()) {
+  if (const auto why = run_.engine.unplaceable(); !why.empty() && !launcher_.expects_hosts({})) {
     launcher_.close();
     if (run_.is_new) TRY(store_.remove_run(run_.id));  // as if it had never been asked for
     return refuse(why);
@@ -69,11 +69,12 @@ Result<Summary> Session::run(Opened opened) {
   signals_.emplace(std::move(signals));
   while (!run_.engine.finished() && stops_ < 3) {
     if (stuck_since_ == kNever) start_tasks();
+    end_if_stranded();
     if (run_.engine.finished()) break;
     launcher_.want(run_.engine.waiting_cores());
     TRY(step());
     on_stop_signals();
-    const bool waits = was_drained_ || launcher_.expects_hosts();
+    const bool waits = was_drained_ || launcher_.expects_hosts({});
     if (host_names_.empty() && !waits) break;  // none ever came
     if (run_.engine.hosts().empty() && launcher_.has_given_up() && run_.engine.draining().empty())
       record(DrainRequested{"no host is left, and none will come"});
@@ -85,6 +86,13 @@ Result<Summary> Session::run(Opened opened) {
       host_names_.empty() && !why.empty() && !run_.engine.finished() && stops_ == 0)
     return refuse(why);
   return summary();
+}
+
+void Session::end_if_stranded() {
+  const auto needs = run_.engine.stranded();
+  const auto will_run = [&](const Resources& each) { return launcher_.expects_hosts(each); };
+  if (needs.empty() || std::ranges::any_of(needs, will_run)) return;
+  record(DrainRequested{run_.engine.unplaceable()});
 }
 
 tl::unexpected<Error> Session::refuse(const std::string& why) const {

@@ -43,6 +43,8 @@ class Session {
   using Inputs = std::vector<ContentCache::Used>;
   /// No host can take some task.
   [[nodiscard]] tl::unexpected<Error> refuse(const std::string& why) const;
+  /// What is left fits no host, nor any that may still come.
+  void end_if_stranded();
   Result<> take_in(Opened opened);
   Result<> step();
   Result<> wait();

@@ -23,6 +23,9 @@ struct Policy {
   bool keep_going = false;  ///< do not stop when the first tasks to end have all failed
   std::uint32_t max_fails =
       0;  ///< stop starting tasks after so many have failed for good; 0 = no limit
+  /// Others than those that are up may come. Tasks that no host can run wait for them, and whoever
+  /// drives the run asks to drain when none of those could either: see stranded().
+  bool hosts_may_come = false;
 };
 
 enum class TaskState : std::uint8_t {

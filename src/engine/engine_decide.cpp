@@ -97,11 +97,22 @@ std::string Engine::unplaceable() const {
   return {};
 }
 
-void Engine::Impl::check_stuck() {
+bool Engine::Impl::is_stuck() const {
   const Counts& mine = tasks.selected();
   const bool others_go_on = mine.staging + mine.handed_over + mine.running + mine.waiting > 0;
-  if (ready.empty() || ready.placeable() > 0 || others_go_on) return;
-  drain(why_unplaceable(ready.front()));
+  return working_hosts > 0 && !ready.empty() && ready.placeable() == 0 && !others_go_on;
+}
+
+void Engine::Impl::check_stuck() {
+  if (is_stuck() && !policy.hosts_may_come) drain(why_unplaceable(ready.front()));
+}
+
+std::vector<Resources> Engine::stranded() const {
+  std::vector<Resources> needs;
+  if (!impl_->draining.empty() || !impl_->is_stuck()) return needs;
+  for (const schedule::ReadyClass& each : impl_->ready.view())
+    needs.push_back(each.needs->resources);
+  return needs;
 }
 
 void Engine::Impl::wake_retries(TimePoint now) {

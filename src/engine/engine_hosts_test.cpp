@@ -1,4 +1,5 @@
-// Hosts that come while others have work, and hosts that speak of what they were not given.
+// Hosts that come while others have work, tasks that no host can run, and hosts that speak of what
+// they were not given.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 namespace gantry::engine {
 namespace {
 
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
@@ -78,6 +80,30 @@ TEST(EngineHosts, AHostIsRecalledAgainWhenItWasGivenMore) {
   EXPECT_THAT(only<StartAttempt>(engine.decide(at(0))), SizeIs(1));
   engine.apply(host_up(3, 1));
   EXPECT_THAT(only<RecallQueued>(engine.decide(at(0))), SizeIs(1));
+}
+
+TEST(EngineHosts, TasksThatFitNoHostWaitWhereOthersMayCome) {
+  const Workload work{.count = 2, .resources = [](TaskId task) {
+                        return Resources{.cores = task == TaskId(1) ? 4U : 1U};
+                      }};
+  Engine engine(work, {.hosts_may_come = true});
+  engine.apply(host_up(1, 2));
+  EXPECT_THAT(engine.decide(at(0)), SizeIs(1));
+  EXPECT_THAT(engine.stranded(), IsEmpty()) << "the second runs";
+  engine.apply(end_on(2, 1));
+  EXPECT_THAT(engine.decide(at(1)), IsEmpty());
+  EXPECT_THAT(engine.stranded(), testing::ElementsAre(Resources{.cores = 4}));
+  EXPECT_FALSE(engine.finished());
+  engine.apply(host_up(2, 4));
+  EXPECT_THAT(engine.stranded(), IsEmpty());
+  EXPECT_THAT(engine.decide(at(2)), SizeIs(1));
+
+  Engine alone(work, {});
+  alone.apply(host_up(1, 2));
+  alone.apply(end_on(2, 1));
+  EXPECT_THAT(alone.decide(at(1)), IsEmpty());
+  EXPECT_THAT(alone.draining(), HasSubstr("task 1 needs 4 cores"));
+  EXPECT_THAT(alone.stranded(), IsEmpty());
 }
 
 TEST(EngineHosts, OnlyTheHostThatWasGivenAnAttemptCanTellOfIt) {

@@ -72,9 +72,10 @@ class AllSites final : public ManySites {
     return true;
   }
 
-  [[nodiscard]] bool expects_hosts() const override {
+  [[nodiscard]] bool expects_hosts(const Resources& least) const override {
     for (std::size_t i = 0; i < sites_.size(); ++i)
-      if (is_used(i) && !resting_.contains(i) && sites_[i].launcher->expects_hosts()) return true;
+      if (is_used(i) && !resting_.contains(i) && sites_[i].launcher->expects_hosts(least))
+        return true;
     return false;
   }
 

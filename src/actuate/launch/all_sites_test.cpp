@@ -35,7 +35,7 @@ class NotedLauncher final : public Launcher {
     return {};
   }
   void want(std::uint64_t cores) override { notes_.wanted = cores; }
-  [[nodiscard]] bool expects_hosts() const override { return true; }
+  [[nodiscard]] bool expects_hosts(const Resources&) const override { return true; }
   [[nodiscard]] bool has_given_up() const override { return notes_.given_up; }
   void start(const TaskKey&, HostId, const Task&, const Fingerprint&,
              const std::vector<TaskFile>&) override {}

@@ -112,14 +112,27 @@ void HostLink::talk(Clock::time_point now, std::vector<LauncherEvent>& events) {
   }
 }
 
+std::uint32_t HostLink::slots() const {
+  return host_.slots != 0 ? host_.slots : channel_.cores();
+}
+
+std::uint64_t HostLink::memory() const {
+  return host_.memory != 0 ? host_.memory : channel_.memory();
+}
+
+bool HostLink::could_run(const Resources& task) const {
+  if (slots() != 0 && task.cores > slots()) return false;
+  if (memory() != 0 && task.memory > memory()) return false;
+  const Duration lent = site_.batch ? time_for_tasks(site_.batch->request.walltime) : Duration(0);
+  return lent == Duration(0) || task.walltime <= lent;
+}
+
 void HostLink::appear(std::vector<LauncherEvent>& events) {
   state_ = State::up;
   failures_ = 0;
   told_.clear();
   lost_since_ = kNever;
-  const std::uint32_t slots = host_.slots != 0 ? host_.slots : std::max(1U, channel_.cores());
-  const std::uint64_t memory = host_.memory != 0 ? host_.memory : channel_.memory();
-  Host host{host_.id, host_.name, slots, memory, site_.id, host_.speed};
+  Host host{host_.id, host_.name, std::max(1U, slots()), memory(), site_.id, host_.speed};
   host.refusals = channel_.refusals();
   refusals_ = host.refusals.size();
   if (const Duration left = channel_.left(); left > Duration(0)) {

@@ -48,9 +48,12 @@ class SshLauncher final : public Launcher {
         return false;
     return true;
   }
-  [[nodiscard]] bool expects_hosts() const override {
-    for (std::size_t i = 0; i < site_.hosts.size() && pool_; ++i)
-      if (pool_->expects(i) && !hosts_.at(site_.hosts[i].id).link.up()) return true;
+  [[nodiscard]] bool expects_hosts(const Resources& least) const override {
+    for (std::size_t i = 0; i < site_.hosts.size(); ++i) {
+      const HostLink& link = hosts_.at(site_.hosts[i].id).link;
+      const bool comes = pool_ ? pool_->expects(i) : link.may_come();
+      if (comes && !link.up() && link.could_run(least)) return true;
+    }
     return false;
   }
 
