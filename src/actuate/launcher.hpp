@@ -81,6 +81,11 @@ struct HostVanished {
   HostId host;
   std::string why;
 };
+/// The host takes nothing more until it appears anew; what runs or waits there goes on.
+struct HostResting {
+  HostId host;
+  std::string why;
+};
 struct TaskRunning {
   TaskKey key;
   HostId host;
@@ -97,7 +102,7 @@ struct LauncherNotice {
 };
 
 using LauncherEvent =
-    std::variant<HostAppeared, HostVanished, TaskRunning, TaskReturned, TaskComputed,
+    std::variant<HostAppeared, HostVanished, HostResting, TaskRunning, TaskReturned, TaskComputed,
                  ReportReceived, FileBrought, BringFailed, FileLost, WayFailed, LauncherNotice>;
 
 class Launcher {

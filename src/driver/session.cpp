@@ -249,6 +249,11 @@ Result<> Session::on_event(LauncherEvent event) {
                    run_.engine.apply(HostDown{e.host});
                    return {};
                  },
+                 [&](HostResting& e) -> Result<> {
+                   if (rested_.insert(e.host).second) tell(e.why);
+                   run_.engine.apply(HostDraining{e.host, true});
+                   return {};
+                 },
                  [&](TaskRunning& e) -> Result<> {
                    if (!ours(e.key)) {
                      others_.started(e.key, e.host);

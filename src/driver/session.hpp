@@ -124,6 +124,7 @@ class Session {
   std::map<HostId, std::string> host_names_;
   std::map<HostId, std::uint32_t> ended_on_;  ///< attempts
   LiveBoard board_;
+  std::set<HostId> rested_;                     ///< of which a person was told
   std::set<SiteId> leaving_;                    ///< as soon as nothing runs there any more
   bool was_drained_ = false;                    ///< a person has made sites leave
   std::set<SiteId> expected_;                   ///< whose staged files the engine knows of

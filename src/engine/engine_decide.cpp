@@ -28,7 +28,7 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
     for (const MoveFile& move : files.begin_awaited(now)) actions.emplace_back(move);
     launch_staged(actions);
     for (const auto& load : std::span(shown).subspan(working_hosts))
-      recall(hosts.at(load.host->id), actions);
+      if (HostState& state = hosts.at(load.host->id); !state.keeps) recall(state, actions);
     if (working_hosts > 0) {
       if (due || changed) ask_strategy(now, actions);
       if (std::exchange(host_came, false)) share_with_newcomers(actions);

@@ -22,7 +22,7 @@ constexpr Duration kCrowdedWait = std::chrono::seconds(1);
 void Engine::Impl::on(const HostUp& event) {
   HostState& state = hosts[event.host.id];
   state.host = event.host;
-  state.draining = state.recalled = false;
+  state.draining = state.keeps = state.recalled = false;
   show_hosts();
   ready.judge_again();
   changed = host_came = true;
@@ -30,8 +30,10 @@ void Engine::Impl::on(const HostUp& event) {
 
 void Engine::Impl::on(const HostDraining& event) {
   const auto host = hosts.find(event.host);
-  if (host == hosts.end() || host->second.draining) return;
-  host->second.draining = true;
+  if (host == hosts.end()) return;
+  const bool drained = std::exchange(host->second.draining, true);
+  host->second.keeps = event.keeps && (host->second.keeps || !drained);
+  if (drained) return;
   release_staged_on(event.host);
   show_hosts();
   ready.judge_again();

@@ -82,6 +82,20 @@ TEST(EngineHosts, AHostIsRecalledAgainWhenItWasGivenMore) {
   EXPECT_THAT(only<RecallQueued>(engine.decide(at(0))), SizeIs(1));
 }
 
+TEST(EngineHosts, AHostThatRestsKeepsWhatItHasUntilItLeaves) {
+  Engine engine({.count = 3}, {});
+  engine.apply(host_up(1, 1));
+  EXPECT_THAT(engine.decide(at(0)), SizeIs(2));
+  engine.apply(HostDraining{HostId(1), true});
+  engine.apply(end_on(1, 1));
+  EXPECT_THAT(engine.decide(at(0)), IsEmpty()) << "nothing more, and nothing back";
+  engine.apply(HostDraining{HostId(1)});
+  EXPECT_THAT(only<RecallQueued>(engine.decide(at(0))), SizeIs(1));
+  engine.apply(HostDraining{HostId(1), true});
+  engine.apply(host_up(1, 1));
+  EXPECT_THAT(only<StartAttempt>(engine.decide(at(0))), SizeIs(1));
+}
+
 TEST(EngineHosts, TasksThatFitNoHostWaitWhereOthersMayCome) {
   const Workload work{.count = 2, .resources = [](TaskId task) {
                         return Resources{.cores = task == TaskId(1) ? 4U : 1U};

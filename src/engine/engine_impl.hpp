@@ -61,6 +61,7 @@ struct HostState {
   std::uint32_t handed_over = 0;
   bool recalled = false;
   bool draining = false;     ///< it gets nothing more
+  bool keeps = false;        ///< then: what waits there
   std::size_t shown_at = 0;  ///< its place in Impl::shown
 };
 

@@ -23,9 +23,10 @@ struct HostUp {
   Host host;
 };
 /// A host gets no more work until it is up anew; what runs there goes on, what waits there does
-/// not. Not journalled.
+/// not, unless it `keeps` that. Not journalled.
 struct HostDraining {
   HostId host;
+  bool keeps = false;
 };
 /// A host is gone with what ran there. Not journalled: its attempts end as `lost`.
 struct HostDown {

@@ -100,6 +100,7 @@ void HostLink::talk(Clock::time_point now, std::vector<LauncherEvent>& events) {
   }
   if (state_ == State::greeting && channel_.is_open()) appear(events);
   if (state_ == State::up && channel_.refusals().size() != refusals_) appear(events);
+  if (state_ == State::up && channel_.resting().has_value() != rests_) rest_or_go_on(events);
   if (state_ == State::up) {
     std::ranges::move(channel_.events(), std::back_inserter(events));
     channel_.events().clear();
@@ -129,6 +130,7 @@ bool HostLink::could_run(const Resources& task) const {
 
 void HostLink::appear(std::vector<LauncherEvent>& events) {
   state_ = State::up;
+  rests_ = false;
   failures_ = 0;
   told_.clear();
   lost_since_ = kNever;
@@ -144,6 +146,14 @@ void HostLink::appear(std::vector<LauncherEvent>& events) {
   if (site_.batch && site_.batch->jobs > 0)
     host.lent_for = time_for_tasks(site_.batch->request.walltime);
   events.emplace_back(HostAppeared{std::move(host)});
+}
+
+void HostLink::rest_or_go_on(std::vector<LauncherEvent>& events) {
+  if (!channel_.resting()) return appear(events);
+  rests_ = true;
+  events.emplace_back(
+      HostResting{host_.id, fmt::format("{} ({}): it takes no tasks for a while: {}", host_.name,
+                                        site_.name, *channel_.resting())});
 }
 
 void HostLink::lose(Clock::time_point now, const std::string& why,

@@ -81,6 +81,7 @@ class HostLink {
   std::size_t sent_ = 0;        ///< of the agent's program, until heard_at_
   std::uint64_t frames_ = 0;    ///< heard by then
   std::size_t refusals_ = 0;    ///< of its agent, as was told
+  bool rests_ = false;          ///< as was told
   std::uint32_t failures_ = 0;  ///< in a row
   std::string told_;            ///< why it failed, as a person was told
   TimePoint lost_since_ = kNever;
