@@ -33,6 +33,8 @@ constexpr std::size_t kMostWaiting = std::size_t{1} << 20;
 constexpr std::size_t kMostFetches = 10'000;
 constexpr std::size_t kFetchesAtOnce = 4;
 constexpr std::size_t kMostOffers = 100'000;
+/// Home takes us for lost after a minute without a word.
+constexpr auto kAliveEvery = std::chrono::seconds(10);
 
 Result<> set_nonblocking(int fd) {
   const int flags = ::fcntl(fd, F_GETFL);
@@ -75,6 +77,7 @@ class FileServer {
       TRY(receive());
       step_pulls();
       step_files();
+      tell_alive();
       send();
     }
     return {};
@@ -100,7 +103,8 @@ class FileServer {
 
   /// In milliseconds; -1: for ever.
   [[nodiscard]] int patience() const {
-    const TimePoint until = pulls_.deadline();
+    TimePoint until = pulls_.deadline();
+    if (depot_) until = until == kNever ? alive_at_ : std::min(until, alive_at_);
     if (until == kNever) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock_.now()).count();
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
@@ -146,6 +150,13 @@ class FileServer {
     }
     outbox_.clear();
     sent_ = 0;
+  }
+
+  /// Unless there is so much to say that it waits.
+  void tell_alive() {
+    if (!depot_ || clock_.now() < alive_at_) return;
+    alive_at_ = clock_.now() + kAliveEvery;
+    if (waiting() == 0) encode_alive(outbox_);
   }
 
   static tl::unexpected<Error> not_understood() {
@@ -445,7 +456,8 @@ class FileServer {
   std::string outbox_;
   std::size_t sent_ = 0;  ///< of the outbox
   bool ended_ = false;
-  std::optional<Depot> depot_;  ///< once home has said hello
+  TimePoint alive_at_ = clock_.now() + kAliveEvery;  ///< when home is told so next
+  std::optional<Depot> depot_;                       ///< once home has said hello
   std::string sender_;
   UniqueFd work_;
   Incoming incoming_;

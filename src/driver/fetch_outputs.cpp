@@ -78,6 +78,9 @@ class Fetcher {
   Result<> step() {
     depot_.set_way(&site_.hosts[way_ % site_.hosts.size()]);
     TRY(depot_.poll());
+    for (const auto& event : std::exchange(depot_.events(), {}))
+      if (const auto* notice = std::get_if<LauncherNotice>(&event); notice && options_.notice)
+        options_.notice(notice->text);
     TRY(take_news());
     // One host after the other, until all have failed since something came.
     if (auto why = depot_.take_trouble(); !why.empty()) {

@@ -117,6 +117,7 @@ class StreamMover final : public Mover {
 
   void work() {
     if (wants_link() && link_.connect_if_due(clock_.now())) {
+      heard_ = clock_.now();
       encode(link_.stream().outbox(),
              depot::FilesHello{depot::kFilesVersion, options_.name, options_.quota});
     }
@@ -125,8 +126,18 @@ class StreamMover final : public Mover {
       receive();
     }
     if (link_.is_up()) send();
+    if (link_.is_up() && wants_link()) notice_silence();
     if (!link_.is_up()) lose_patience();
     watch();
+  }
+
+  /// A process there that is stopped, or waits for its disk, breaks no connection.
+  void notice_silence() {
+    if (clock_.now() - heard_ < options_.silence) return;
+    std::string why = fmt::format("nothing was heard from its file server for {:.0f} s",
+                                  seconds(options_.silence));
+    transfers_.remark(Interrupted{why});
+    lose_link(std::move(why));
   }
 
   void receive() {
@@ -135,6 +146,7 @@ class StreamMover final : public Mover {
       if (got == agent::FrameStream::Received::nothing) return;
       if (got == agent::FrameStream::Received::end)
         return lose_link(greeted_ ? "the connection broke off" : "the remote side did not answer");
+      heard_ = clock_.now();
       while (const auto frame = link_.stream().next()) {
         const auto type = static_cast<FilesMessage>(frame->type);
         if (!take(type, frame->body)) return lose_link(kNotUnderstood);
@@ -185,6 +197,8 @@ class StreamMover final : public Mover {
         return on(depot::decode_file_end(body));
       case FilesMessage::refused:
         return on(depot::decode_refused(body));
+      case FilesMessage::alive:
+        return greeted_ && body.empty();
       default:
         return false;
     }
@@ -471,6 +485,7 @@ class StreamMover final : public Mover {
   SiteLink link_;
   depot::Packer packer_;
   depot::Unpacker unpacker_;
+  TimePoint heard_ = kNever;   ///< from the site, or it was connected to
   bool greeted_ = false;       ///< on this connection
   bool greeted_once_ = false;  ///< and its inventory told
   std::optional<Error> fatal_;
