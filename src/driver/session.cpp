@@ -344,7 +344,8 @@ Result<> Session::on_report(ReportReceived received, bool adopted) {
     discard_outputs(received);
     received.report.cause = FailureCause::lost;
     received.report.detail = "what ran under this number belonged to another study";
-  } else if (const auto why = place_outputs(received, sweep_.task(key.task)); !why.empty()) {
+  } else if (const auto why = place_outputs(received, sweep_.task(key.task), store_);
+             !why.empty()) {
     if (!std::exchange(told_unplaced_, true)) tell(why + "; trying again");
     if (place_at_ == kNever) place_at_ = now_ + kPlaceInterval;
     unplaced_.push_back({std::move(received), adopted});

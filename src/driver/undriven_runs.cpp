@@ -40,7 +40,7 @@ Result<> UndrivenRuns::take(ReportReceived received, const std::string& host_nam
   }
   if (!run->study) {
     discard_outputs(received);
-  } else if (auto why = place_outputs(received, run->study->task(key.task)); !why.empty()) {
+  } else if (auto why = place_outputs(received, run->study->task(key.task), store_); !why.empty()) {
     received.report.cause = FailureCause::missing_output;
     received.report.detail = std::move(why);
     discard_outputs(received);
