@@ -43,6 +43,7 @@ struct ReportReceived {
   std::vector<FetchedFile> outputs{};  ///< of a task that ran where they could not be written here
   std::string note{};                  ///< what the launcher itself wanted back with the report
   bool swept = false;                  ///< nothing of the attempt is left where it ran
+  std::vector<std::string> printed{};  ///< but for this: its long output, of which we have a copy
 };
 /// It has left its host to others; its outputs are on their way, then its report comes.
 struct TaskComputed {

@@ -219,8 +219,7 @@ class Shepherd {
     if (!start.sandbox.empty() && !stage(start)) return false;
     if (const auto problem = prepare_files(start, old_files_))
       return not_started(problem->first, problem->second);
-    const std::string stem =
-        "run-" + std::to_string(start.key.run) + "/slot-" + std::to_string(config_.slot);
+    const std::string stem = output_stem(start);
     if (!out_.begin(stem) || !err_.begin(stem))
       return not_started(errno, "cannot make a pipe for its output");
 
@@ -242,6 +241,15 @@ class Shepherd {
         failure.error,
         std::string(failure.stage) + " " +
             (std::strstr(failure.stage, "directory") ? start.workdir : start.argv[0]));
+  }
+
+  /// Long output is taken away from a site once it is at home, and so has a file of its own there.
+  /// At home thousands of tasks share one.
+  [[nodiscard]] std::string output_stem(const Start& start) const {
+    const AttemptKey& key = start.key;
+    return "run-" + std::to_string(key.run) + "/" +
+           (start.sandbox.empty() ? "slot-" + std::to_string(config_.slot)
+                                  : std::to_string(key.task) + "." + std::to_string(key.attempt));
   }
 
   /// Puts the inputs into the task's sandbox. What the depot lacks is not the task's fault.

@@ -112,6 +112,9 @@ class Engine {
   /// Why no more tasks are started, or empty: "interrupted", "10 tasks failed (--max-fails 10)",
   /// "task 3 needs 64 cores, the largest host has 2" …
   [[nodiscard]] const std::string& draining() const;
+  /// What the tasks need that are all that is left to start, while nothing goes on and no host that
+  /// is up can ever run one of them. Empty otherwise.
+  [[nodiscard]] std::vector<Resources> stranded() const;
   /// Why some task that is to be started fits no host: "task 3 needs 64 cores, the largest host has
   /// 2", "task 3 reads 5 GiB of shared files, the largest depot holds 2 GiB"; empty when all do.
   /// Looks at every task.

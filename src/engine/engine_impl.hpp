@@ -170,6 +170,8 @@ struct Engine::Impl {
   std::vector<Action> decide(TimePoint now);
   void check_stop_rules();
   void check_stuck();
+  /// Nothing goes on, and no host can ever run what is left.
+  [[nodiscard]] bool is_stuck() const;
   void wake_retries(TimePoint now);
   void refill();
   void ask_strategy(TimePoint now, std::vector<Action>& actions);

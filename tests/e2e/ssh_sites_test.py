@@ -131,12 +131,15 @@ class RunTest(StudyTestCase):
             self.assertEqual(self.gantry("log", str(task)).stdout, f"out {x}\n")
             self.assertEqual(self.gantry("log", str(task), "--stderr").stdout, f"err {x}\n")
 
-    def test_long_output_comes_home(self):
-        self.write_grid(self.far())
+    def test_long_output_comes_home_and_goes_there(self):
+        host = self.far()
+        self.write_grid(host)
         self.write("sweep.yaml", "command: seq {n}\nparameters: { n: [200000] }\n")
         result = self.run_it()
         self.assertEqual(result.code, 0, result)
         self.assertEqual(self.gantry("log", "1").stdout, "".join(f"{i}\n" for i in range(1, 200001)))
+        left = lambda: [path for path in host.scratch.glob("work/*/hosts/*/output/*/*")]
+        self.wait_until(lambda: not left(), "it to be removed there", timeout=60)
 
     def test_an_output_that_was_not_made(self):
         self.write_grid(self.far())

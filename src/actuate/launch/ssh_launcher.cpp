@@ -121,6 +121,7 @@ class SshLauncher final : public Launcher {
         const Delivered& report = host.delivered.front();
         latest = report.agents;
         if (!report.swept) depot_.remove_work(work_folder(site_, report.key));
+        for (const auto& printed : report.printed) depot_.remove_work(printed);
         release_files(report.key);  // only now: the sandbox had links to them
         host.delivered.pop_front();
       }
@@ -211,6 +212,7 @@ class SshLauncher final : public Launcher {
     TaskKey key;
     bool swept = false;
     bool keeps = false;  ///< outputs of it stay there
+    std::vector<std::string> printed{};
   };
   struct SiteHost {
     SiteHost(const RemoteSite& site, const RemoteHost& host, const AgentBinary& binary)
@@ -347,7 +349,8 @@ class SshLauncher final : public Launcher {
     while (auto report = arrivals_.next_of(host.link.host().id)) {
       const std::uint64_t agents = std::exchange(report->receipt, ++receipts_);
       host.delivered.push_back({receipts_, agents, report->report.key, report->swept,
-                                !report->report.remote_files.empty()});
+                                !report->report.remote_files.empty(),
+                                std::exchange(report->printed, {})});
       events_.emplace_back(std::move(*report));
     }
   }
