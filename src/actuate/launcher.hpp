@@ -162,7 +162,11 @@ class Launcher {
   [[nodiscard]] virtual bool wants_to_send() const = 0;
   /// Adds what it knows of its hosts and links, for people who watch. Asked about once a second.
   virtual void glance(Glance&) const {}
-  /// Sends what waits to be sent and lets the agents go: what runs goes on, idle agents exit.
+  /// Sends what waits to be sent and lets the agents go, without waiting; true when all is done, or
+  /// has taken too long. To be called again and again until then. From now on nothing else is asked
+  /// but this and close(): whoever closes several lets them wind up together.
+  virtual bool wind_up() { return true; }
+  /// The same, and waits for it: what runs goes on, idle agents exit.
   virtual void close() = 0;
 };
 
