@@ -80,13 +80,7 @@ struct SentAfterAll {
   bool no_way = false;  ///< which could not even be asked for it
 };
 
-/// The site was there, and says nothing any more: it is connected to anew, and what was under way
-/// goes on.
-struct Interrupted {
-  std::string why;
-};
-
-using MoverEvent = std::variant<Inventory, TransferDone, TransferFailed, SentAfterAll, Interrupted>;
+using MoverEvent = std::variant<Inventory, TransferDone, TransferFailed, SentAfterAll>;
 
 class Mover {
  public:

@@ -10,6 +10,7 @@
 #include "cli/commands.hpp"
 #include "cli/display_text.hpp"
 #include "cli/error_report.hpp"
+#include "cli/eta_study.hpp"
 #include "cli/etc_study.hpp"
 #include "cli/forecast_report.hpp"
 #include "cli/study_report.hpp"
@@ -46,6 +47,9 @@ void list_experiments(Context& context) {
              std::string("independent tasks on unrelated machines (Braun et al. 2001)")});
   table.add({std::string("forecasts"),
              std::string("how good forecasts are, on generated series and trace files")});
+  table.add({std::string(kEtaStudy), std::string("how good the forecasts of a run's end are")});
+  table.add({std::string(kRunTimeStudy),
+             std::string("how good the forecasts of run times are (APST, Figure 6)")});
   table.finish();
 }
 
@@ -63,7 +67,7 @@ Result<simulate::Experiment> experiment_of(const SimulateOptions& options) {
   }
   auto experiment = simulate::paper_experiment(name, paper);
   if (!experiment && experiment.error().message.find("no experiment") != std::string::npos)
-    experiment.error().hint += ", etc, forecasts";
+    experiment.error().hint += ", etc, forecasts, eta, apst-forecasts";
   return experiment;
 }
 
@@ -176,6 +180,19 @@ Result<int> simulate_forecasts(Context& context, const SimulateOptions& options)
                                       .json = options.json});
 }
 
+Result<int> simulate_eta(Context& context, const SimulateOptions& options) {
+  if (options.words.size() > 1 || options.bandwidth_scale > 0 || !options.optimize.empty())
+    return fail(ErrorCode::usage,
+                fmt::format("'gantry simulate {}' has no files, --bandwidth-scale or --optimize",
+                            options.words.front()));
+  return run_eta_study(context, {.name = options.words.front(),
+                                 .cases = options.cases,
+                                 .seed = options.seed,
+                                 .schedulers = options.schedulers,
+                                 .jobs = options.jobs,
+                                 .json = options.json});
+}
+
 Result<int> run_simulate(Context& context, const SimulateOptions& options) {
   if (options.words.empty()) {
     list_experiments(context);
@@ -183,6 +200,8 @@ Result<int> run_simulate(Context& context, const SimulateOptions& options) {
   }
   if (options.words.front() == "etc") return simulate_etc(context, options);
   if (options.words.front() == "forecasts") return simulate_forecasts(context, options);
+  if (options.words.front() == kEtaStudy || options.words.front() == kRunTimeStudy)
+    return simulate_eta(context, options);
   return simulate_paper(context, options);
 }
 
@@ -235,7 +254,7 @@ void add_simulate(CLI::App& app, Action& action) {
       "  gantry simulate psa-table1 --cases 100\n"
       "  gantry simulate psa-qoi --schedulers workqueue,best --json\n"
       "  gantry simulate etc --optimize 10s u_c_hihi.0\n"
-      "  gantry simulate forecasts 20110303.csv       loads, and generated series");
+      "  gantry simulate forecasts 20110303.csv       loads of hosts, and generated ones");
   command->callback([options, &action] {
     action = [options](Context& context) { return run_simulate(context, *options); };
   });

@@ -60,7 +60,7 @@ std::vector<std::string> status_lines(const store::RunRecord& record, std::optio
   if (const auto driver = driver_of(record, holder)) {
     lines.push_back(
         fmt::format("  driven by process {}{}", *driver,
-                    record.eta > Duration{0} ? ", ETA " + format_duration(record.eta) : ""));
+                    record.eta.expected > Duration{0} ? ", ETA " + format_eta(record.eta) : ""));
   } else if (left > 0) {
     lines.push_back(
         fmt::format("  {} still run{} without a gantry: the same gantry run again goes "
@@ -98,13 +98,6 @@ Result<std::vector<store::RunRecord>> chosen_runs(const Context& context,
   return std::vector{std::move(run.record)};
 }
 
-/// The first line of a run, which may be painted, is short.
-void print_wrapped(Context& context, const std::string& line) {
-  if (!line.starts_with(' ')) return context.out.line(line);
-  for (const auto& piece : wrap(line, Terminal::columns(context.out.fd()), 4))
-    context.out.line(piece);
-}
-
 Result<int> show_once(Context& context, const StatusOptions& options) {
   TRY_ASSIGN(const RunSelector which, parse_run_selector(options.run));
   TRY_ASSIGN(const auto records, chosen_runs(context, which));
@@ -119,7 +112,7 @@ Result<int> show_once(Context& context, const StatusOptions& options) {
       continue;
     }
     for (const auto& line : status_lines(record, holder, left, context.terminal.color_stdout))
-      print_wrapped(context, line);
+      context.out.line(line);
   }
   return kExitOk;
 }

@@ -46,6 +46,21 @@ std::string format_duration(Duration duration) {
   return fmt::format("{}d{:02}h", whole / 86400, whole / 3600 % 24);
 }
 
+std::string format_eta(const Eta& eta) {
+  const auto rounded = [](Duration time) {
+    const double s = seconds(time);
+    return s < 59.95 ? fmt::format("{:.0f} s", std::max(s, 1.0)) : format_duration(time);
+  };
+  std::string text = rounded(eta.expected);
+  constexpr double kWorthTelling = 0.1;
+  const std::string soonest = rounded(eta.soonest);
+  const std::string latest = rounded(eta.latest);
+  if (soonest == latest ||
+      seconds(eta.latest - eta.soonest) < kWorthTelling * seconds(eta.expected))
+    return text;
+  return text + fmt::format(" ({} to {})", soonest, latest);
+}
+
 std::string format_rate(double per_second) {
   if (per_second >= 9.95) return fmt::format("{:.0f} tasks/s", per_second);
   return fmt::format("{:.2g} tasks/s", per_second);

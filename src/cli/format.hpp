@@ -7,11 +7,15 @@
 #include <string_view>
 
 #include "base/time.hpp"
+#include "model/eta.hpp"
 
 namespace gantry::cli {
 
 /// "12 ms", "3.24 s", "5m03s", "2h04m", "3d04h"; "-" for a negative one.
 std::string format_duration(Duration duration);
+/// A forecast, which is not good to the millisecond: "21 s", "5m03s (4m40s to 7m10s)" where the
+/// interval is worth telling. REQUIRES: it is known.
+std::string format_eta(const Eta& eta);
 /// "812 B", "3.2 KiB", "1.5 GiB".
 /// "0.25 tasks/s", "812 tasks/s".
 std::string format_rate(double per_second);

@@ -68,5 +68,17 @@ TEST(Format, ShortTimesNameTheYearOnlyWhenItIsAnother) {
   EXPECT_EQ(format_time_short(kNever, then), "-");
 }
 
+TEST(FormatEta, AForecastTellsHowSureItIs) {
+  const auto eta = [](double expected, double soonest, double latest) {
+    return format_eta({from_seconds(expected), from_seconds(soonest), from_seconds(latest)});
+  };
+  EXPECT_EQ(eta(0.2, 0.1, 0.9), "1 s");
+  EXPECT_EQ(eta(21, 21, 21), "21 s");
+  EXPECT_EQ(eta(21, 18, 30), "21 s (18 s to 30 s)");
+  EXPECT_EQ(eta(303, 280, 430), "5m03s (4m40s to 7m10s)");
+  EXPECT_EQ(eta(303, 301, 309), "5m03s");
+  EXPECT_EQ(eta(7300, 59.6, 1e6), "2h01m (60 s to 11d13h)");
+}
+
 }  // namespace
 }  // namespace gantry::cli

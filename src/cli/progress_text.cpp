@@ -37,13 +37,6 @@ std::string bar(double part, std::size_t width, bool utf8) {
   return text + "▏";
 }
 
-/// A forecast is not good to the millisecond.
-std::string eta_text(Duration eta) {
-  const double s = seconds(eta);
-  if (s < 1) return "1 s";
-  return s < 60 ? fmt::format("{:.0f} s", s) : format_duration(eta);
-}
-
 struct Piece {
   std::string text;
   Color color = Color::none;
@@ -101,8 +94,8 @@ std::vector<std::string> progress_block(const driver::Progress& progress,
                                                                  : one_line(progress.draining_why)),
                       Color::yellow});
   if (progress.draining) second.push_back({"Ctrl-C again cancels it", Color::none});
-  if (progress.eta > Duration{0} && !progress.draining)
-    second.push_back({"ETA " + eta_text(progress.eta), Color::none});
+  if (progress.eta.expected > Duration{0} && !progress.draining)
+    second.push_back({"ETA " + format_eta(progress.eta), Color::none});
   second.push_back({fmt::format("elapsed {}", format_duration(progress.elapsed)), Color::none});
   if (progress.tasks_per_second > 0)
     second.push_back({format_rate(progress.tasks_per_second), Color::none});
@@ -121,8 +114,8 @@ std::string progress_line(const driver::Progress& progress) {
   line += ", elapsed " + format_duration(progress.elapsed);
   if (progress.draining)
     line += ", stopping";
-  else if (progress.eta > Duration{0})
-    line += ", ETA " + eta_text(progress.eta);
+  else if (progress.eta.expected > Duration{0})
+    line += ", ETA " + format_eta(progress.eta);
   return line;
 }
 

@@ -17,7 +17,7 @@ driver::Progress sample() {
   progress.counts = {
       .total = 1000, .done = 420, .reused = 0, .failed = 10, .cancelled = 0, .running = 16};
   progress.elapsed = from_seconds(5.3);
-  progress.eta = from_seconds(7);
+  progress.eta = {from_seconds(7), from_seconds(6.9), from_seconds(7.1)};
   progress.tasks_per_second = 81.2;
   return progress;
 }

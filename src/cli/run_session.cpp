@@ -241,6 +241,8 @@ void add_session_options(CLI::App& command, SessionOptions& options) {
       .add_option("--scheduler", options.scheduler,
                   "How hosts get their tasks: workqueue, best, ...")
       ->type_name("NAME");
+  command.add_flag("--no-duplicates", options.no_duplicates,
+                   "Start no task on a second host when it takes too long");
   command.add_flag("-q,--quiet", options.quiet, "Print no progress, notices or summary");
   command.add_flag("--json", options.json, "Events as JSON Lines on standard output");
   command.add_flag("--no-progress", options.no_progress,
@@ -272,6 +274,7 @@ Result<int> run_session(Context& context, const spec::LoadedSweep& study,
   how.keep_going = options.keep_going;
   how.max_fails = options.max_fails;
   how.scheduler = options.scheduler;
+  how.duplicates = !options.no_duplicates;
   how.reload = reload_sweep;
   how.read_grid = spec::load_grid;
   ReportOptions report = report_options(options, study);

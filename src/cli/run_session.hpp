@@ -19,6 +19,7 @@ struct SessionOptions {
   bool keep_going = false;
   std::uint32_t max_fails = 0;
   std::string scheduler{schedule::kDefaultStrategy};
+  bool no_duplicates = false;
   bool quiet = false;
   bool json = false;
   bool no_progress = false;

@@ -94,10 +94,15 @@ void append_run_json(std::string& out, const store::RunRecord& record, std::opti
       .number("pending", pending_of(counts) - unknown_of(counts, outlived))
       .number("unknown", unknown_of(counts, outlived))
       .number("waiting_ends", outlived.ended);
-  if (driver && record.eta > Duration{0})
-    line.real("eta_seconds", seconds(record.eta));
-  else
-    line.null("eta_seconds");
+  const bool known = driver && record.eta.expected > Duration{0};
+  for (const auto& [name, time] : {std::pair("eta_seconds", record.eta.expected),
+                                   std::pair("eta_soonest_seconds", record.eta.soonest),
+                                   std::pair("eta_latest_seconds", record.eta.latest)}) {
+    if (known)
+      line.real(name, seconds(time));
+    else
+      line.null(name);
+  }
   if (driver)
     line.number("pid", *driver);
   else

@@ -44,7 +44,7 @@ class TaskList : public testing::Test {
     store::Counts counts;
     counts.total = kTasks;
     counts.cancelled = cancelled;
-    ASSERT_TRUE(store_.update_run(run_, store::RunState::open, counts, Duration{0}, 0, from_ns(9)));
+    ASSERT_TRUE(store_.update_run(run_, store::RunState::open, counts, {}, 0, from_ns(9)));
     ASSERT_TRUE(store_.commit());
   }
   std::vector<std::uint32_t> tasks(const TaskFilter& filter) {

@@ -20,8 +20,6 @@ using driver::LiveState;
 
 constexpr std::string_view kIndent = "  ";
 constexpr std::size_t kTasksShown = 8;
-/// A site's line is wrapped, unless there is hardly room for a word.
-constexpr std::size_t kWrapped = 40;
 /// Of a driver that works; it writes more often.
 constexpr Duration kStale = std::chrono::seconds(10);
 
@@ -31,7 +29,10 @@ driver::Progress progress_of(const LiveState& state, TimePoint now) {
   progress.counts = state.counts;
   progress.retrying = state.retrying;
   progress.elapsed = std::max(now - state.began, Duration{0});
-  if (state.ends != kNever) progress.eta = std::max(state.ends - now, from_seconds(1));
+  const auto until = [&](TimePoint time) {
+    return time == kNever ? Duration{0} : std::max(time - now, from_seconds(1));
+  };
+  progress.eta = {until(state.ends), until(state.ends_soonest), until(state.ends_latest)};
   progress.tasks_per_second = state.tasks_per_second;
   progress.draining_why = state.draining;
   progress.draining = !state.draining.empty();
@@ -197,11 +198,7 @@ std::vector<std::string> top_lines(const LiveState& state, TimePoint now, const 
   if (!rows.empty()) lines.push_back(rows.front());
   std::size_t next = 0;
   for (std::uint32_t site = 0; site < state.sites.size(); ++site) {
-    // Nothing of it is cut: figures at its end are what people look for.
-    const std::string text = site_text(state.sites[site]);
-    if (room < kWrapped) add(text, Color::cyan);
-    for (const auto& line : room < kWrapped ? std::vector<std::string>{} : wrap(text, room, 4))
-      lines.push_back(paint(line, Color::cyan, style.color));
+    add(site_text(state.sites[site]), Color::cyan);
     for (; next < hosts.size() && hosts[next]->site == site && next + 1 < rows.size(); ++next)
       lines.push_back(rows[next + 1]);
   }

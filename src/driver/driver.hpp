@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "model/eta.hpp"
 #include "model/event.hpp"
 #include "model/grid.hpp"
 #include "model/sweep.hpp"
@@ -31,6 +32,7 @@ struct Options {
   bool keep_going = false;      ///< also when everything so far has failed
   std::uint32_t max_fails = 0;  ///< stop starting tasks after so many failures; 0 = no limit
   std::string scheduler{schedule::kDefaultStrategy};  ///< by its name in the registry
+  bool duplicates = true;  ///< a task that takes unusually long may run on another host, too
   /// Continue this run and only run these tasks again, whatever their state (`gantry retry`). 0 =
   /// by digest.
   RunId continue_run{};
@@ -47,7 +49,7 @@ struct Progress {
   store::Counts counts;
   std::uint32_t retrying = 0;  ///< waiting for their back-off
   Duration elapsed{0};
-  Duration eta{0};              ///< 0 = not known yet
+  Eta eta{};
   double tasks_per_second = 0;  ///< over the last seconds
   bool draining = false;
   std::string draining_why;

@@ -122,7 +122,11 @@ LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
                   .tasks_per_second = progress.tasks_per_second,
                   .draining = progress.draining_why};
   if (facts.grid != nullptr) state.grid = facts.grid->file;
-  if (progress.eta > Duration{0}) state.ends = to_the_second(now + progress.eta);
+  if (progress.eta.expected > Duration{0}) {
+    state.ends = to_the_second(now + progress.eta.expected);
+    state.ends_soonest = to_the_second(now + progress.eta.soonest);
+    state.ends_latest = to_the_second(now + progress.eta.latest);
+  }
   Glance glance;
   facts.launcher.glance(glance);
   add_sites(facts, glance, now, state);

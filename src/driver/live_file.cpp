@@ -261,6 +261,8 @@ std::string live_text(const LiveState& state) {
             {"handed_over", state.handed_over}};
   put_time(json, "began", state.began);
   put_time(json, "ends", state.ends);
+  put_time(json, "ends_soonest", state.ends_soonest);
+  put_time(json, "ends_latest", state.ends_latest);
   put_some(json, "tasks_per_second", state.tasks_per_second);
   put_text(json, "draining", state.draining);
   put_text(json, "grid", state.grid);
@@ -295,6 +297,8 @@ std::optional<LiveState> read_live_text(std::string_view text) {
   get(json, "handed_over", state.handed_over);
   get(json, "began", state.began);
   get(json, "ends", state.ends);
+  get(json, "ends_soonest", state.ends_soonest);
+  get(json, "ends_latest", state.ends_latest);
   state.tasks_per_second = real(json, "tasks_per_second");
   get(json, "draining", state.draining);
   get(json, "grid", state.grid);

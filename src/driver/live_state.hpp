@@ -92,6 +92,8 @@ struct LiveState {
   std::uint32_t handed_over = 0;  ///< tasks that wait in queues of hosts
   TimePoint began = kNever;       ///< this call of gantry
   TimePoint ends = kNever;        ///< as expected; never: not known
+  TimePoint ends_soonest = kNever;
+  TimePoint ends_latest = kNever;
   double tasks_per_second = 0;
   std::string draining{};  ///< why nothing more is started; empty: it is
   std::vector<LiveSite> sites{};

@@ -20,6 +20,8 @@ LiveState example() {
                   .retrying = 1,
                   .began = from_ns(1'794'883'200'000'000'000),
                   .ends = from_ns(1'794'883'300'000'000'000),
+                  .ends_soonest = from_ns(1'794'883'290'000'000'000),
+                  .ends_latest = from_ns(1'794'883'330'000'000'000),
                   .tasks_per_second = 0.5,
                   .draining = "interrupted"};
   state.sites.push_back({.name = "home", .hosts = 1, .hosts_up = 1});

@@ -36,10 +36,7 @@ class Setup {
         contents_(contents),
         now_(now),
         run_{RunId{}, false,
-             engine::Engine(workload_of(sweep, shared),
-                            {.keep_going = options.keep_going,
-                             .max_fails = options.max_fails,
-                             .hosts_may_come = true},
+             engine::Engine(workload_of(sweep, shared), {options.keep_going, options.max_fails},
                             std::move(scheduler), map),
              0},
         old_results_(store, sweep, options.state_dir) {}
@@ -251,8 +248,11 @@ Result<std::optional<store::RunRecord>> run_to_continue(const store::Store& stor
 Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep, const SpecSource& source,
                                 const Options& options, ContentCache& contents, TimePoint now,
                                 const SiteMap& map, const SharedInputs& shared) {
-  TRY_ASSIGN(auto scheduler, schedule::make_scheduler(options.scheduler,
-                                                      {.interval = kPlanEvery, .adaptive = true}));
+  TRY_ASSIGN(auto scheduler,
+             schedule::make_scheduler(options.scheduler,
+                                      {.interval = kPlanEvery,
+                                       .adaptive = true,
+                                       .second_attempts = options.grid && options.duplicates}));
   return Setup(store, sweep, options, contents, now, std::move(scheduler), map, shared)
       .prepare(source);
 }

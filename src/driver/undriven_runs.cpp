@@ -34,13 +34,13 @@ Result<> UndrivenRuns::take(ReportReceived received, const std::string& host_nam
   const TaskKey key = received.report.key;
   running_.erase(key);
   TRY_ASSIGN(Run * run, find(key.run));
-  if (run == nullptr || !run->journal.awaits(key, received.host)) {
+  if (run == nullptr || !run->journal.awaits(key)) {
     discard_outputs(received);
     return {};
   }
   if (!run->study) {
     discard_outputs(received);
-  } else if (auto why = place_outputs(received, run->study->task(key.task), store_); !why.empty()) {
+  } else if (auto why = place_outputs(received, run->study->task(key.task)); !why.empty()) {
     received.report.cause = FailureCause::missing_output;
     received.report.detail = std::move(why);
     discard_outputs(received);
@@ -133,8 +133,7 @@ Result<> UndrivenRuns::record(Run& run, Event event, TimePoint now) {
   const auto state =
       c.done + c.failed == c.total ? store::RunState::finished : store::RunState::open;
   return store_.update_run(run.record.id, state,
-                           {c.total, c.done, c.reused, c.failed, c.cancelled, 0}, Duration{0}, 0,
-                           now);
+                           {c.total, c.done, c.reused, c.failed, c.cancelled, 0}, {}, 0, now);
 }
 
 }  // namespace gantry::driver

@@ -81,8 +81,8 @@ TimePoint Engine::next_wakeup() const {
 TaskState Engine::state(TaskId task) const {
   return impl_->tasks[task].state;
 }
-bool Engine::awaits(const TaskKey& key, HostId host) const {
-  return impl_->awaits(key, host);
+bool Engine::awaits(const TaskKey& key) const {
+  return impl_->awaits(key);
 }
 const Counts& Engine::counts() const {
   return impl_->tasks.all();
@@ -111,8 +111,11 @@ bool Engine::finished() const {
 const std::string& Engine::draining() const {
   return impl_->draining;
 }
-Duration Engine::eta(TimePoint now) const {
+Eta Engine::eta(TimePoint now) const {
   return impl_->eta(now);
+}
+std::optional<Duration> Engine::expected(TaskId task, HostId host) const {
+  return impl_->expected(task, host);
 }
 std::span<const schedule::HostLoad> Engine::hosts() const {
   return impl_->shown;

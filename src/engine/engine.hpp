@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "base/time.hpp"
 #include "engine/workload.hpp"
 #include "model/action.hpp"
+#include "model/eta.hpp"
 #include "model/event.hpp"
 #include "model/site_map.hpp"
 #include "schedule/scheduler.hpp"
@@ -23,9 +25,6 @@ struct Policy {
   bool keep_going = false;  ///< do not stop when the first tasks to end have all failed
   std::uint32_t max_fails =
       0;  ///< stop starting tasks after so many have failed for good; 0 = no limit
-  /// Others than those that are up may come. Tasks that no host can run wait for them, and whoever
-  /// drives the run asks to drain when none of those could either: see stranded().
-  bool hosts_may_come = false;
 };
 
 enum class TaskState : std::uint8_t {
@@ -63,8 +62,7 @@ class Engine {
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
 
-  /// Events about attempts that have ended already, or of tasks that do not exist, change nothing;
-  /// nor does what one host says of an attempt that another one was given.
+  /// Events about attempts that have ended already, or of tasks that do not exist, change nothing.
   /// The engine knows one run: events of other runs must not be given to it.
   ///
   /// A task has two attempts at once at the most, on different hosts, and only if the strategy
@@ -96,10 +94,9 @@ class Engine {
 
   /// REQUIRES: the task exists.
   [[nodiscard]] TaskState state(TaskId task) const;
-  /// Would the end of this attempt, told by this host, count? Not if it has ended already (a report
-  /// may come twice), nor if its task is done, nor if another host was given the attempt: such an
-  /// end must be applied, but is no part of the journal.
-  [[nodiscard]] bool awaits(const TaskKey& key, HostId host) const;
+  /// Would the end of this attempt count? Not if it has ended already (a report may come twice),
+  /// nor if its task is done: such an end must be applied, but is no part of the journal.
+  [[nodiscard]] bool awaits(const TaskKey& key) const;
   [[nodiscard]] const Counts& counts() const;
   /// Cores that the tasks which no host was given yet would use if all of them ran at once: an
   /// estimate where they differ. None when no more are started.
@@ -112,15 +109,14 @@ class Engine {
   /// Why no more tasks are started, or empty: "interrupted", "10 tasks failed (--max-fails 10)",
   /// "task 3 needs 64 cores, the largest host has 2" …
   [[nodiscard]] const std::string& draining() const;
-  /// What the tasks need that are all that is left to start, while nothing goes on and no host that
-  /// is up can ever run one of them. Empty otherwise.
-  [[nodiscard]] std::vector<Resources> stranded() const;
   /// Why some task that is to be started fits no host: "task 3 needs 64 cores, the largest host has
   /// 2", "task 3 reads 5 GiB of shared files, the largest depot holds 2 GiB"; empty when all do.
   /// Looks at every task.
   [[nodiscard]] std::string unplaceable() const;
-  /// How long the rest will take, from the run times seen so far; zero when nothing is known.
-  [[nodiscard]] Duration eta(TimePoint now) const;
+  /// How long the rest will take, from what was seen so far.
+  [[nodiscard]] Eta eta(TimePoint now) const;
+  /// How long an attempt of the task takes on the host; nothing when nothing is known.
+  [[nodiscard]] std::optional<Duration> expected(TaskId task, HostId host) const;
 
   // For people who watch. Valid until something changes.
   // -----------------------------------------------------------------------------------------

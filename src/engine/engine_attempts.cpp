@@ -50,7 +50,12 @@ void Engine::Impl::mark_running(TaskId task, Outstanding& attempt, TimePoint at)
   attempt.running = true;
   if (first) count_underway(attempt, +1);
   count_queued(attempt.host, -1);
-  if (auto* ongoing = find_ongoing(attempt.host, {task, attempt.attempt})) ongoing->started = at;
+  if (attempt.expected == Duration{0})
+    attempt.expected = expected(task, attempt.host).value_or(Duration{0});
+  if (auto* ongoing = find_ongoing(attempt.host, {task, attempt.attempt})) {
+    ongoing->started = at;
+    ongoing->expected = attempt.expected;
+  }
   show_state(task);
 }
 
@@ -85,7 +90,6 @@ void Engine::Impl::count_queued(HostId host, int by) {
   const auto it = hosts.find(host);
   if (it == hosts.end()) return;
   std::uint32_t& queued = it->second.handed_over;
-  if (by > 0) it->second.recalled = false;  // not this one
   if (by > 0 || queued > 0) queued += static_cast<std::uint32_t>(by);
 }
 

@@ -19,6 +19,7 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
   const TimePoint wakeup = next_wakeup();
   const bool due = wakeup != kNever && wakeup <= now;
   last_decide = now;
+  look_back(now);
   std::vector<Action> actions;
   take_cancels(actions);
 
@@ -28,10 +29,9 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
     for (const MoveFile& move : files.begin_awaited(now)) actions.emplace_back(move);
     launch_staged(actions);
     for (const auto& load : std::span(shown).subspan(working_hosts))
-      if (HostState& state = hosts.at(load.host->id); !state.keeps) recall(state, actions);
+      recall(hosts.at(load.host->id), actions);
     if (working_hosts > 0) {
       if (due || changed) ask_strategy(now, actions);
-      if (std::exchange(host_came, false)) share_with_newcomers(actions);
       check_stuck();
     }
   }
@@ -45,17 +45,6 @@ void Engine::Impl::recall(HostState& state, std::vector<Action>& actions) {
   if (state.handed_over == 0 || state.recalled) return;
   state.recalled = true;
   actions.emplace_back(RecallQueued{state.host.id});
-}
-
-/// Only once: the strategy may have its reasons to give them nothing.
-void Engine::Impl::share_with_newcomers(std::vector<Action>& actions) {
-  if (ready.placeable() > 0 || tasks.selected().handed_over == 0) return;
-  const auto is_free = [&](const schedule::HostLoad& load) {
-    return schedule::is_free(*load.host, load.load, typical);
-  };
-  if (std::ranges::none_of(working(), is_free)) return;
-  for (const auto& load : working())
-    if (load.load > schedule::kFull) recall(hosts.at(load.host->id), actions);
 }
 
 void Engine::Impl::ask_strategy(TimePoint now, std::vector<Action>& actions) {
@@ -97,22 +86,11 @@ std::string Engine::unplaceable() const {
   return {};
 }
 
-bool Engine::Impl::is_stuck() const {
+void Engine::Impl::check_stuck() {
   const Counts& mine = tasks.selected();
   const bool others_go_on = mine.staging + mine.handed_over + mine.running + mine.waiting > 0;
-  return working_hosts > 0 && !ready.empty() && ready.placeable() == 0 && !others_go_on;
-}
-
-void Engine::Impl::check_stuck() {
-  if (is_stuck() && !policy.hosts_may_come) drain(why_unplaceable(ready.front()));
-}
-
-std::vector<Resources> Engine::stranded() const {
-  std::vector<Resources> needs;
-  if (!impl_->draining.empty() || !impl_->is_stuck()) return needs;
-  for (const schedule::ReadyClass& each : impl_->ready.view())
-    needs.push_back(each.needs->resources);
-  return needs;
+  if (ready.empty() || ready.placeable() > 0 || others_go_on) return;
+  drain(why_unplaceable(ready.front()));
 }
 
 void Engine::Impl::wake_retries(TimePoint now) {
@@ -139,10 +117,12 @@ std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions
   if (!has_choice()) return 0;
   const auto classes = ready.view();
   const auto& sites = files.view(now);
-  const auto plan = strategy->plan(
-      {now, classes, working(), run_times, ready.placeable(), workload.file_bytes, sites, refused,
-       &seen, &map, [this](TaskId task) { return needs_of(task); }, files.any_barred(now)});
+  const auto plan =
+      strategy->plan({now, classes, working(), run_times, ready.placeable(), workload.file_bytes,
+                      sites, refused, &seen, &map, [this](TaskId task) { return needs_of(task); },
+                      files.any_barred(now), &accuracy, &on_time});
   ask_again = plan.ask_again;
+  planned_end = plan.ends;
   refused = 0;
   std::size_t started = 0;
   for (const auto& intent : plan.starts) start(intent, now, actions) ? ++started : ++refused;
@@ -268,38 +248,6 @@ bool Engine::Impl::finished() const {
   const Counts& mine = tasks.selected();
   if (mine.handed_over + mine.running > 0 || !leftovers.empty()) return false;
   return !draining.empty() || mine.pending + mine.staging + mine.waiting == 0;
-}
-
-std::uint64_t Engine::Impl::slots_in_all() const {
-  std::uint64_t sum = 0;
-  for (const auto& load : working()) sum += schedule::slots(*load.host, typical);
-  return sum;
-}
-
-Duration Engine::Impl::eta(TimePoint now) const {
-  const auto unit = run_times.expected(1);
-  if (!unit || finished()) return Duration{0};
-  const Counts& mine = tasks.selected();
-  const std::uint32_t to_start = draining.empty() ? mine.pending + mine.staging + mine.waiting : 0;
-  // What runs has used part of its time already. What runs over its forecast is expected to take as
-  // long again as it is over: "any moment now" would be wrong for as long as it is shown.
-  const double used = underway.running * seconds(now.time_since_epoch()) - underway.started;
-  const double left = std::abs(underway.cost * seconds(*unit) - std::max(used, 0.0));
-  // Those in the window, just before the cursor, are yet to start.
-  const auto first =
-      cursor - static_cast<std::uint32_t>(std::min<std::size_t>(cursor, ready.placeable()));
-  const double work = to_start * costs.mean_from(first) * seconds(*unit) + left;
-
-  const std::uint64_t open = to_start + outstanding.size();
-  const auto at_once =
-      std::clamp<std::uint64_t>(slots_in_all(), 1, std::max<std::uint64_t>(open, 1));
-  const double pace = static_cast<double>(at_once) * efficiency.value();
-  // Zero would say "not known".
-  constexpr Duration kSoon = std::chrono::milliseconds(1);
-  const Duration rest = std::max(from_seconds(std::min(work / pace, 1e9)), kSoon);
-  // The last one whose back-off ends has yet to run then.
-  if (!draining.empty() || retries.last() == kNever) return rest;
-  return std::max(rest, std::max(retries.last() - now, Duration{0}) + *unit);
 }
 
 }  // namespace gantry::engine

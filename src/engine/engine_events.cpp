@@ -15,6 +15,8 @@ constexpr std::uint32_t kPassedOver = 16;
 /// where it is unlikely to be the culprit.
 constexpr std::uint8_t kLossRunning = 10;
 constexpr std::uint8_t kLossQueued = 1;
+/// An attempt that takes so many times what was expected is late.
+constexpr int kLate = 2;
 /// Before a task is tried again for which the machine had no room, a hundred times at most.
 constexpr Duration kCrowdedWait = std::chrono::seconds(1);
 }  // namespace
@@ -22,18 +24,16 @@ constexpr Duration kCrowdedWait = std::chrono::seconds(1);
 void Engine::Impl::on(const HostUp& event) {
   HostState& state = hosts[event.host.id];
   state.host = event.host;
-  state.draining = state.keeps = state.recalled = false;
+  state.draining = state.recalled = false;
   show_hosts();
   ready.judge_again();
-  changed = host_came = true;
+  changed = true;
 }
 
 void Engine::Impl::on(const HostDraining& event) {
   const auto host = hosts.find(event.host);
-  if (host == hosts.end()) return;
-  const bool drained = std::exchange(host->second.draining, true);
-  host->second.keeps = event.keeps && (host->second.keeps || !drained);
-  if (drained) return;
+  if (host == hosts.end() || host->second.draining) return;
+  host->second.draining = true;
   release_staged_on(event.host);
   show_hosts();
   ready.judge_again();
@@ -103,24 +103,15 @@ void Engine::Impl::take_number(const AttemptKey& key) {
   record.attempt = number;
 }
 
-bool Engine::Impl::is_elsewhere(const AttemptKey& key, HostId host) const {
-  const Outstanding* attempt = find(key);
-  const auto leftover = leftovers.find(key);
-  if (leftover != leftovers.end()) attempt = &leftover->second;
-  return attempt != nullptr && attempt->host != host;
-}
-
-bool Engine::Impl::awaits(const TaskKey& key, HostId host) const {
+bool Engine::Impl::awaits(const TaskKey& key) const {
   if (!valid(key)) return false;
   const AttemptKey attempt{key.task, key.attempt};
-  if (is_elsewhere(attempt, host)) return false;
   return find(attempt) != nullptr || (is_news(attempt) && tasks[key.task].state != TaskState::done);
 }
 
 void Engine::Impl::on(const AttemptStarted& event) {
   if (!valid(event.key)) return;
   const AttemptKey key{event.key.task, event.key.attempt};
-  if (is_elsewhere(key, event.host)) return;
   if (Outstanding* attempt = find(key)) {
     if (!attempt->running) mark_running(key.first, *attempt, event.at);
     return;
@@ -148,7 +139,6 @@ void Engine::Impl::adopt(const AttemptKey& key, HostId host, TimePoint started) 
 void Engine::Impl::on(const AttemptComputed& event) {
   if (!valid(event.key)) return;
   const AttemptKey key{event.key.task, event.key.attempt};
-  if (is_elsewhere(key, event.host)) return;
   Outstanding* attempt = find(key);
   if (const auto leftover = leftovers.find(key); leftover != leftovers.end())
     attempt = &leftover->second;
@@ -164,7 +154,7 @@ void Engine::Impl::on(const AttemptComputed& event) {
 void Engine::Impl::on(const AttemptReturned& event) {
   if (!valid(event.key)) return;
   const AttemptKey key{event.key.task, event.key.attempt};
-  if (is_elsewhere(key, event.host) || drop_leftover(key)) return;
+  if (drop_leftover(key)) return;
   const Outstanding* attempt = find(key);
   if (attempt == nullptr || attempt->running) return;
   const TaskId task = key.first;
@@ -183,10 +173,10 @@ void Engine::Impl::on(const AttemptEnded& event) {
   if (!valid(report.key)) return;
   const AttemptKey key{report.key.task, report.key.attempt};
   const TaskId task = key.first;
-  if (is_elsewhere(key, event.host)) return;
   if (drop_leftover(key)) return observe(report, event.host);
   bool was_started = report.started != kNever;
-  if (find(key) != nullptr) {
+  if (const Outstanding* attempt = find(key)) {
+    score(report, *attempt);
     was_started |= release(key);
   } else {
     if (!is_news(key)) return;
@@ -312,6 +302,16 @@ void Engine::Impl::observe(const AttemptReport& report, HostId host) {
   else
     replayed_times[replayed_count % kRing] = {report.key.task, took};
   ++replayed_count;
+}
+
+void Engine::Impl::score(const AttemptReport& report, const Outstanding& attempt) {
+  if (report.cause != FailureCause::none || report.started == kNever || report.ended == kNever)
+    return;
+  const Duration took = report.ended - report.started;
+  accuracy.score(seconds(attempt.expected), seconds(took));
+  const auto host = hosts.find(attempt.host);
+  if (host != hosts.end() && took <= kLate * attempt.expected)
+    on_time[host->second.host.site] = report.ended;
 }
 
 void Engine::Impl::settle(const AttemptReport& report, bool was_started) {

@@ -22,8 +22,10 @@
 #include "engine/retry_queue.hpp"
 #include "engine/task_table.hpp"
 #include "forecast/cost_profile.hpp"
+#include "forecast/eta_history.hpp"
 #include "forecast/grid_forecast.hpp"
 #include "forecast/run_time.hpp"
+#include "forecast/run_time_accuracy.hpp"
 #include "forecast/slot_efficiency.hpp"
 
 namespace gantry::engine {
@@ -35,6 +37,7 @@ struct Outstanding {
   schedule::Load load = 0;
   double cost = 1;
   TimePoint started = kNever;
+  Duration expected{0};  ///< to take, when it started; 0 = nothing was known
   bool running = false;
   bool computed = false;  ///< it has left its host
   bool ending = false;    ///< it was told to end
@@ -61,7 +64,6 @@ struct HostState {
   std::uint32_t handed_over = 0;
   bool recalled = false;
   bool draining = false;     ///< it gets nothing more
-  bool keeps = false;        ///< then: what waits there
   std::size_t shown_at = 0;  ///< its place in Impl::shown
 };
 
@@ -104,9 +106,7 @@ struct Engine::Impl {
   [[nodiscard]] bool is_news(const AttemptKey& key) const;
   /// It is news no more; higher numbers are used next.
   void take_number(const AttemptKey& key);
-  [[nodiscard]] bool awaits(const TaskKey& key, HostId host) const;
-  /// It was given to another host, as far as is known.
-  [[nodiscard]] bool is_elsewhere(const AttemptKey& key, HostId host) const;
+  [[nodiscard]] bool awaits(const TaskKey& key) const;
   void adopt(const AttemptKey& key, HostId host, TimePoint started);
   /// News of the end of an attempt that was not known to be outstanding: does it count?
   [[nodiscard]] bool counts_unasked(const AttemptReport& report, bool newest) const;
@@ -120,6 +120,8 @@ struct Engine::Impl {
   /// As if the task had never been tried, but for the attempt numbers.
   void renew(TaskId task);
   void observe(const AttemptReport& report, HostId host);
+  /// Its forecast has come due.
+  void score(const AttemptReport& report, const Outstanding& attempt);
   void settle(const AttemptReport& report, bool was_started);
   void settle_failure(const AttemptReport& report);
   void settle_lost(TaskId task, bool was_started);
@@ -170,13 +172,9 @@ struct Engine::Impl {
   std::vector<Action> decide(TimePoint now);
   void check_stop_rules();
   void check_stuck();
-  /// Nothing goes on, and no host can ever run what is left.
-  [[nodiscard]] bool is_stuck() const;
   void wake_retries(TimePoint now);
   void refill();
   void ask_strategy(TimePoint now, std::vector<Action>& actions);
-  /// A host has come that has nothing to do: what waits behind others' tasks is asked for.
-  void share_with_newcomers(std::vector<Action>& actions);
   /// What the host was given and has not begun is asked for.
   void recall(HostState& state, std::vector<Action>& actions);
   /// What a strategy may use.
@@ -250,7 +248,19 @@ struct Engine::Impl {
   [[nodiscard]] std::string why_unplaceable(TaskId task) const;
   [[nodiscard]] TimePoint next_wakeup() const;
   [[nodiscard]] bool finished() const;
-  [[nodiscard]] Duration eta(TimePoint now) const;
+
+  // engine_eta.cpp: what to expect.
+  // ------------------------------------------------------------------------------------
+  [[nodiscard]] Eta eta(TimePoint now) const;
+  /// How long the rest will take; 0 = not known, or nothing is left.
+  [[nodiscard]] Duration rest(TimePoint now) const;
+  /// Of the tasks that were to be done when it began.
+  [[nodiscard]] double share_done() const;
+  /// Remembers what was expected, now and then.
+  void look_back(TimePoint now);
+  [[nodiscard]] std::optional<Duration> expected(TaskId task, HostId host) const;
+  /// Of what no host was given yet; an estimate.
+  [[nodiscard]] double cost_to_start() const;
   /// How many tasks like the last one run at once.
   [[nodiscard]] std::uint64_t slots_in_all() const;
 
@@ -260,11 +270,11 @@ struct Engine::Impl {
   std::unique_ptr<schedule::Scheduler> strategy;
   schedule::Appetite appetite;
   TimePoint last_decide = kNever;
-  bool host_came = false;        ///< since decide()
-  bool changed = true;           ///< what a strategy decides by, since it was asked
-  TimePoint ask_again = kNever;  ///< the strategy
-  std::uint32_t refused = 0;     ///< of what it wanted
-  bool redirected = false;       ///< a file that it wanted from home comes from another site
+  bool changed = true;             ///< what a strategy decides by, since it was asked
+  TimePoint ask_again = kNever;    ///< the strategy
+  TimePoint planned_end = kNever;  ///< by the strategy's last plan
+  std::uint32_t refused = 0;       ///< of what it wanted
+  bool redirected = false;         ///< a file that it wanted from home comes from another site
 
   TaskTable tasks;
   ReadyQueue ready;
@@ -287,7 +297,12 @@ struct Engine::Impl {
 
   forecast::RunTimeForecast run_times;
   forecast::GridForecast seen;
+  forecast::RunTimeAccuracy accuracy;
+  std::map<SiteId, TimePoint> on_time;  ///< when an attempt last ended there that was not late
   forecast::SlotEfficiency efficiency;
+  forecast::EtaHistory history;
+  TimePoint began = kNever;        ///< of the first decide()
+  std::uint32_t ended_before = 0;  ///< tasks, then
   forecast::CostProfile costs;
   Underway underway;
   Resources typical;  ///< of the task handed over last

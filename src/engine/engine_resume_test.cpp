@@ -21,7 +21,6 @@ AttemptEnded ended(std::uint32_t task, std::uint32_t attempt,
   event.report.cause = cause;
   event.report.started = at(0);
   event.report.ended = at(1);
-  event.host = kHost;
   return event;
 }
 AttemptStarted running(std::uint32_t task, std::uint32_t attempt) {
@@ -143,7 +142,7 @@ TEST(EngineResume, ForecastsLearnFromTheJournal) {
   engine.apply(ended(1, 1));  // 1 s
   engine.resume();
   engine.apply(host(2));
-  EXPECT_EQ(engine.eta(at(2)), std::chrono::seconds(2));  // 4 x 1 s on 2 slots
+  EXPECT_EQ(engine.eta(at(2)).expected, std::chrono::seconds(2));  // 4 x 1 s on 2 slots
 }
 
 }  // namespace

@@ -93,15 +93,9 @@ struct Trio {
   void started(std::uint32_t task, std::uint32_t attempt, std::uint32_t host) {
     engine.apply(AttemptStarted{attempt_of(task, attempt), HostId(host), at(0)});
   }
-  void returned(std::uint32_t attempt) {
-    engine.apply(AttemptReturned{attempt_of(1, attempt), HostId(attempt)});
-  }
-  /// Of an attempt on the host of its number, or another.
-  void ended(std::uint32_t attempt, FailureCause cause = FailureCause::none,
-             std::uint32_t host = 0) {
-    AttemptEnded event = end_of(attempt, cause);
-    if (host != 0) event.host = HostId(host);
-    engine.apply(event);
+  void returned(std::uint32_t attempt) { engine.apply(AttemptReturned{attempt_of(1, attempt)}); }
+  void ended(std::uint32_t attempt, FailureCause cause = FailureCause::none) {
+    engine.apply(end_of(attempt, cause));
   }
   static AttemptEnded end_of(std::uint32_t attempt, FailureCause cause = FailureCause::none) {
     AttemptEnded event;
@@ -110,7 +104,6 @@ struct Trio {
     event.report.code = 1;
     event.report.started = at(0);
     event.report.ended = at(1);
-    event.host = HostId(attempt);
     return event;
   }
   [[nodiscard]] TaskState state() const { return engine.state(TaskId(1)); }
@@ -140,7 +133,7 @@ TEST(EngineTwins, TheFirstSuccessCountsAndEndsTheOther) {
     EXPECT_EQ(t.engine.counts().done, 1U);
     EXPECT_FALSE(t.engine.finished()) << "the other may still write its outputs";
     const std::uint32_t loser = 3 - winner;
-    EXPECT_TRUE(!t.engine.awaits(attempt_of(1, loser), HostId(loser)));
+    EXPECT_TRUE(!t.engine.awaits(attempt_of(1, loser)));
     const std::string number = std::to_string(loser);
     EXPECT_THAT(t.decide(), ElementsAre("cancel 1." + number + "@" + number));
     EXPECT_THAT(t.decide(), IsEmpty());
@@ -237,8 +230,8 @@ TEST(EngineTwins, TheLastFailureIsTheTasks) {
   t.says.next.starts = {{schedule::ClassId(2), HostId(1)}};
   EXPECT_THAT(t.decide(), ElementsAre("start 1.3@1"));
   EXPECT_THAT(t.twin(2), ElementsAre("start 1.4@2"));
-  t.ended(4, FailureCause::exit_code, 2);
-  t.ended(3, FailureCause::exit_code, 1);
+  t.ended(4, FailureCause::exit_code);
+  t.ended(3, FailureCause::exit_code);
   EXPECT_EQ(t.state(), TaskState::failed);  // two rounds: one retry
   EXPECT_TRUE(t.engine.finished());
 }
@@ -308,11 +301,11 @@ TEST(EngineTwins, ForecastsCountTheTaskOnce) {
   sample.report.key = attempt_of(2, 1);
   sample.report.ended = at(10);  // took 10 s
   t.engine.apply(sample);
-  const auto eta = t.engine.eta(at(5));
+  const auto eta = t.engine.eta(at(5)).expected;
   t.twice();
-  EXPECT_EQ(t.engine.eta(at(5)), eta);
+  EXPECT_EQ(t.engine.eta(at(5)).expected, eta);
   t.ended(1, FailureCause::lost);
-  EXPECT_EQ(t.engine.eta(at(5)), eta);
+  EXPECT_EQ(t.engine.eta(at(5)).expected, eta);
 }
 
 TEST(EngineTwins, HoldsItsPlaceWhileItsFilesTravel) {
@@ -389,7 +382,7 @@ TEST(EngineTwins, OneFoundRunningWhoseTwinIsInTheJournal) {
   Engine late = restarted({Trio::end_of(2)});
   late.apply(AttemptStarted{attempt_of(1, 1), HostId(1), at(0)});
   EXPECT_EQ(late.state(TaskId(1)), TaskState::done);
-  EXPECT_FALSE(late.awaits(attempt_of(1, 1), HostId(1)));
+  EXPECT_FALSE(late.awaits(attempt_of(1, 1)));
   EXPECT_EQ(late.decide(at(1)).size(), 1U);
   EXPECT_FALSE(late.finished());
   late.apply(Trio::end_of(1, FailureCause::cancelled));

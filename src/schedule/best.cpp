@@ -64,6 +64,7 @@ Plan Best::plan(const World& world) {
     follower_.hand_out(world, plan);
   }
   plan.ask_again = next_event_;
+  plan.ends = ends_;
   if (idle && rested > world.now && (next_event_ == gantry::kNever || rested < next_event_))
     plan.ask_again = rested;
   return plan;
@@ -123,6 +124,7 @@ void Best::make_plan(const World& world, bool search) {
   if (search) next_event_ = interval_.after(world.now);
   const NumberedWorld numbers = numbered(world, *estimates_);
   FetchPlan found = find_plan(numbers, search ? budget(world) : 0);
+  ends_ = found.makespan < kNever ? world.now + from_seconds(found.makespan) : gantry::kNever;
   // A site that is away will want the same when it is back.
   for (std::size_t s = 0; s < numbers.sites.size() && s < found.lists.size(); ++s) {
     auto& list = fetches_[numbers.sites[s]];

@@ -52,6 +52,7 @@ class Best final : public Scheduler {
   bool barred_ = false;  ///< some file at some site, when it was asked before
   bool idle_ = false;    ///< a host has had nothing to do since the last plan
   TimePoint planned_at_ = gantry::kNever;
+  TimePoint ends_ = gantry::kNever;  ///< all tasks, by the last plan
   EventInterval interval_;
   TimePoint next_event_ = gantry::kNever;
   std::map<SiteId, std::vector<FileId>> fetches_;  ///< of the last plan with that site

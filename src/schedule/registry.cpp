@@ -2,10 +2,12 @@
 
 #include <array>
 #include <string>
+#include <utility>
 
 #include "schedule/best.hpp"
 #include "schedule/dealt.hpp"
 #include "schedule/learned_estimates.hpp"
+#include "schedule/stragglers.hpp"
 #include "schedule/workqueue.hpp"
 #include "schedule/workqueue_steal.hpp"
 
@@ -66,7 +68,11 @@ Result<std::unique_ptr<Scheduler>> make_scheduler(std::string_view name,
                                                   const SchedulerSetup& setup) {
   std::string known;
   for (const Entry& entry : kStrategies) {
-    if (entry.name == name) return entry.make(setup);
+    if (entry.name == name) {
+      auto strategy = entry.make(setup);
+      if (!setup.second_attempts) return strategy;
+      return std::make_unique<Stragglers>(std::move(strategy));
+    }
     if (!known.empty()) known += ", ";
     known += entry.name;
   }

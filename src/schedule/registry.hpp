@@ -21,6 +21,7 @@ struct SchedulerSetup {
   bool adaptive = false;                              ///< it follows from how far off they are
   std::uint64_t seed = 0;                             ///< decides ties
   GanttChoices choices{};                             ///< of those that use sched()
+  bool second_attempts = false;                       ///< for stragglers, whatever the strategy
 };
 
 /// Error usage, listing the names there are, when there is no such strategy.

@@ -8,12 +8,14 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <map>
 #include <span>
 #include <vector>
 
 #include "base/time.hpp"
 #include "forecast/grid_forecast.hpp"
 #include "forecast/run_time.hpp"
+#include "forecast/run_time_accuracy.hpp"
 #include "model/action.hpp"
 #include "model/event.hpp"
 #include "model/host.hpp"
@@ -41,7 +43,8 @@ struct Ongoing {
   double cost = 1;
   TimePoint started = gantry::kNever;  ///< or never: it waits, for its files or for its turn
   AttemptId attempt{};                 ///< 0: it waits for its files
-  bool alone = false;  ///< it gets no twin: it was told to end, or its twin has failed
+  bool alone = false;    ///< it gets no twin: it was told to end, or its twin has failed
+  Duration expected{0};  ///< when it started, it was to take so long; 0 = not known
 };
 
 struct HostLoad {
@@ -87,7 +90,10 @@ struct World {
   const SiteMap* map = nullptr;                  ///< what is declared of the sites, or nothing
   /// What a task that some host was given needs. Takes time: ask for few.
   std::function<TaskNeeds(TaskId)> needs_of{};
-  bool barred = false;  ///< something is, at some site
+  bool barred = false;                                  ///< something is, at some site
+  const forecast::RunTimeAccuracy* accuracy = nullptr;  ///< of forecasts of run times; may be none
+  /// When an attempt last ended there that took no longer than usual; may be none.
+  const std::map<SiteId, TimePoint>* on_time = nullptr;
 };
 
 /// Hand the next task of this class to this host.
@@ -125,6 +131,7 @@ struct Plan {
   std::vector<Steal> steals{};           ///< after the starts; to a host with a slot free
   std::vector<Twin> twins{};             ///< after the steals; to a host with a slot free
   TimePoint ask_again = gantry::kNever;  ///< at the latest, even if nothing happens
+  TimePoint ends = gantry::kNever;       ///< the last task, if all are planned; never: not known
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

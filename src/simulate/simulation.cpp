@@ -7,7 +7,6 @@
 #include <map>
 #include <utility>
 
-#include "engine/engine.hpp"
 #include "simulate/kernel.hpp"
 #include "simulate/virtual_time.hpp"
 
@@ -43,8 +42,11 @@ SiteMap map_of(const VirtualGrid& grid) {
 class Simulation {
  public:
   Simulation(const engine::Workload& workload, const VirtualGrid& grid,
-             std::unique_ptr<schedule::Scheduler> strategy)
-      : workload_(workload), grid_(grid), engine_(workload, {}, std::move(strategy), map_of(grid)) {
+             std::unique_ptr<schedule::Scheduler> strategy, Watch watch)
+      : workload_(workload),
+        grid_(grid),
+        engine_(workload, {}, std::move(strategy), map_of(grid)),
+        watch_(std::move(watch)) {
     for (const auto& link : grid.links) {
       shared_links_.push_back(link ? std::optional(kernel_.add_link(*link)) : std::nullopt);
       own_links_.push_back(link ? std::optional(kernel_.add_link(*link)) : std::nullopt);
@@ -57,7 +59,7 @@ class Simulation {
       if (kernel_.is_up(index)) host_up(index);
     }
     for (const auto& [file, site] : grid.staged)
-      engine_.apply(FileArrived{file, site, time_at(kernel_.now())});
+      tell(FileArrived{file, site, time_at(kernel_.now())});
   }
 
   Result<Simulated> run() {
@@ -111,6 +113,11 @@ class Simulation {
     std::deque<std::uint32_t> waiting{};  ///< attempts whose inputs are there
   };
 
+  void tell(const Event& event) {
+    engine_.apply(event);
+    if (watch_) watch_(time_at(kernel_.now()), event, engine_);
+  }
+
   Token token(Errand errand) {
     errands_.push_back(errand);
     return Token(errands_.size() - 1);
@@ -119,11 +126,11 @@ class Simulation {
   void host_up(HostIndex index) {
     const VirtualHost& host = grid_.hosts[index.value()];
     hosts_[index.value()] = {.free = host.spec.slots};
-    engine_.apply(HostUp{{.id = HostId(index.value() + 1),
-                          .name = fmt::format("host-{}", index.value() + 1),
-                          .cores = host.spec.slots,
-                          .site = host.site,
-                          .speed = host.spec.speed}});
+    tell(HostUp{{.id = HostId(index.value() + 1),
+                 .name = fmt::format("host-{}", index.value() + 1),
+                 .cores = host.spec.slots,
+                 .site = host.site,
+                 .speed = host.spec.speed}});
   }
 
   void host_down(HostIndex index) {
@@ -131,7 +138,7 @@ class Simulation {
       if (attempt.task.host == index.value() && attempt.next != Errand::Kind::output)
         attempt.over = true;
     hosts_[index.value()] = {};
-    engine_.apply(HostDown{HostId(index.value() + 1)});
+    tell(HostDown{HostId(index.value() + 1)});
   }
 
   void set_alarm() {
@@ -182,7 +189,7 @@ class Simulation {
     ended.report.key = attempt.key;
     ended.report.cause = FailureCause::cancelled;
     ended.host = stop.host;
-    engine_.apply(ended);
+    tell(ended);
     start_waiting(attempt.task.host);
     return true;
   }
@@ -250,7 +257,7 @@ class Simulation {
       attempt.activity =
           kernel_.start_computation(HostIndex(host), workload_.cost_of(attempt.key.task),
                                     token({Errand::Kind::computation, index}));
-      engine_.apply(AttemptStarted{attempt.key, HostId(host + 1), time_at(kernel_.now())});
+      tell(AttemptStarted{attempt.key, HostId(host + 1), time_at(kernel_.now())});
     }
   }
 
@@ -264,7 +271,7 @@ class Simulation {
     ended.report.started = time_at(attempt.task.started);
     ended.report.ended = time_at(attempt.task.computed);
     ended.host = HostId(attempt.task.host + 1);
-    engine_.apply(ended);
+    tell(ended);
   }
 
   void arrived(std::uint32_t index) {
@@ -272,7 +279,7 @@ class Simulation {
     move.arrived = kernel_.now();
     result_.moves.push_back(move);
     result_.bytes_moved += workload_.file_bytes[move.file.value()];
-    engine_.apply(FileArrived{move.file, move.site, time_at(kernel_.now())});
+    tell(FileArrived{move.file, move.site, time_at(kernel_.now())});
   }
 
   // Events.
@@ -305,8 +312,7 @@ class Simulation {
     if (errand.kind == Errand::Kind::shared_file) {
       const VirtualMove& move = moves_[errand.index];
       if (!failed) return arrived(errand.index);
-      return engine_.apply(
-          MoveFailed{move.file, move.site, "the link went down", time_at(kernel_.now())});
+      return tell(MoveFailed{move.file, move.site, "the link went down", time_at(kernel_.now())});
     }
     Attempt& attempt = attempts_[errand.index];
     if (attempt.over) return;
@@ -336,7 +342,7 @@ class Simulation {
     attempt.computing = false;
     attempt.next = Errand::Kind::output;
     ++hosts_[attempt.task.host].free;
-    engine_.apply(AttemptComputed{attempt.key, HostId(attempt.task.host + 1)});
+    tell(AttemptComputed{attempt.key, HostId(attempt.task.host + 1)});
     start_waiting(attempt.task.host);
     go_on(errand.index);
   }
@@ -344,6 +350,7 @@ class Simulation {
   const engine::Workload& workload_;
   const VirtualGrid& grid_;
   engine::Engine engine_;
+  Watch watch_;
   Kernel kernel_;
   std::vector<std::optional<LinkIndex>> shared_links_;  ///< by site
   std::vector<std::optional<LinkIndex>> own_links_;
@@ -360,8 +367,8 @@ class Simulation {
 }  // namespace
 
 Result<Simulated> simulate(const engine::Workload& workload, const VirtualGrid& grid,
-                           std::unique_ptr<schedule::Scheduler> strategy) {
-  return Simulation(workload, grid, std::move(strategy)).run();
+                           std::unique_ptr<schedule::Scheduler> strategy, Watch watch) {
+  return Simulation(workload, grid, std::move(strategy), std::move(watch)).run();
 }
 
 }  // namespace gantry::simulate

@@ -3,6 +3,7 @@
 /// clock and an actuator. Same arguments, same result.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "engine/engine.hpp"
 #include "engine/workload.hpp"
 #include "schedule/estimate_source.hpp"
 #include "schedule/scheduler.hpp"
@@ -72,10 +74,13 @@ struct Simulated {
   std::uint64_t events = 0;        ///< of the kernel
 };
 
+/// Called after each event that the engine was told of, with what it knows then.
+using Watch = std::function<void(TimePoint now, const Event& event, const engine::Engine& engine)>;
+
 /// Costs of the workload are seconds on an unloaded host of speed 1. Fails when tasks are left that
 /// nothing will ever start, or one fails for good.
 Result<Simulated> simulate(const engine::Workload& workload, const VirtualGrid& grid,
-                           std::unique_ptr<schedule::Scheduler> strategy);
+                           std::unique_ptr<schedule::Scheduler> strategy, Watch watch = {});
 
 /// What the grid's traces say: exact, but for what else uses a link meanwhile.
 [[nodiscard]] std::shared_ptr<const schedule::EstimateSource> exact_estimates(

@@ -18,7 +18,8 @@ Result<HotStatements> prepare_hot(const Database& db) {
       Statement update_run,
       db.prepare(
           "UPDATE runs SET state = ?, updated = ?, total = ?, done = ?, reused = ?, failed = ?, "
-          "cancelled = ?, running = ?, eta = ?, pid = ? WHERE id = ?",
+          "cancelled = ?, running = ?, eta = ?, eta_soonest = ?, eta_latest = ?, pid = ? WHERE id "
+          "= ?",
           true));
   TRY_ASSIGN(
       Statement put_file,
@@ -36,7 +37,9 @@ Result<> write_update(Statement& s, RunId run, const RunUpdate& u) {
       .integer(u.counts.done)
       .integer(u.counts.reused)
       .integer(u.counts.failed);
-  s.integer(u.counts.cancelled).integer(u.counts.running).integer(u.eta.count()).integer(u.pid);
+  s.integer(u.counts.cancelled).integer(u.counts.running);
+  s.integer(u.eta.expected.count()).integer(u.eta.soonest.count()).integer(u.eta.latest.count());
+  s.integer(u.pid);
   s.integer(run.value());
   return s.run();
 }
@@ -98,7 +101,7 @@ Result<> Store::append(RunId run, Event&& event) {
   return {};
 }
 
-Result<> Store::update_run(RunId run, RunState state, const Counts& counts, Duration eta,
+Result<> Store::update_run(RunId run, RunState state, const Counts& counts, const Eta& eta,
                            std::int32_t pid, TimePoint now) {
   assert(impl_->access == Access::read_write);
   impl_->group.updates[run] = RunUpdate{state, counts, eta, pid, now};
@@ -119,15 +122,10 @@ Result<> Store::remember_digest(const std::string& path, std::uint64_t size,
   return {};
 }
 
-void Store::await_on_disk(std::filesystem::path file) {
-  impl_->awaited.add(std::move(file));
-}
-
 Result<> Store::commit() {
   if (impl_->group.empty()) return {};
   TRY(impl_->identity.check());
   TRY(impl_->packs.sync(impl_->group.events));
-  TRY(impl_->awaited.sync());
   TRY(impl_->write_group());
   impl_->group.clear();
   return {};
@@ -144,6 +142,7 @@ Result<> Store::Impl::write_group() {
   }
   for (const auto& [run, update] : group.updates) TRY(write_update(hot->update_run, run, update));
   for (const auto& [path, file] : group.files) TRY(write_file(hot->put_file, path, file));
+  TRY(write_learned());
   if (group.driven) {
     TRY(db.execute("UPDATE runs SET driven = (SELECT max(driven) + 1 FROM runs) WHERE id = " +
                    std::to_string(group.driven->value())));

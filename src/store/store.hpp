@@ -21,6 +21,7 @@
 
 #include "base/hash.hpp"
 #include "base/result.hpp"
+#include "model/eta.hpp"
 #include "model/event.hpp"
 #include "model/spec_source.hpp"
 
@@ -56,7 +57,7 @@ struct RunRecord {
   TimePoint created;
   TimePoint updated;  ///< of the last commit
   Counts counts;
-  Duration eta{0};          ///< as last forecast; 0 = unknown
+  Eta eta{};                ///< as last forecast
   std::int32_t pid = 0;     ///< of the gantry that drives it; 0 when none does (check the RunLock)
   std::int64_t driven = 0;  ///< larger than that of runs whose last session began earlier
 };
@@ -157,12 +158,10 @@ class Store {
   Result<> append(RunId run, Event&& event);
   Result<> append(RunId run, const Event& event) { return append(run, Event(event)); }
   /// Joins the open group: shown by status and runs.
-  Result<> update_run(RunId run, RunState state, const Counts& counts, Duration eta,
+  Result<> update_run(RunId run, RunState state, const Counts& counts, const Eta& eta,
                       std::int32_t pid, TimePoint now);
   /// Joins the open group: a gantry begins to drive this run, which makes it the last one.
   Result<> mark_driven(RunId run);
-  /// The next commit() waits until this file is on disk: its only other copy may go then.
-  void await_on_disk(std::filesystem::path file);
   /// Makes the open group durable (fsync), after the pack files that it refers to. On failure (disk
   /// full) nothing of the group is lost from memory: a later commit() tries the same group again.
   Result<> commit();
@@ -213,6 +212,18 @@ class Store {
   Result<bool> knows(const RemoteFile& file) const;
   /// It is not there any more. Commits at once, from any process.
   Result<> forget(const RemoteFile& file);
+
+  // What runs have taught of programs, hosts and links, for the next ones.
+  // -----------------------------------------------------------------------
+  struct Learned {
+    std::string name;
+    TimePoint updated;
+    std::string value;  ///< JSON
+  };
+  /// Joins the open group. Replaces what was there under this name.
+  Result<> learn(const std::string& kind, Learned learned);
+  /// By name; those that are no text come last.
+  Result<std::vector<Learned>> learned(const std::string& kind) const;
 
   // Requests from other processes.
   // -------------------------------------------------------------------------

@@ -172,7 +172,7 @@ TEST_F(StoreFaults, SaysWhatToDoAboutADatabaseOfANewerGantry) {
   for (const Access access : {Access::read_write, Access::read_only}) {
     const Error error = refused(access);
     EXPECT_EQ(error.code, ErrorCode::version);
-    EXPECT_THAT(error.message, HasSubstr("newer gantry (schema 7, this one knows 5)"));
+    EXPECT_THAT(error.message, HasSubstr("newer gantry (schema 7, this one knows 6)"));
     EXPECT_THAT(error.hint, HasSubstr("upgrade"));
   }
 }
@@ -210,7 +210,7 @@ TEST_F(StoreFaults, FindsABadPageWhenItOpensASmallDatabase) {
 
 TEST_F(StoreFaults, FindsABadPageWhenItReads) {
   fill(2000);
-  overwrite(20 * 4096, std::string(4096, '\x5a'));
+  overwrite(40 * 4096, std::string(4096, '\x5a'));
   const Store store = open(Access::read_only);
   const auto read = store.replay(RunId(1), [](const Event&) {});
   ASSERT_FALSE(read);

@@ -10,7 +10,6 @@
 
 #include "store/database.hpp"
 #include "store/event_rows.hpp"
-#include "store/file_sync.hpp"
 #include "store/pack_sync.hpp"
 #include "store/store.hpp"
 
@@ -26,7 +25,7 @@ struct KnownFile {
 struct RunUpdate {
   RunState state = RunState::open;
   Counts counts;
-  Duration eta{0};
+  Eta eta{};
   std::int32_t pid = 0;
   TimePoint now;
 };
@@ -36,16 +35,19 @@ struct Group {
   std::vector<std::pair<RunId, Event>> events;
   std::map<RunId, RunUpdate> updates;
   std::unordered_map<std::string, KnownFile> files;
-  std::optional<RunId> driven;      ///< becomes the last run
+  std::map<std::pair<std::string, std::string>, Store::Learned> learned;  ///< by kind and name
+  std::optional<RunId> driven;                                            ///< becomes the last run
   std::int64_t taken_requests = 0;  ///< requests up to this id are done; 0 = none new
 
   [[nodiscard]] bool empty() const {
-    return events.empty() && updates.empty() && files.empty() && !driven && taken_requests == 0;
+    return events.empty() && updates.empty() && files.empty() && learned.empty() && !driven &&
+           taken_requests == 0;
   }
   void clear() {
     events.clear();
     updates.clear();
     files.clear();
+    learned.clear();
     driven.reset();
     taken_requests = 0;
   }
@@ -80,7 +82,6 @@ struct Store::Impl {
   Access access;
   std::optional<HotStatements> hot;  ///< read_write only
   PackSync packs;
-  FileSync awaited{};  ///< that the next commit waits for
   Group group{};
   std::int64_t seen_data_version = -1;
   std::int64_t last_request = 0;
@@ -95,6 +96,7 @@ struct Store::Impl {
   Result<> write_group();
   /// What the ends of this group say of outputs at sites.
   Result<> write_remote_files(RunId run, const AttemptEnded& ended);
+  Result<> write_learned();
 };
 
 }  // namespace gantry::store

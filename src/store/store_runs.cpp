@@ -28,7 +28,7 @@ bool read_words(Statement& s, std::vector<std::string>& words) {
 
 constexpr auto kRunColumns =
     "SELECT id, name, digest, state, created, updated, total, done, reused, failed, cancelled, "
-    "running, eta, pid, "
+    "running, eta, eta_soonest, eta_latest, pid, "
     "parameter_names, result_names, result_rules, driven FROM runs ";
 
 bool read_run(Statement& s, RunRecord& run) {
@@ -43,7 +43,8 @@ bool read_run(Statement& s, RunRecord& run) {
                                        &Counts::failed, &Counts::cancelled, &Counts::running}) {
     run.counts.*field = s.number<std::uint32_t>();
   }
-  run.eta = Duration(s.integer());
+  for (Duration Eta::*field : {&Eta::expected, &Eta::soonest, &Eta::latest})
+    run.eta.*field = Duration(s.integer());
   run.pid = s.number<std::int32_t>();
   const bool named = read_words(s, run.parameter_names) && read_words(s, run.result_names) &&
                      read_words(s, run.result_rules);
@@ -114,9 +115,10 @@ Result<RunId> Store::create_run(const RunRecord& record,
       Statement s,
       db.prepare(
           "INSERT INTO runs (name, digest, state, created, updated, total, done, reused, failed, "
-          "cancelled, running, eta, pid, parameter_names, result_names, result_rules, after_seq, "
+          "cancelled, running, eta, eta_soonest, eta_latest, pid, parameter_names, result_names, "
+          "result_rules, after_seq, "
           "driven) "
-          "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,(SELECT coalesce(max(seq), 0) FROM events),"
+          "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,(SELECT coalesce(max(seq), 0) FROM events),"
           "(SELECT coalesce(max(driven), 0) + 1 FROM runs))"));
   const Counts& c = record.counts;
   const std::string digest = record.digest.hex();
@@ -133,7 +135,9 @@ Result<RunId> Store::create_run(const RunRecord& record,
       .integer(c.failed)
       .integer(c.cancelled)
       .integer(c.running);
-  s.integer(record.eta.count()).integer(record.pid);
+  for (const Duration time : {record.eta.expected, record.eta.soonest, record.eta.latest})
+    s.integer(time.count());
+  s.integer(record.pid);
   bind_words(s, record.parameter_names, parameters);
   bind_words(s, record.result_names, results);
   bind_words(s, record.result_rules, rules);

@@ -27,7 +27,7 @@ RunRecord full_record() {
   r.created = from_ns(1);
   r.updated = from_ns(2);
   r.counts = {6, 5, 4, 3, 2, 1};
-  r.eta = Duration(77);
+  r.eta = {Duration(77), Duration(70), Duration(90)};
   r.pid = 4242;
   return r;
 }
@@ -119,17 +119,17 @@ TEST_F(StoreTest, ARunIsCreatedWithItsFirstEventsOrNotAtAll) {
 TEST_F(StoreTest, ShowsTheLatestUpdateOfTheGroup) {
   Store store = open();
   const RunId run = new_run(store);
-  must(store.update_run(run, RunState::open, Counts{.total = 9, .done = 1}, Duration(5), 7,
+  must(store.update_run(run, RunState::open, Counts{.total = 9, .done = 1}, {Duration(5)}, 7,
                         from_ns(100)));
-  must(store.update_run(run, RunState::finished, Counts{9, 8, 1, 1, 2, 3}, Duration(6), 0,
-                        from_ns(200)));
+  must(store.update_run(run, RunState::finished, Counts{9, 8, 1, 1, 2, 3},
+                        {Duration(6), Duration(4), Duration(8)}, 0, from_ns(200)));
   must(store.commit());
   RunRecord expected = must(open(Access::read_only).run(run)).value();
   EXPECT_EQ(expected.state, RunState::finished);
   EXPECT_EQ(expected.updated, from_ns(200));
   EXPECT_EQ(expected.counts.done, 8U);
   EXPECT_EQ(expected.counts.running, 3U);
-  EXPECT_EQ(expected.eta, Duration(6));
+  EXPECT_EQ(expected.eta, (Eta{Duration(6), Duration(4), Duration(8)}));
   EXPECT_EQ(expected.pid, 0);
   EXPECT_EQ(expected.created, from_ns(1000)) << "an update leaves the rest alone";
 }

@@ -53,6 +53,18 @@ class TablesTest(SimulateCase):
             picture = xml.dom.minidom.parse(str(self.dir / f"there/{name}.svg"))
             self.assertEqual(picture.documentElement.tagName, "svg")
 
+    def test_says_how_good_forecasts_are(self):
+        for name, key, values in (("eta", "share_done", 8), ("apst-forecasts", "ended_on_host", 4)):
+            found = [json.loads(line) for line in self.simulate(
+                name, "--cases", "2", "--schedulers", "best", "--json").stdout.splitlines()]
+            self.assertGreaterEqual(len({row[key] for row in found}), values, found)
+            for row in found:
+                self.assertGreaterEqual(row["median_error"], 0)
+                self.assertLess(row["median_error"], 1, row)
+            shown = self.simulate(name, "--cases", "1", "--schedulers", "best").stdout
+            self.assertIn("median error %", shown)
+        self.assertIn("has no files", self.simulate("eta", "x", code=2).stderr)
+
     def test_json_has_each_point_and_scheduler(self):
         found = self.simulate("apst-sites", "--cases", "2", *FAST, "--json").json()
         self.assertEqual((found["experiment"], found["seed"], found["cases"], found["complete"]),

@@ -1,0 +1,28 @@
+#pragma once
+/// `gantry simulate eta` and `gantry simulate apst-forecasts`: how good the forecasts of a run's
+/// end and of run times are, on the grids of psa-table1, for planners that know only what was seen.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/context.hpp"
+
+namespace gantry::cli {
+
+inline constexpr std::string_view kEtaStudy = "eta";
+inline constexpr std::string_view kRunTimeStudy = "apst-forecasts";
+
+struct EtaStudyOptions {
+  std::string name;
+  std::uint32_t cases = 0;  ///< 0 = 200
+  std::uint64_t seed = 1;
+  std::vector<std::string> schedulers{};  ///< none: a few
+  std::uint32_t jobs = 0;                 ///< 0 = one a core
+  bool json = false;
+};
+
+Result<int> run_eta_study(Context& context, const EtaStudyOptions& options);
+
+}  // namespace gantry::cli

@@ -1,0 +1,116 @@
+// What the engine expects: how long a task takes, and how long the rest of the run.
+#include <algorithm>
+
+#include "engine/engine_impl.hpp"
+#include "schedule/packing.hpp"
+
+namespace gantry::engine {
+
+std::uint64_t Engine::Impl::slots_in_all() const {
+  std::uint64_t sum = 0;
+  for (const auto& load : working()) sum += schedule::slots(*load.host, typical);
+  return sum;
+}
+
+std::optional<Duration> Engine::Impl::expected(TaskId task, HostId host) const {
+  const double cost = workload.cost_of(task);
+  if (const auto pace = seen.pace(host)) return from_seconds(*pace * forecast::usable_cost(cost));
+  return run_times.expected(cost);
+}
+
+namespace {
+
+/// What runs over its forecast is expected to take as long again as it is over: "any moment now"
+/// would be wrong for as long as it is shown.
+double left_of(const schedule::Ongoing& given, double pace, TimePoint now) {
+  const double whole = given.cost * pace;
+  if (given.started == kNever) return whole;
+  return std::abs(whole - std::max(seconds(now - given.started), 0.0));
+}
+
+}  // namespace
+
+double Engine::Impl::cost_to_start() const {
+  if (!draining.empty()) return 0;
+  const Counts& mine = tasks.selected();
+  double cost = 0;
+  std::uint64_t others = mine.pending + mine.waiting;
+  if (appetite.by_cost) {
+    for (const schedule::ReadyClass& each : ready.view()) {
+      cost += forecast::usable_cost(each.needs->cost) * static_cast<double>(each.places->size());
+      others -= std::min<std::uint64_t>(others, each.places->size());
+    }
+    return cost + static_cast<double>(others) * costs.mean_from(cursor);
+  }
+  // Those in the window, just before the cursor, are yet to start.
+  const auto first =
+      cursor - static_cast<std::uint32_t>(std::min<std::size_t>(cursor, ready.placeable()));
+  return static_cast<double>(others) * costs.mean_from(first);
+}
+
+Eta Engine::Impl::eta(TimePoint now) const {
+  const Duration left = rest(now);
+  if (left <= Duration{0}) return {};
+  return history.spread(share_done(), began == kNever ? Duration{0} : now - began, left);
+}
+
+double Engine::Impl::share_done() const {
+  const Counts& mine = tasks.selected();
+  const std::uint32_t ended = mine.done + mine.failed + mine.cancelled;
+  const std::uint32_t now = ended - std::min(ended, ended_before);
+  const std::uint32_t all = mine.total - std::min(mine.total, ended_before);
+  return all > 0 ? static_cast<double>(now) / all : 1;
+}
+
+void Engine::Impl::look_back(TimePoint now) {
+  if (began == kNever) {
+    began = now;
+    const Counts& mine = tasks.selected();
+    ended_before = mine.done + mine.failed + mine.cancelled;
+  }
+  const double share = share_done();
+  if (!history.is_due(share)) return;
+  if (const Duration left = rest(now); left > Duration{0}) history.look(share, now - began + left);
+}
+
+Duration Engine::Impl::rest(TimePoint now) const {
+  const auto unit = run_times.expected(1);
+  if (!unit || finished()) return Duration{0};
+  // When all hosts are done at the same time: cost / speed.
+  double cost = cost_to_start();
+  double speed = 0;
+  double longest = 0;
+  std::uint64_t slots = 0;
+  std::uint64_t open = draining.empty() ? tasks.selected().pending + tasks.selected().waiting : 0;
+  for (const schedule::HostLoad& load : shown) {
+    const double pace = std::max(seen.pace(load.host->id).value_or(seconds(*unit)), 1e-9);
+    double here_left = 0;
+    for (const schedule::Ongoing& given : load.ongoing) {
+      const double each = left_of(given, pace, now);
+      here_left += each;
+      longest = std::max(longest, each);
+    }
+    open += load.ongoing.size();
+    cost += here_left / pace;
+    if (hosts.at(load.host->id).draining) continue;
+    const std::uint32_t here = schedule::slots(*load.host, typical);
+    slots += here;
+    speed += here / pace;
+  }
+  if (slots > open) speed *= static_cast<double>(open) / static_cast<double>(slots);
+  speed *= efficiency.value();
+  // Zero would say "not known".
+  constexpr Duration kSoon = std::chrono::milliseconds(1);
+  constexpr double kMost = 1e9;
+  double even = speed > 0 ? std::min(cost / speed, kMost) : cost * seconds(*unit);
+  // Who plans all of it knows better: when which files arrive, and what is left for the end.
+  if (draining.empty() && planned_end != kNever && planned_end > now)
+    even = seconds(planned_end - now);
+  Duration left = std::max(from_seconds(std::min(std::max(even, longest), kMost)), kSoon);
+  // The last one whose back-off ends has yet to run then.
+  if (draining.empty() && retries.last() != kNever)
+    left = std::max(left, std::max(retries.last() - now, Duration{0}) + *unit);
+  return left;
+}
+
+}  // namespace gantry::engine

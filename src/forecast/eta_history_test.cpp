@@ -1,0 +1,77 @@
+#include "forecast/eta_history.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gantry::forecast {
+namespace {
+
+Duration whole(int s) {
+  return std::chrono::seconds(s);
+}
+
+/// Of the interval, as a part of the whole run.
+double width(const EtaHistory& history, double share, Duration elapsed, Duration rest) {
+  const Eta eta = history.spread(share, elapsed, rest);
+  EXPECT_EQ(eta.expected, rest);
+  EXPECT_LE(eta.soonest, eta.expected);
+  EXPECT_GE(eta.latest, eta.expected);
+  return gantry::seconds(eta.latest - eta.soonest) / gantry::seconds(elapsed + rest);
+}
+
+TEST(EtaHistory, BeforeAnythingIsKnownAnIntervalIsWide) {
+  const EtaHistory none;
+  const Eta eta = none.spread(0, whole(0), whole(100));
+  EXPECT_EQ(eta.expected, whole(100));
+  EXPECT_LT(eta.soonest, whole(95));
+  EXPECT_GT(eta.latest, whole(110));
+}
+
+TEST(EtaHistory, ARunThatKeepsItsPromisesBecomesSure) {
+  EtaHistory history;
+  double before = 10;
+  for (double share = 0.01; share < 0.9; share *= 2) {
+    ASSERT_TRUE(history.is_due(share));
+    history.look(share, whole(1000));
+    EXPECT_FALSE(history.is_due(share * 1.2));
+    const auto elapsed = from_seconds(1000 * share);
+    const double now = width(history, share, elapsed, whole(1000) - elapsed);
+    EXPECT_LT(now, before);
+    before = now;
+  }
+  EXPECT_LT(before, 0.05);
+}
+
+TEST(EtaHistory, ARunWhoseEndMovesIsNotSureAndEndsRatherLater) {
+  EtaHistory history;
+  int in_all = 1000;
+  for (double share = 0.01; share <= 0.2; share *= 2) history.look(share, whole(in_all += 300));
+  const Eta eta = history.spread(0.2, whole(500), whole(2000));
+  EXPECT_GT(width(history, 0.2, whole(500), whole(2000)), 0.4);
+  EXPECT_GT(eta.latest - eta.expected, eta.expected - eta.soonest);
+}
+
+TEST(EtaHistory, WhatMovedLongAgoIsForgotten) {
+  EtaHistory wild;
+  wild.look(0.01, whole(100));
+  wild.look(0.02, whole(3000));
+  EXPECT_GT(width(wild, 0.02, whole(60), whole(2940)), 3);
+  for (double share = 0.04; share <= 0.64; share *= 2) wild.look(share, whole(1000));
+  EXPECT_LT(width(wild, 0.64, whole(640), whole(360)), 0.8);
+}
+
+TEST(EtaHistory, NonsenseChangesNothing) {
+  EtaHistory history;
+  history.look(0.1, whole(0));
+  history.look(0.1, whole(-5));
+  history.look(0, whole(5));
+  EXPECT_TRUE(history.is_due(0.1));
+  const Eta eta = history.spread(1, whole(-7), whole(0));
+  EXPECT_EQ(eta.expected, whole(0));
+  EXPECT_EQ(eta.soonest, whole(0));
+  EXPECT_EQ(eta.latest, whole(0));
+  const Eta far = history.spread(0, Duration{0}, from_seconds(1e9));
+  EXPECT_GT(far.latest, far.expected);
+}
+
+}  // namespace
+}  // namespace gantry::forecast

@@ -1,0 +1,44 @@
+#pragma once
+/// How good the forecasts of a run are: each one that came due beside what came. One run in virtual
+/// time, of planners that know what was seen and nothing of the future.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "simulate/experiment.hpp"
+
+namespace gantry::simulate {
+
+/// When so many of the tasks were done, all in seconds.
+struct EtaSample {
+  double share = 0;
+  double at = 0;
+  double soonest = 0;
+  double expected = 0;  ///< of the rest
+  double latest = 0;
+  double rest = 0;  ///< as it was
+};
+
+/// An attempt: its forecast when it started.
+struct RunTimeSample {
+  double at = 0;          ///< when it started
+  std::uint32_t nth = 0;  ///< so many had ended on its host before
+  double expected = 0;    ///< 0 = nothing was known
+  double actual = 0;
+};
+
+struct ForecastTrial {
+  double makespan = 0;
+  std::vector<EtaSample> etas{};           ///< one for each share
+  std::vector<RunTimeSample> run_times{};  ///< by their ends
+};
+
+/// `shares` ascend, in (0, 1).
+[[nodiscard]] Result<ForecastTrial> forecast_trial(const Trial& trial, const std::string& scheduler,
+                                                   std::uint64_t seed,
+                                                   std::span<const double> shares);
+
+}  // namespace gantry::simulate
