@@ -163,8 +163,10 @@ TEST(ProcessTree, CountsSharedMemoryOnceWhenItMatters) {
     };
     fork_sleeper(make);
     while (resident_memory_of_descendants() < 4 * kSize) ::usleep(1000);
+    // The last of them may still be at it: then the others have a quarter each already, and it
+    // less.
     const auto proportional = proportional_memory_of_descendants();
-    return proportional >= kSize && proportional < 2 * kSize;
+    return proportional >= kSize / 2 && proportional < 2 * kSize;
   });
 }
 #endif
