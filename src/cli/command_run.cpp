@@ -80,6 +80,7 @@ void add_run(CLI::App& app, const RunWords& words, Action& action) {
       "Examples:\n"
       "  gantry run sweep.yaml\n"
       "  gantry run -- ./sim --seed {seed} {g} ::: seed=1..200 ::: g=a.mdl,b.mdl\n"
+      "  gantry run --grid grid.yaml -- ./sim {} ::: 1..200     on other machines, too\n"
       "  ls *.png | gantry run -j 4 -- convert {} {}.webp\n"
       "  gantry run -k --shell -- 'sort {} | uniq -c > {.}.txt' ::: *.csv\n"
       "  gantry run --dry-run sweep.yaml | head");

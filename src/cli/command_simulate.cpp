@@ -254,7 +254,7 @@ void add_simulate(CLI::App& app, Action& action) {
       "  gantry simulate psa-table1 --cases 100\n"
       "  gantry simulate psa-qoi --schedulers workqueue,best --json\n"
       "  gantry simulate etc --optimize 10s u_c_hihi.0\n"
-      "  gantry simulate forecasts 20110303.csv       loads of hosts, and generated ones");
+      "  gantry simulate forecasts 20110303.csv       loads, and generated series");
   command->callback([options, &action] {
     action = [options](Context& context) { return run_simulate(context, *options); };
   });

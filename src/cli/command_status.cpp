@@ -98,6 +98,13 @@ Result<std::vector<store::RunRecord>> chosen_runs(const Context& context,
   return std::vector{std::move(run.record)};
 }
 
+/// The first line of a run, which may be painted, is short.
+void print_wrapped(Context& context, const std::string& line) {
+  if (!line.starts_with(' ')) return context.out.line(line);
+  for (const auto& piece : wrap(line, Terminal::columns(context.out.fd()), 4))
+    context.out.line(piece);
+}
+
 Result<int> show_once(Context& context, const StatusOptions& options) {
   TRY_ASSIGN(const RunSelector which, parse_run_selector(options.run));
   TRY_ASSIGN(const auto records, chosen_runs(context, which));
@@ -112,7 +119,7 @@ Result<int> show_once(Context& context, const StatusOptions& options) {
       continue;
     }
     for (const auto& line : status_lines(record, holder, left, context.terminal.color_stdout))
-      context.out.line(line);
+      print_wrapped(context, line);
   }
   return kExitOk;
 }

@@ -27,7 +27,7 @@ void Context::complain(std::string_view text) {
   const auto lines = terminal.stderr_is_tty
                          ? wrap(fit(text, 2 * columns - std::min(columns, kIndent), terminal.utf8),
                                 columns, kIndent)
-                         : std::vector{fit_ends(text, kElsewhere, terminal.utf8)};
+                         : wrap_words(fit_ends(text, kElsewhere, terminal.utf8), columns, kIndent);
   for (const auto& line : lines) err.line(paint(line, Color::red, terminal.color_stderr));
   err.flush();
 }

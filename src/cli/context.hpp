@@ -27,9 +27,9 @@ struct Context {
   void report(const Error& error);
   /// A line for the person on standard error, wrapped.
   void note(std::string_view text);
-  /// A line about a task that failed, on standard error: cut to two of a terminal's lines,
-  /// elsewhere to the length of four with both ends, as the reason may stand at either. `gantry
-  /// log` has all.
+  /// A line about a task that failed, on standard error, wrapped: cut to two of a terminal's lines,
+  /// elsewhere to about four with both ends, as the reason may stand at either. `gantry log` has
+  /// all.
   void complain(std::string_view text);
 };
 

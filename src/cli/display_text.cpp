@@ -187,6 +187,24 @@ std::vector<std::string> wrap(std::string_view text, std::size_t columns, std::s
   }
 }
 
+std::vector<std::string> wrap_words(std::string_view line, std::size_t columns,
+                                    std::size_t indent) {
+  std::vector<std::string> lines{""};
+  while (!line.empty()) {
+    // With the spaces before it, so that what is indented stays so.
+    const std::size_t word = std::min(line.find_first_not_of(' '), line.size());
+    const std::size_t end = std::min(line.find(' ', word), line.size());
+    const std::string_view next = line.substr(0, end);
+    const bool begins = lines.back().find_first_not_of(' ') == std::string::npos;
+    if (begins || display_width(lines.back()) + display_width(next) <= columns)
+      lines.back() += next;
+    else
+      lines.push_back(std::string(indent, ' ') + std::string(next.substr(word)));
+    line.remove_prefix(end);
+  }
+  return lines;
+}
+
 std::string shell_quote(std::string_view word) {
   if (one_line(word) == word) return quote_shell_word(word);
   std::string out = "$'";

@@ -28,6 +28,9 @@ std::string fit_ends(std::string_view text, std::size_t columns, bool utf8);
 /// What continues a line is indented.
 std::vector<std::string> wrap(std::string_view text, std::size_t columns, std::size_t indent = 0);
 
+/// The same of one line, but no word is broken: for a file, in which somebody looks for a path.
+std::vector<std::string> wrap_words(std::string_view line, std::size_t columns, std::size_t indent);
+
 /// A word as a POSIX shell needs it typed. Words with control characters use $'…'.
 std::string shell_quote(std::string_view word);
 std::string shell_quote(const std::vector<std::string>& words);

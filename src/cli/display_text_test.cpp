@@ -97,5 +97,15 @@ TEST(DisplayText, TheMiddleIsLeftOut) {
     EXPECT_LE(display_width(fit_ends(wide, columns, true)), columns);
 }
 
+TEST(WrapWords, NoWordIsBroken) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(wrap_words("  task 1: exit code 3: no file", 16, 4),
+            (Lines{"  task 1: exit", "    code 3: no", "    file"}));
+  EXPECT_EQ(wrap_words("see /a/very/long/path/of/a/file there", 10, 2),
+            (Lines{"see", "  /a/very/long/path/of/a/file", "  there"}));
+  EXPECT_EQ(wrap_words("/a/very/long/path", 5, 2), Lines{"/a/very/long/path"});
+  EXPECT_EQ(wrap_words("", 5, 2), Lines{""});
+}
+
 }  // namespace
 }  // namespace gantry::cli

@@ -20,6 +20,8 @@ using driver::LiveState;
 
 constexpr std::string_view kIndent = "  ";
 constexpr std::size_t kTasksShown = 8;
+/// A site's line is wrapped, unless there is hardly room for a word.
+constexpr std::size_t kWrapped = 40;
 /// Of a driver that works; it writes more often.
 constexpr Duration kStale = std::chrono::seconds(10);
 
@@ -198,7 +200,11 @@ std::vector<std::string> top_lines(const LiveState& state, TimePoint now, const 
   if (!rows.empty()) lines.push_back(rows.front());
   std::size_t next = 0;
   for (std::uint32_t site = 0; site < state.sites.size(); ++site) {
-    add(site_text(state.sites[site]), Color::cyan);
+    // Nothing of it is cut: figures at its end are what people look for.
+    const std::string text = site_text(state.sites[site]);
+    if (room < kWrapped) add(text, Color::cyan);
+    for (const auto& line : room < kWrapped ? std::vector<std::string>{} : wrap(text, room, 4))
+      lines.push_back(paint(line, Color::cyan, style.color));
     for (; next < hosts.size() && hosts[next]->site == site && next + 1 < rows.size(); ++next)
       lines.push_back(rows[next + 1]);
   }

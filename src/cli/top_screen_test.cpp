@@ -95,6 +95,17 @@ TEST(TopScreenTest, OutputsThatComeHome) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
 }
 
+TEST(TopScreenTest, NothingOfASiteIsCut) {
+  LiveState state = example();
+  state.sites[1].homeward = 3;
+  state.sites[1].from_sites = 3.0 * (1 << 20);
+  const std::string text = joined(top_lines(state, kNow, {.columns = 80}));
+  EXPECT_NE(text.find("mesh.dat 43% and 2 more,\n    now 12.3 MB/s, learnt 11.9 MB/s, 3 MiB from "
+                      "other sites\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(TopScreenTest, FitsAnyWindow) {
   for (const std::size_t columns : {200, 80, 60, 40, 20, 5, 1})
     for (const auto& line : top_lines(example(), kNow, {.columns = columns}))

@@ -336,6 +336,15 @@ class PipedTest(CommandsCase):
                 self.assertLessEqual(len(line) + wide, 80, f"{words}: {line}")
         self.assertIn("x" * 300, self.ok("tasks", "--wide").stdout)
 
+    def test_failures_are_not_wider_either(self):
+        self.write("sad.py", "import sys; sys.exit('something went wrong ' * 12)\n")
+        self.write("sad.yaml", "command: python3 sad.py {x}\nparameters: { x: [1, 2] }\nretries: { count: 1, backoff: 1ms }\n")
+        result = self.gantry("run", "sad.yaml")
+        self.assertEqual(result.code, 1, result)
+        self.assertIn("task 2: exit code 1: something went wrong", result.stderr)
+        wide = [line for line in result.stderr.splitlines() if len(line) > 80 and "/tmp/" not in line]
+        self.assertEqual(wide, [], result)
+
     def test_json_is_json_whatever_the_values(self):
         nasty = ['"quotes"', "back\\slash", "new\nline", "\x1b[31m", "\x7f", "ünï", "NaN", "1e5", "0x10", "007", "-", "true"]
         # YAML has no way to say a byte that is no UTF-8; a one-liner does.
