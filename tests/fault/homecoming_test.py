@@ -50,12 +50,13 @@ class HomecomingTest(SshTestCase):
         for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
             try:
                 words = entry.read_bytes().split(b"\0")
-            except OSError:
+                folder = os.readlink(entry.with_name("cwd"))
+            except OSError:  # ended meanwhile
                 continue
-            if words[0].startswith(b"bin/gantry-agent") or str(self.host.scratch).encode() in words[0]:
-                if word.encode() in words:
-                    found.append(int(entry.parent.name))
-        return [pid for pid in found if os.readlink(f"/proc/{pid}/cwd").startswith(str(self.host.scratch))]
+            ours = words[0].startswith(b"bin/gantry-agent") or str(self.host.scratch).encode() in words[0]
+            if ours and word.encode() in words and folder.startswith(str(self.host.scratch)):
+                found.append(int(entry.parent.name))
+        return found
 
     def test_the_disk_here_is_full_for_a_while(self):
         self.write_study()

@@ -260,6 +260,7 @@ class FarStateTest(SshTestCase):
             self.assertIn("gantry cancel --run 1 --grid grid.yaml", self.said(*words))
         self.assertIn("gantry cancel 2 --run 1 --grid grid.yaml", self.said("explain", "2"))
         self.assertIn("gantry status 1 says what to do", self.said("runs"))
+        self.assertLessEqual(max(map(len, self.gantry("status").stdout.splitlines())), 80)
         self.assertIn("some of its tasks may still run", self.said("top"))
 
         self.write("go", "")
