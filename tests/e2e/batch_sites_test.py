@@ -69,6 +69,22 @@ class BatchTestCase(gantry_test.TestCase):
         self.assertEqual(sorted(self.ran(grid)), list(range(1, tasks + 1)))
         self.assertEqual([x for x, places in self.ran(grid).items() if len(places) != 1], [])
 
+    def check_login_host_itself(self, site):
+        """gantry runs there."""
+        with self.up() as grid:
+            study = grid.dir / f"sites/{self.SITE}/home/study"
+            study.mkdir()
+            for program in ("gantry", "gantry-agent"):  # a site sees its own files only
+                shutil.copy(gantry_test.GANTRY.with_name(program), study)
+            (study / "sweep.yaml").write_text("command: hostname\nparameters: {x: 1..4}\nresults: {at: {stdout: '(\\S+)'}}\n")
+            (study / "grid.yaml").write_text(f"sites: {{{self.SITE}: {site}}}\n")
+            result = grid.ssh(self.SITE, "cd ~/study && ./gantry run sweep.yaml --grid grid.yaml --no-output", timeout=PATIENCE)
+            self.assertEqual(result.code, 0, result)
+            rows = grid.ssh(self.SITE, "cd ~/study && ./gantry results --json").json_lines()
+            self.assertEqual(len(rows), 4)
+            self.assertLessEqual({row["results"]["at"] for row in rows}, {f"{self.SITE}h1", f"{self.SITE}h2"})
+            self.wait_for_empty_queue(grid)
+
     def wait_for_empty_queue(self, grid):
         self.wait_until(lambda: grid.ssh(self.SITE, self.QUEUE).stdout.strip() == "", "the queue to be empty",
                         timeout=PATIENCE)
@@ -221,6 +237,20 @@ class SlurmTest(SiteCases, BatchTestCase):
             jobs = grid.ssh("c1", "squeue --noheader --states=all --format=%j").stdout.split()
             self.assertLessEqual(len(jobs), 3, jobs)
 
+    def test_jobs_ask_for_what_the_grid_file_says(self):
+        self.write_study(tasks=8, work="sleep 0.5")
+        with testbed.up(self, SLURM_SITE) as grid:
+            keys = ("    pilots: 1\n    nodes: 2\n    account: phys\n    walltime: 5m\n"
+                    "    directives: ['--comment swept', --nice=7]\n")
+            grid.grid.write_text(grid.grid.read_text().replace("    pilots: 2\n", keys))
+            result = self.run_it(grid)
+            self.assertEqual(result.code, 0, result)
+            self.check_results(tasks=8)
+            self.check_once(grid, tasks=8)
+            jobs = grid.ssh("c1", "squeue --noheader --states=all '--format=%P|%a|%l|%D|%C|%k|%y'").stdout.split()
+            self.assertEqual(jobs, 2 * ["debug|phys|5:00|1|2|swept|7"])
+            self.wait_for_empty_queue(grid)
+
     def test_an_unknown_partition_is_told_and_the_rest_goes_on(self):
         self.write_study(tasks=4)
         with testbed.up(self, SLURM_SITE) as grid:
@@ -238,20 +268,7 @@ class SlurmTest(SiteCases, BatchTestCase):
             self.check_results(tasks=4)
 
     def test_slurm_may_be_on_this_machine(self):
-        """gantry runs on the login host itself."""
-        with self.up() as grid:
-            study = grid.dir / "sites/c1/home/study"
-            study.mkdir()
-            for program in ("gantry", "gantry-agent"):  # a site sees its own files only
-                shutil.copy(gantry_test.GANTRY.with_name(program), study)
-            (study / "sweep.yaml").write_text("command: hostname\nparameters: {x: 1..4}\nresults: {at: {stdout: '(\\S+)'}}\n")
-            (study / "grid.yaml").write_text("sites: {c1: {via: slurm, partition: debug, slots: 2}}\n")
-            result = grid.ssh("c1", "cd ~/study && ./gantry run sweep.yaml --grid grid.yaml --no-output", timeout=PATIENCE)
-            self.assertEqual(result.code, 0, result)
-            rows = grid.ssh("c1", "cd ~/study && ./gantry results --json").json_lines()
-            self.assertEqual(len(rows), 4)
-            self.assertLessEqual({row["results"]["at"] for row in rows}, {"c1h1", "c1h2"})
-            self.wait_for_empty_queue(grid)
+        self.check_login_host_itself("{via: slurm, partition: debug, slots: 2}")
 
 
 @testbed.needed(*testbed.SLURM)
@@ -287,7 +304,8 @@ class GridEngineCase(BatchTestCase):
 
 @testbed.needed(*testbed.SGE)
 class GridEngineTest(SiteCases, GridEngineCase):
-    pass
+    def test_grid_engine_may_be_on_this_machine(self):
+        self.check_login_host_itself("{via: sge, queue: all.q, slots: 2}")
 
 
 @testbed.needed(*testbed.SGE)

@@ -158,7 +158,7 @@ class RunTest(StudyTestCase):
 
     def test_every_scheduler_can(self):
         self.write_grid(self.far())
-        for name in ("best", "xsufferage", "workqueue-steal"):
+        for name in ("best", "min-min", "max-min", "sufferage", "xsufferage", "round-robin", "random", "workqueue-steal"):
             self.write_study()
             result = self.run_it("--fresh", "--scheduler", name)
             self.assertEqual(result.code, 0, result)
