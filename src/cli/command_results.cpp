@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/error_report.hpp"
+#include "cli/kept_outputs.hpp"
 #include "cli/result_plot.hpp"
 #include "cli/result_rows.hpp"
 #include "cli/task_options.hpp"
