@@ -42,18 +42,11 @@ bool is_decimal_digit(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
-/// "s1" and "s2": another one of them, and no slip of the finger.
-bool differ_in_number_only(std::string_view a, std::string_view b) {
-  const auto letters = [](std::string_view word) {
-    std::string rest;
-    for (const char c : word)
-      if (!is_decimal_digit(c)) rest += lower(c);
-    return rest;
-  };
-  const auto has_digit = [](std::string_view word) {
-    return std::ranges::any_of(word, is_decimal_digit);
-  };
-  return has_digit(a) && has_digit(b) && letters(a) == letters(b);
+/// "s1" and "s2": another one of them, and no slip of the finger. REQUIRES: they differ.
+bool differ_in_digits_only(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](char one, char other) {
+    return lower(one) == lower(other) || (is_decimal_digit(one) && is_decimal_digit(other));
+  });
 }
 
 template <class Word>
@@ -63,8 +56,9 @@ std::string suggest(std::string_view word, std::span<const Word> known) {
   // A third of the letters may be wrong; of a short word one.
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string_view candidate : known) {
-    if (candidate.size() > kLongestWord || differ_in_number_only(word, candidate)) continue;
+    if (candidate.size() > kLongestWord) continue;
     const std::size_t d = distance(word, candidate);
+    if (d > 0 && differ_in_digits_only(word, candidate)) continue;
     // Of two letters one must not be wrong: any other name would be as near.
     const bool in_common = d == 0 || (d < candidate.size() && candidate.size() > 2);
     if (d < best_distance && in_common) {

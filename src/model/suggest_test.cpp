@@ -25,6 +25,7 @@ TEST(Suggest, NoOtherOneOfASeries) {
   EXPECT_EQ(did_you_mean("s2", known), "");
   EXPECT_EQ(did_you_mean("lab-13", known), "");
   EXPECT_EQ(did_you_mean("lba-12", known), "did you mean 'lab-12'?");
+  EXPECT_EQ(did_you_mean("lab-1", known), "did you mean 'lab-12'?") << "one is missing";
   EXPECT_EQ(did_you_mean("cb", known), "") << "half of it is wrong";
 }
 
