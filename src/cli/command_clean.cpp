@@ -1,5 +1,6 @@
 // gantry clean: forgets runs and their output.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -73,6 +74,21 @@ Result<bool> is_agreed(Context& context, const std::vector<store::RunRecord>& re
   return answer == "yes" || answer == "y";
 }
 
+/// Tasks at sites are out of reach here; once their run is removed, nobody takes in what they make.
+Result<> warn_of_unseen(Context& context, const std::vector<store::RunRecord>& records) {
+  TRY_ASSIGN(const store::Store store, open_store(context));
+  const AgentView agent(context);
+  for (const auto& record : records) {
+    TRY_ASSIGN(const auto left, agent.count(store, record.id));
+    if (left.may_run > 0)
+      context.note(
+          fmt::format("run {}: {} task{} may still run at {}; first {} ends {}", record.id.value(),
+                      left.may_run, left.may_run == 1 ? "" : "s", fmt::join(left.sites, ", "),
+                      cancel_command(record.id, "", left.grid), left.may_run == 1 ? "it" : "them"));
+  }
+  return {};
+}
+
 /// Tasks that outlived their gantry would write into what we remove. Without an agent there are
 /// none.
 /// True when some were ended.
@@ -140,6 +156,7 @@ Result<int> clean(Context& context, const CleanOptions& options) {
   {  // Asked before the person is, so that nobody agrees to what cannot be done.
     TRY_ASSIGN(const auto probe, store::RunLock::acquire(context.state_dir));
   }
+  TRY(warn_of_unseen(context, records));
   TRY_ASSIGN(const bool agreed, is_agreed(context, records, options.yes));
   if (!agreed) {
     context.note("nothing was removed");

@@ -1,6 +1,7 @@
 """gantry run --grid with clusters: a few jobs of Slurm or Grid Engine, each an agent, take all tasks of a sweep; or, where
 the operators want it so, each task is a job. The same cases for all, and also for hosts behind ssh and for this machine."""
 import contextlib
+import re
 import shutil
 import signal
 import socket
@@ -245,6 +246,10 @@ class SlurmTest(SiteCases, BatchTestCase):
             grid.grid.write_text(grid.grid.read_text().replace("    pilots: 2\n", keys))
             result = self.run_it(grid)
             self.assertEqual(result.code, 0, result)
+            # Its queue was looked at with one question for all jobs, every other second at the most.
+            asked = re.findall(r"REQUEST_JOB_\w*INFO\w* +\( *\d+\) count:(\d+)", grid.ssh("c1", "sdiag").stdout)
+            self.assertTrue(asked)
+            self.assertLessEqual(sum(map(int, asked)), result.seconds / 2 + 8)  # some after each submission
             self.check_results(tasks=8)
             self.check_once(grid, tasks=8)
             jobs = grid.ssh("c1", "squeue --noheader --states=all '--format=%P|%a|%l|%D|%C|%k|%y'").stdout.split()

@@ -277,6 +277,8 @@ class FarStateTest(SshTestCase):
         run.kill()
         run.wait()
         self.assertIn("may still run", self.said("status"))
+        warned = self.said("clean", "all")
+        self.assertIn("may still run at far-site; first gantry cancel --run 1 --grid grid.yaml ends them", warned)
         result = self.gantry("cancel", "--grid", "grid.yaml", timeout=60)
         self.assertEqual(result.code, 0, result)
         self.assertNotIn("may still run", self.said("status") + self.said("tasks"))
