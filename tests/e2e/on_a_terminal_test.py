@@ -104,9 +104,9 @@ class OnATerminalTest(gantry_test.TestCase):
         screen.wait_for(r"4/12")
         screen.resize(30)
         # What comes after the first redraw knows the new width; the redraw before it may have been under way.
-        elapsed = screen.text.count("elapsed")
-        screen.wait_for(r"(?s)(elapsed.*){%d}" % (elapsed + 3))
-        narrow = "elapsed".join(screen.text.split("elapsed")[elapsed + 1:])
+        shown = screen.text.count("running")
+        screen.wait_for(r"(?s)(running.*){%d}" % (shown + 3))
+        narrow = "running".join(screen.text.split("running")[shown + 1:])
         self.write("go", "")
         self.assertEqual(screen.end(), 0)
         for line in re.split(r"[\r\n]+", ESCAPE.sub("", narrow)):
