@@ -43,6 +43,7 @@ struct ReportReceived {
   std::vector<FetchedFile> outputs{};  ///< of a task that ran where they could not be written here
   std::string note{};                  ///< what the launcher itself wanted back with the report
   bool swept = false;                  ///< nothing of the attempt is left where it ran
+  std::vector<std::string> printed{};  ///< but for this: its long output, of which we have a copy
 };
 /// It has left its host to others; its outputs are on their way, then its report comes.
 struct TaskComputed {
@@ -81,6 +82,11 @@ struct HostVanished {
   HostId host;
   std::string why;
 };
+/// The host takes nothing more until it appears anew; what runs or waits there goes on.
+struct HostResting {
+  HostId host;
+  std::string why;
+};
 struct TaskRunning {
   TaskKey key;
   HostId host;
@@ -97,7 +103,7 @@ struct LauncherNotice {
 };
 
 using LauncherEvent =
-    std::variant<HostAppeared, HostVanished, TaskRunning, TaskReturned, TaskComputed,
+    std::variant<HostAppeared, HostVanished, HostResting, TaskRunning, TaskReturned, TaskComputed,
                  ReportReceived, FileBrought, BringFailed, FileLost, WayFailed, LauncherNotice>;
 
 class Launcher {
@@ -112,8 +118,9 @@ class Launcher {
   /// not wait in open().
   [[nodiscard]] virtual bool settled() const { return true; }
 
-  /// Hosts may appear of which nobody knows yet: jobs that wait in the queue of a batch system.
-  [[nodiscard]] virtual bool expects_hosts() const { return false; }
+  /// A host that is not up may appear, and could run such a task, as far as is known: a job that
+  /// waits in the queue of a batch system, a host that is being connected to or was lost.
+  [[nodiscard]] virtual bool expects_hosts(const Resources& /*least*/) const { return false; }
   /// Hosts were given up for good, and none that is left will come, or come back.
   [[nodiscard]] virtual bool has_given_up() const { return false; }
   /// Tasks wait that could use so many cores at once, if there were more hosts. Whoever can have
@@ -155,7 +162,11 @@ class Launcher {
   [[nodiscard]] virtual bool wants_to_send() const = 0;
   /// Adds what it knows of its hosts and links, for people who watch. Asked about once a second.
   virtual void glance(Glance&) const {}
-  /// Sends what waits to be sent and lets the agents go: what runs goes on, idle agents exit.
+  /// Sends what waits to be sent and lets the agents go, without waiting; true when all is done, or
+  /// has taken too long. To be called again and again until then. From now on nothing else is asked
+  /// but this and close(): whoever closes several lets them wind up together.
+  virtual bool wind_up() { return true; }
+  /// The same, and waits for it: what runs goes on, idle agents exit.
   virtual void close() = 0;
 };
 

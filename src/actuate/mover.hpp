@@ -80,7 +80,13 @@ struct SentAfterAll {
   bool no_way = false;  ///< which could not even be asked for it
 };
 
-using MoverEvent = std::variant<Inventory, TransferDone, TransferFailed, SentAfterAll>;
+/// The site was there, and says nothing any more: it is connected to anew, and what was under way
+/// goes on.
+struct Interrupted {
+  std::string why;
+};
+
+using MoverEvent = std::variant<Inventory, TransferDone, TransferFailed, SentAfterAll, Interrupted>;
 
 class Mover {
  public:

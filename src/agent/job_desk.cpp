@@ -33,6 +33,8 @@ constexpr auto kFilesEvery = 200ms;
 constexpr auto kLeavePatience = 60s;
 /// Jobs have what they need where they run.
 constexpr std::uint64_t kAnyMemory = std::uint64_t{1} << 60;
+/// Of what a person is told: the rest would be noise.
+constexpr std::size_t kMostTold = 20;
 
 }  // namespace
 
@@ -59,6 +61,7 @@ Result<> JobDesk::serve() {
       }
       for (const std::uint32_t number : numbers) drop_if_done(number);
     }
+    end_rest(now);
     if (hello_ && !command_.is_busy()) ask_next(Clock::now());
     tell_load(now);
   }
@@ -82,7 +85,7 @@ void JobDesk::on_message(const Frame& frame) {
   }
   if (frame.type == MessageType::start) {
     if (auto start = decode_start(frame.body)) {
-      if (is_refused(*start)) return give_back(start->key);
+      if (rests_until_ || is_refused(*start)) return give_back(start->key);
       if (waiting_.empty()) waiting_since_ = Clock::now();
       waiting_.push_back(std::move(*start));
       return;
@@ -207,9 +210,23 @@ void JobDesk::give_back(const AttemptKey& key) {
 }
 
 void JobDesk::tell(const std::string& text) {
-  if (told_ == text || !gantry_) return;
-  told_ = text;
+  std::string words = text;
+  std::erase_if(words, [](char c) { return c >= '0' && c <= '9'; });
+  if (!gantry_ || told_.size() >= kMostTold || !told_.insert(words).second) return;
   encode(gantry_.outbox(), Notice{text});
+}
+
+void JobDesk::rest(Clock::time_point now, const std::string& why) {
+  rests_until_ = now + config_.rest;
+  for (const Start& start : std::exchange(waiting_, {})) give_back(start.key);
+  if (gantry_) encode(gantry_.outbox(), Resting{true, why});
+}
+
+void JobDesk::end_rest(Clock::time_point now) {
+  if (!rests_until_ || now < *rests_until_) return;
+  rests_until_.reset();
+  submit_at_ = now;
+  if (gantry_) encode(gantry_.outbox(), Resting{});
 }
 
 void JobDesk::tell_load(Clock::time_point now) {

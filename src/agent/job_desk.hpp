@@ -4,6 +4,7 @@
 /// jobs, a few commands for thousands of them; their states are asked for all at once. All that it
 /// knows is in folders (job_folder.hpp), so that it may come and go with gantry's connection.
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -26,6 +27,10 @@ struct DeskConfig {
   std::string submit;
   std::string queue;
   std::string cancel;  ///< behind it come jobs
+  /// For so long nothing could be submitted: what waits is given back, and nothing more taken for
+  /// another while, lest it wait here for ever.
+  std::chrono::milliseconds patience = std::chrono::minutes(5);
+  std::chrono::milliseconds rest = std::chrono::minutes(5);
 };
 
 /// Serves gantry at `in` and `out` until either is closed.

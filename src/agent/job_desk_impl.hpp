@@ -67,7 +67,10 @@ class JobDesk {
   void on_ack(std::uint64_t receipt);
   void report(std::uint32_t batch, std::string body);
   void give_back(const AttemptKey& key);
+  /// Once, until a job was submitted; numbers in it do not make it another.
   void tell(const std::string& text);
+  void rest(Clock::time_point now, const std::string& why);
+  void end_rest(Clock::time_point now);
   void tell_load(Clock::time_point now);
 
   // job_desk_queue.cpp: the batch system.
@@ -121,7 +124,9 @@ class JobDesk {
   std::vector<std::string> cancels_;
   /// To cancel once their job is known, and the looks at the queue that did not show it.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> unnamed_;
-  std::string told_;
+  std::set<std::string> told_;
+  std::optional<Clock::time_point> refused_since_{};  ///< every job, without one that was taken
+  std::optional<Clock::time_point> rests_until_{};
 };
 
 }  // namespace gantry::agent

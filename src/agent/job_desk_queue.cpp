@@ -263,6 +263,7 @@ void JobDesk::on_submitted(const ShellCommand::Answer& answer, Clock::time_point
     known_cores_.insert(claim_of(batch.elements.front().start).cores);
     failures_ = 0;
     told_.clear();
+    refused_since_.reset();
     const std::chrono::duration<double> pause(1 / config_.rate);
     submit_at_ = now + std::chrono::duration_cast<Clock::duration>(pause);
     return drop_if_done(number);
@@ -274,6 +275,7 @@ void JobDesk::on_submitted(const ShellCommand::Answer& answer, Clock::time_point
     return drop_if_done(number);
   }
   submit_at_ = now + wait_after(failures_++);
+  if (!refused_since_) refused_since_ = now;
   // Perhaps it was submitted all the same: whoever takes a task back makes sure that no job has it.
   for (auto i = static_cast<std::uint32_t>(batch.elements.size()); i >= 1; --i) {
     Element& element = batch.elements[i - 1];
@@ -282,6 +284,7 @@ void JobDesk::on_submitted(const ShellCommand::Answer& answer, Clock::time_point
     waiting_.push_front(std::move(element.start));
   }
   drop_if_done(number);
+  if (now - *refused_since_ >= config_.patience) rest(now, reason);
 }
 
 void JobDesk::on_queue(const ShellCommand::Answer& answer, Clock::time_point now) {

@@ -56,9 +56,11 @@ class JobDeskTest : public ::testing::Test {
     pid_ = -1;
   }
 
-  void start(std::uint32_t task, const std::string& script, std::uint32_t cores = 1) {
+  void start(std::uint32_t task, const std::string& script, std::uint32_t cores = 1,
+             std::uint64_t memory = 0) {
     Start start;
     start.cores = cores;
+    start.memory = memory;
     start.key = {1, task, 1};
     start.argv = {"/bin/sh", "-c", script};
     start.workdir = dir_.path();
@@ -96,6 +98,7 @@ class JobDeskTest : public ::testing::Test {
     if (frame.type == MessageType::returned) returned_.insert(decode_key(frame.body)->task);
     if (frame.type == MessageType::started) started_.insert(decode_started(frame.body)->key.task);
     if (frame.type == MessageType::refused) refused_.push_back(*decode_refused(frame.body));
+    if (frame.type == MessageType::resting) resting_.push_back(*decode_resting(frame.body));
     if (frame.type == MessageType::notice) notices_.push_back(decode_notice(frame.body)->text);
     if (frame.type != MessageType::ended) return;
     auto ended = decode_ended(frame.body);
@@ -118,6 +121,7 @@ class JobDeskTest : public ::testing::Test {
   std::set<std::uint32_t> started_;
   std::vector<std::string> notices_;
   std::vector<Refused> refused_;
+  std::vector<Resting> resting_;
   std::uint64_t receipt_ = 0;
 };
 
@@ -245,6 +249,67 @@ TEST_F(JobDeskTest, WhatCannotBeSubmittedWaits) {
   ASSERT_TRUE(write_file_atomic(dir_ / "open", ""));
   EXPECT_TRUE(hear_until([&] { return !said("submits").empty(); }));
   EXPECT_TRUE(returned_.empty() && ended_.empty());
+}
+
+TEST_F(JobDeskTest, ALimitOfJobsIsToldOnceAndWhatWaitsGoesBackInTheEnd) {
+  config_.patience = std::chrono::milliseconds(1);  // so that the second refusal is one too many
+  config_.rest = std::chrono::milliseconds(300);
+  // The number in it is another each time, as Grid Engine counts.
+  config_.submit = "test -e " + (dir_ / "open").string() + " && echo @BATCH@ >>" +
+                   dir_.path().string() + "/submits && echo 7 || { echo >>" + dir_.path().string() +
+                   "/refusals; echo \"job rejected: only 5 jobs are allowed per user (current job "
+                   "count: $(wc -l <" +
+                   dir_.path().string() + "/refusals))\"; false; }";
+  open_desk();
+  start(1, "true");
+  start(2, "true");
+  ASSERT_TRUE(hear_until([&] { return returned_.size() == 2; }));
+  ASSERT_TRUE(hear_until([&] { return resting_.size() == 2; }));
+  EXPECT_TRUE(resting_[0].now);
+  EXPECT_NE(resting_[0].why.find("only 5 jobs are allowed"), std::string::npos);
+  EXPECT_FALSE(resting_[1].now) << "after a while it is tried again";
+  EXPECT_EQ(notices_.size(), 1U);
+  EXPECT_GE(said("refusals").size(), 2U);
+
+  ASSERT_TRUE(write_file_atomic(dir_ / "open", ""));
+  start(3, "true");
+  EXPECT_TRUE(hear_until([&] { return !said("submits").empty(); }));
+  EXPECT_FALSE(returned_.contains(3));
+  EXPECT_TRUE(ended_.empty());
+}
+
+TEST_F(JobDeskTest, WhatNoNodeHasTheMemoryForIsRefusedAndLessIsNot) {
+  config_.submit =
+      "case '@MEMORY@' in *M) echo 'Memory specification can not be satisfied'; false;; "
+      "*) echo @BATCH@ @COUNT@ >>" +
+      dir_.path().string() + "/submits; echo 7;; esac";
+  open_desk();
+  set_queue("7|1|PENDING|Resources|n-2\n");
+  start(1, "true", 1, std::uint64_t{64} << 30);
+  ASSERT_TRUE(hear_until([&] { return returned_.contains(1); }));
+  ASSERT_EQ(refused_.size(), 1U);
+  EXPECT_EQ(refused_[0].cores, 1U);
+  EXPECT_EQ(refused_[0].memory, std::uint64_t{64} << 30);
+  start(2, "true", 1, std::uint64_t{65} << 30);
+  start(3, "true");
+  EXPECT_TRUE(hear_until([&] { return returned_.contains(2) && said("submits") == "2 1\n"; }));
+  EXPECT_FALSE(returned_.contains(3));
+}
+
+TEST_F(JobDeskTest, GridEngineSaysBeforehandThatNoHostHasSoManyCores) {
+  config_.system = BatchSystem::sge;
+  config_.submit =
+      "[ @NEW@ -lt 8 ] || { echo 'cannot run because it only offers 0 slots'; echo 'verification: "
+      "no "
+      "suitable queues'; exit 1; }; echo @BATCH@ @COUNT@ @NEW@ >>" +
+      dir_.path().string() + "/submits; echo 7.1-1:1";
+  open_desk();
+  start(1, "true", 8);
+  ASSERT_TRUE(hear_until([&] { return returned_.contains(1); }));
+  ASSERT_EQ(refused_.size(), 1U);
+  EXPECT_EQ(refused_[0].why, "cannot run because it only offers 0 slots");
+  start(2, "true", 2);
+  EXPECT_TRUE(hear_until([&] { return said("submits") == "2 1 2\n"; }));
 }
 
 TEST_F(JobDeskTest, WhatCanNeverBeSubmittedIsRefusedAndTheRestGoesOn) {

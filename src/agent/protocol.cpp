@@ -187,6 +187,11 @@ void encode(std::string& out, const Refused& m) {
   frame.encoder.u32(m.cores).u64(m.memory).str(m.why);
 }
 
+void encode(std::string& out, const Resting& m) {
+  FrameWriter frame(out, MessageType::resting);
+  frame.encoder.u8(m.now ? 1 : 0).str(m.why);
+}
+
 void encode(std::string& out, const Notice& m) {
   FrameWriter frame(out, MessageType::notice);
   frame.encoder.str(m.text);
@@ -302,6 +307,14 @@ std::optional<Refused> decode_refused(std::string_view body) {
   Refused m;
   m.cores = d.u32();
   m.memory = d.u64();
+  m.why = d.str();
+  return whole(d, std::move(m));
+}
+
+std::optional<Resting> decode_resting(std::string_view body) {
+  Decoder d(body);
+  Resting m;
+  m.now = d.u8() != 0;
   m.why = d.str();
   return whole(d, std::move(m));
 }

@@ -119,6 +119,11 @@ struct Refused {
   std::uint64_t memory = 0;
   std::string why;
 };
+/// It can begin nothing more for a while, and has given back what waits; then it says that it can.
+struct Resting {
+  bool now = false;
+  std::string why;
+};
 struct Notice {
   std::string text;
 };
@@ -182,6 +187,7 @@ enum class MessageType : std::uint8_t {
   ended = 20,
   load = 21,
   refused = 22,
+  resting = 23,
 };
 
 struct Frame {
@@ -199,6 +205,7 @@ void encode(std::string& out, const Welcome& message);
 void encode(std::string& out, const Started& message);
 void encode(std::string& out, const Returned& message);
 void encode(std::string& out, const Refused& message);
+void encode(std::string& out, const Resting& message);
 void encode(std::string& out, const Notice& message);
 void encode(std::string& out, const Load& message);
 void encode(std::string& out, std::uint64_t receipt, const Ended& message);
@@ -213,6 +220,7 @@ std::optional<Ack> decode_ack(std::string_view body);
 std::optional<Welcome> decode_welcome(std::string_view body);
 std::optional<Started> decode_started(std::string_view body);
 std::optional<Refused> decode_refused(std::string_view body);
+std::optional<Resting> decode_resting(std::string_view body);
 std::optional<Notice> decode_notice(std::string_view body);
 std::optional<Load> decode_load(std::string_view body);
 std::optional<std::pair<std::uint64_t, Ended>> decode_ended(std::string_view body);

@@ -121,6 +121,8 @@ TEST(Protocol, SmallMessagesComeBack) {
     RC_ASSERT(started && started->key == key && started->started_ns == time);
     const auto refused = decode_refused(body_of(frame_of(Refused{3, number, text})));
     RC_ASSERT(refused && refused->cores == 3 && refused->memory == number && refused->why == text);
+    const auto resting = decode_resting(body_of(frame_of(Resting{true, text})));
+    RC_ASSERT(resting && resting->now && resting->why == text);
     RC_ASSERT(decode_notice(body_of(frame_of(Notice{text})))->text == text);
   }));
   EXPECT_EQ(body_of(frame_of(Recall{})), "");

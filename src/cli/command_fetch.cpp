@@ -98,9 +98,11 @@ Result<int> fetch(Context& context, const FetchCommandOptions& options) {
   bool fine = true;
   for (const auto& [place, theirs] : by_site) {
     auto grid = spec::load_grid(place.first);
-    auto fetched =
-        grid ? driver::fetch_outputs(store, *grid, place.second, theirs, {context.state_dir})
-             : tl::unexpected(std::move(grid).error());
+    const driver::FetchOptions how{
+        .state_dir = context.state_dir,
+        .notice = [&](const std::string& text) { context.complain("gantry: " + one_line(text)); }};
+    auto fetched = grid ? driver::fetch_outputs(store, *grid, place.second, theirs, how)
+                        : tl::unexpected(std::move(grid).error());
     if (fetched) {
       print_site(context, options, place.second, *fetched);
     } else {

@@ -163,6 +163,10 @@ void encode(std::string& out, const Refused& m) {
   frame.encoder.str(m.why);
 }
 
+void encode_alive(std::string& out) {
+  const FrameWriter frame(out, FilesMessage::alive);
+}
+
 std::optional<std::size_t> encode_read(std::string& out, Data head, int file, std::uint64_t at,
                                        std::size_t most) {
   return encode_from(out, FilesMessage::data, head, file, at, most);

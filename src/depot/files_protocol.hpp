@@ -13,6 +13,7 @@
 ///   home: fetch                          site: file, data..., end, or failed at any point
 ///   home: drop, remove, verify           site: done or failed
 ///   home: forget (a request)             site says no more of it, but for what is on its way
+///                                        site: alive, every few seconds
 
 #include <cstdint>
 #include <limits>
@@ -27,7 +28,7 @@
 
 namespace gantry::depot {
 
-inline constexpr std::uint32_t kFilesVersion = 4;
+inline constexpr std::uint32_t kFilesVersion = 5;
 /// Files up to this size are sent whole; larger ones are offered, and sent in such pieces.
 inline constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
 inline constexpr std::size_t kMaxFilesFrame = std::size_t{1} << 20;
@@ -56,6 +57,7 @@ enum class FilesMessage : std::uint8_t {
   file = 37,
   end = 38,
   refused = 39,
+  alive = 40,  ///< nothing more
 };
 
 using RequestId = std::uint64_t;
@@ -172,6 +174,7 @@ void encode(std::string& out, const Failed& m);
 void encode(std::string& out, const FileHead& m);
 void encode(std::string& out, const FileEnd& m);
 void encode(std::string& out, const Refused& m);
+void encode_alive(std::string& out);
 
 /// Appends the frame of a Data or Store whose bytes come straight from a file: up to `most` of
 /// `file` at `at`. How many there were; nothing is appended when they cannot be read (errno).

@@ -18,6 +18,10 @@ class Peer {
   virtual ~Peer() = default;
   /// What it says, and what is said to it. Does not block.
   [[nodiscard]] virtual int fd() const = 0;
+  /// Readable when it has something to say besides; -1: it never has.
+  [[nodiscard]] virtual int words_fd() const { return -1; }
+  /// Takes that in, lest it wait for us.
+  virtual void listen() {}
   /// What it said last besides: why it broke off.
   virtual std::string last_words() = 0;
 };

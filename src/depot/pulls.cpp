@@ -1,11 +1,12 @@
 #include "depot/pulls.hpp"
 
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
+
+#include "base/far_program.hpp"
 
 namespace gantry::depot {
 
@@ -19,14 +20,6 @@ tl::unexpected<Error> broken(std::string why) {
 }
 tl::unexpected<Error> not_understood() {
   return broken("what the giving site says is not our protocol");
-}
-
-/// A word that nobody who prints a greeting can know.
-Result<std::string> random_token() {
-  Digest random;
-  if (::getrandom(&random, sizeof random, 0) != static_cast<ssize_t>(sizeof random))
-    return fail_errno("getrandom");
-  return "gantry-" + random.hex();
 }
 
 }  // namespace
@@ -63,7 +56,7 @@ void Pulls::step(TimePoint now, const OnPiece& piece, const OnFailure& failure) 
 
 Result<> Pulls::open(Link& link, const PeerSite& site, TimePoint now) {
   if (!options_.open) return broken("no other site can be reached from here");
-  TRY_ASSIGN(const std::string token, random_token());
+  TRY_ASSIGN(const std::string token, make_token());
   TRY_ASSIGN(link.peer, options_.open(site, token));
   link.greeting = giver_greeting(token);
   link.heard = now;
@@ -72,6 +65,7 @@ Result<> Pulls::open(Link& link, const PeerSite& site, TimePoint now) {
 
 Result<> Pulls::work(Link& link, TimePoint now, const OnPiece& piece, const OnFailure& failure) {
   send(link);
+  link.peer->listen();
   bool more = true;
   for (std::size_t i = 0; more && i < kMostInAStep / kPieceBytes; ++i) {
     TRY_ASSIGN(more, receive(link, now));
@@ -167,6 +161,7 @@ void Pulls::add_wanted(std::vector<pollfd>& fds) const {
     if (!link.peer) continue;
     const int events = link.outbox.empty() ? POLLIN : POLLIN | POLLOUT;
     fds.push_back({link.peer->fd(), static_cast<short>(events), 0});
+    if (const int words = link.peer->words_fd(); words >= 0) fds.push_back({words, POLLIN, 0});
   }
 }
 

@@ -16,12 +16,16 @@ class PullsTest : public ::testing::Test {
  protected:
   class FakePeer final : public Peer {
    public:
-    explicit FakePeer(int fd) : fd_(fd) {}
+    FakePeer(int fd, int words, int& heard) : fd_(fd), words_(words), heard_(heard) {}
     [[nodiscard]] int fd() const override { return fd_.get(); }
+    [[nodiscard]] int words_fd() const override { return words_; }
+    void listen() override { ++heard_; }
     std::string last_words() override { return "last words"; }
 
    private:
     UniqueFd fd_;
+    int words_;
+    int& heard_;
   };
 
   Result<std::unique_ptr<Peer>> open(const PeerSite& site, const std::string& token) {
@@ -31,7 +35,7 @@ class PullsTest : public ::testing::Test {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) std::abort();
     far_.reset(ends[1]);
-    return std::make_unique<FakePeer>(ends[0]);
+    return std::make_unique<FakePeer>(ends[0], words_, heard_);
   }
 
   void want(RequestId id, std::uint64_t bytes, std::uint64_t skip = 0) {
@@ -72,6 +76,8 @@ class PullsTest : public ::testing::Test {
   TimePoint now_ = TimePoint{} + std::chrono::hours(1);
   std::vector<std::string> opened_;
   std::string token_;
+  int words_ = -1;  ///< where the next peer says what else it has to say
+  int heard_ = 0;   ///< times that it was listened to
   bool refuse_ = false;
   bool still_wanted_ = true;
   UniqueFd far_;
@@ -138,6 +144,17 @@ TEST_F(PullsTest, WhyAConnectionBrokeIsTold) {
   far_.reset();
   step();
   EXPECT_EQ(failed_, "1:last words ");
+}
+
+TEST_F(PullsTest, WhatItSaysBesidesIsHeardMeanwhile) {
+  words_ = 1000;
+  want(1, 5);
+  step();
+  std::vector<pollfd> fds;
+  pulls_.add_wanted(fds);
+  ASSERT_EQ(fds.size(), 2U);
+  EXPECT_EQ(fds[1].fd, words_);
+  EXPECT_GT(heard_, 0) << "it would wait for us, and say nothing else";
 }
 
 TEST_F(PullsTest, ASiteThatSaysNothingIsGivenUp) {

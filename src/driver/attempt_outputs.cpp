@@ -41,7 +41,7 @@ fs::path folder_of(const std::vector<FetchedFile>& outputs) {
 
 }  // namespace
 
-std::string place_outputs(ReportReceived& received, const Task& task) {
+std::string place_outputs(ReportReceived& received, const Task& task, store::Store& store) {
   if (received.report.cause != FailureCause::none) {
     discard_outputs(received);
     return {};
@@ -59,6 +59,7 @@ std::string place_outputs(ReportReceived& received, const Task& task) {
     std::error_code error;
     move_into_place(here, path, error);
     if (error) return fmt::format("{}: {}", path, error.message());
+    store.await_on_disk(path);
     received.outputs.pop_back();
   }
   remove_if_empty(folder);

@@ -8,10 +8,12 @@
 
 namespace gantry::driver {
 
-/// Puts what has come from another site where it belongs; what the task does not declare makes the
+/// Puts what has come from another site where it belongs, and makes the next commit wait until it
+/// is on disk; what the task does not declare makes the
 /// report one of a failure. Why that is not possible now, or nothing: what was put there is not in
 /// the report any more, so that it can be tried again.
-[[nodiscard]] std::string place_outputs(ReportReceived& received, const Task& task);
+[[nodiscard]] std::string place_outputs(ReportReceived& received, const Task& task,
+                                        store::Store& store);
 /// Of a report that does not count.
 void discard_outputs(const ReportReceived& received);
 

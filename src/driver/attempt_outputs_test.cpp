@@ -33,11 +33,12 @@ class AttemptOutputsTest : public ::testing::Test {
   fs::path dir_ = scratch_.path();
   fs::path incoming_;
   Task task_;
+  store::Store store_ = store::Store::open(dir_, store::Access::read_write).value();
 };
 
 TEST_F(AttemptOutputsTest, GoWhereTheTaskDeclaresThem) {
   auto received = arrived(incoming_, task_.outputs[0]);
-  EXPECT_EQ(place_outputs(received, task_), "");
+  EXPECT_EQ(place_outputs(received, task_, store_), "");
   EXPECT_EQ(received.report.cause, FailureCause::none);
   EXPECT_EQ(read_file(dir_ / "new" / "out").value_or(""), "result");
   EXPECT_FALSE(fs::exists(incoming_)) << "nothing stays of what has come";
@@ -46,7 +47,7 @@ TEST_F(AttemptOutputsTest, GoWhereTheTaskDeclaresThem) {
 TEST_F(AttemptOutputsTest, NeverGoElsewhereWhateverTheHostSays) {
   ASSERT_TRUE(write_file_atomic(dir_ / ".bashrc", "mine"));
   auto received = arrived(incoming_, (dir_ / ".bashrc").string());
-  EXPECT_EQ(place_outputs(received, task_), "");
+  EXPECT_EQ(place_outputs(received, task_, store_), "");
   EXPECT_EQ(received.report.cause, FailureCause::missing_output);
   EXPECT_THAT(received.report.detail, HasSubstr("no output of it"));
   EXPECT_EQ(read_file(dir_ / ".bashrc").value_or(""), "mine");
@@ -59,11 +60,11 @@ TEST_F(AttemptOutputsTest, WaitUntilTheyCanBePutThere) {
   auto received = arrived(incoming_, task_.outputs[0]);
   ASSERT_TRUE(write_file_atomic(incoming_ / "1", "second"));
   received.outputs.push_back({(incoming_ / "1").string(), task_.outputs[1]});
-  EXPECT_THAT(place_outputs(received, task_), HasSubstr(task_.outputs[0]));
+  EXPECT_THAT(place_outputs(received, task_, store_), HasSubstr(task_.outputs[0]));
   EXPECT_EQ(received.report.cause, FailureCause::none);
   EXPECT_EQ(read_file(incoming_ / "0").value_or(""), "result");
   fs::remove(dir_ / "new");
-  EXPECT_EQ(place_outputs(received, task_), "");
+  EXPECT_EQ(place_outputs(received, task_, store_), "");
   EXPECT_EQ(read_file(task_.outputs[0]).value_or(""), "result");
   EXPECT_EQ(read_file(task_.outputs[1]).value_or(""), "second");
   EXPECT_FALSE(fs::exists(incoming_));
@@ -73,7 +74,7 @@ TEST_F(AttemptOutputsTest, OfAFailureAreNotPutAnywhere) {
   auto received = arrived(incoming_, task_.outputs[0]);
   received.report.cause = FailureCause::missing_output;
   received.report.detail = "out/b: is not a plain file";
-  EXPECT_EQ(place_outputs(received, task_), "");
+  EXPECT_EQ(place_outputs(received, task_, store_), "");
   EXPECT_EQ(received.report.detail, "out/b: is not a plain file");
   EXPECT_FALSE(fs::exists(task_.outputs[0]));
   EXPECT_FALSE(fs::exists(incoming_));

@@ -96,6 +96,9 @@ class FakeLauncher final : public Launcher {
     events_.emplace_back(ReportReceived{report, {}, host, ++receipts_});
   }
   [[nodiscard]] bool has_given_up() const override { return given_up; }
+  [[nodiscard]] bool expects_hosts(const Resources& least) const override {
+    return expects && expects(least);
+  }
   [[nodiscard]] bool files_travel(HostId) const override { return site != kHome; }
   void bring(const MoveFile& move, const std::vector<TaskFile>&) override {
     brought.push_back(move.file);
@@ -117,12 +120,13 @@ class FakeLauncher final : public Launcher {
   void close() override {}
 
   void announce(LauncherEvent event) { events_.push_back(std::move(event)); }
-  void report(AttemptReport report, const Fingerprint& print = {}) {
-    events_.emplace_back(ReportReceived{std::move(report), print, HostId(1), ++receipts_});
+  void report(AttemptReport report, const Fingerprint& print = {}, HostId host = HostId(1)) {
+    events_.emplace_back(ReportReceived{std::move(report), print, host, ++receipts_});
   }
 
   std::function<void(const Task&, AttemptReport&)> outcome;
   std::function<void()> on_recall;
+  std::function<bool(const Resources&)> expects;
   bool given_up = false;   ///< no host will come any more
   bool hold = false;       ///< tasks are taken and never end
   SiteId site = kHome;     ///< of its host

@@ -14,6 +14,7 @@
 #include "base/fd.hpp"
 #include "depot/file_tools.hpp"
 #include "driver/grid_launch.hpp"
+#include "store/file_sync.hpp"
 
 namespace gantry::driver {
 
@@ -22,6 +23,7 @@ namespace {
 using store::Store;
 
 constexpr int kLookMs = 100;
+constexpr std::size_t kTogether = 1000;
 
 /// Nobody has typed its name: one that is like it is another site.
 Result<std::uint32_t> find_site(const Grid& grid, const std::string& name) {
@@ -60,8 +62,10 @@ class Fetcher {
     for (const auto& output : all)
       if (output.file.site == site_.name) ++in_folder_[folder_of(output.file.remote)];
     for (const auto& output : outputs) {
-      if (output.replaced || is_here(output.file))
+      if (output.replaced)
         remove(output.file);
+      else if (is_here(output.file))
+        arrived(output.file);
       else
         getting_.emplace(depot_.fetch({.remote = output.file.remote,
                                        .local = output.file.path,
@@ -69,7 +73,7 @@ class Fetcher {
                                        .resume = true}),
                          output.file);
     }
-    while (!getting_.empty() || !removing_.empty()) TRY(step());
+    while (!getting_.empty() || !arrived_.empty() || !removing_.empty()) TRY(step());
     depot_.close();
     return std::move(fetched_);
   }
@@ -78,7 +82,11 @@ class Fetcher {
   Result<> step() {
     depot_.set_way(&site_.hosts[way_ % site_.hosts.size()]);
     TRY(depot_.poll());
+    for (const auto& event : std::exchange(depot_.events(), {}))
+      if (const auto* notice = std::get_if<LauncherNotice>(&event); notice && options_.notice)
+        options_.notice(notice->text);
     TRY(take_news());
+    TRY(remove_arrived());
     // One host after the other, until all have failed since something came.
     if (auto why = depot_.take_trouble(); !why.empty()) {
       ++way_;
@@ -124,7 +132,7 @@ class Fetcher {
       ++fetched_.files;
       fetched_.bytes += file.bytes;
       if (options_.progress) options_.progress(fetched_.files, fetched_.bytes);
-      remove(file);
+      arrived(file);
       return {};
     }
     if (!outcome.gone) {
@@ -137,6 +145,19 @@ class Fetcher {
                     "it again",
                     file.path, site_.name));
     return store_.forget(file);
+  }
+
+  void arrived(const RemoteFile& file) {
+    on_disk_.add(file.path);
+    arrived_.push_back(file);
+  }
+
+  /// Many at a time: each is to be on disk before its copy goes.
+  Result<> remove_arrived() {
+    if (arrived_.empty() || (arrived_.size() < kTogether && !getting_.empty())) return {};
+    TRY(on_disk_.sync());
+    for (const RemoteFile& file : std::exchange(arrived_, {})) remove(file);
+    return {};
   }
 
   /// With the folder, when it is the last file there.
@@ -152,6 +173,8 @@ class Fetcher {
   const FetchOptions& options_;
   ReadySet ready_;
   std::map<TransferId, RemoteFile> getting_;
+  std::vector<RemoteFile> arrived_;  ///< and still at the site
+  store::FileSync on_disk_;          ///< of them
   std::map<TransferId, RemoteFile> removing_;
   std::map<std::string, std::uint32_t> in_folder_;  ///< files that the journal knows of
   std::size_t way_ = 0;

@@ -36,7 +36,10 @@ class Setup {
         contents_(contents),
         now_(now),
         run_{RunId{}, false,
-             engine::Engine(workload_of(sweep, shared), {options.keep_going, options.max_fails},
+             engine::Engine(workload_of(sweep, shared),
+                            {.keep_going = options.keep_going,
+                             .max_fails = options.max_fails,
+                             .hosts_may_come = true},
                             std::move(scheduler), map),
              0},
         old_results_(store, sweep, options.state_dir) {}

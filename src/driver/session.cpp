@@ -58,7 +58,7 @@ Session::Session(const Sweep& sweep, const Options& options, const Observer& obs
 
 Result<Summary> Session::run(Opened opened) {
   TRY(take_in(std::move(opened)));
-  if (const auto why = run_.engine.unplaceable(); !why.empty() && !launcher_.expects_hosts()) {
+  if (const auto why = run_.engine.unplaceable(); !why.empty() && !launcher_.expects_hosts({})) {
     launcher_.close();
     if (run_.is_new) TRY(store_.remove_run(run_.id));  // as if it had never been asked for
     return refuse(why);
@@ -69,11 +69,12 @@ Result<Summary> Session::run(Opened opened) {
   signals_.emplace(std::move(signals));
   while (!run_.engine.finished() && stops_ < 3) {
     if (stuck_since_ == kNever) start_tasks();
+    end_if_stranded();
     if (run_.engine.finished()) break;
     launcher_.want(run_.engine.waiting_cores());
     TRY(step());
     on_stop_signals();
-    const bool waits = was_drained_ || launcher_.expects_hosts();
+    const bool waits = was_drained_ || launcher_.expects_hosts({});
     if (host_names_.empty() && !waits) break;  // none ever came
     if (run_.engine.hosts().empty() && launcher_.has_given_up() && run_.engine.draining().empty())
       record(DrainRequested{"no host is left, and none will come"});
@@ -85,6 +86,13 @@ Result<Summary> Session::run(Opened opened) {
       host_names_.empty() && !why.empty() && !run_.engine.finished() && stops_ == 0)
     return refuse(why);
   return summary();
+}
+
+void Session::end_if_stranded() {
+  const auto needs = run_.engine.stranded();
+  const auto will_run = [&](const Resources& each) { return launcher_.expects_hosts(each); };
+  if (needs.empty() || std::ranges::any_of(needs, will_run)) return;
+  record(DrainRequested{run_.engine.unplaceable()});
 }
 
 tl::unexpected<Error> Session::refuse(const std::string& why) const {
@@ -195,7 +203,7 @@ void Session::start(const StartAttempt& action) {
     else
       print = tl::unexpected<Error>(std::move(found).error());
   }
-  if (stop_waits()) return run_.engine.apply(AttemptReturned{key});
+  if (stop_waits()) return run_.engine.apply(AttemptReturned{key, action.host});
   if (print) {
     dirty_ = true;  // for those who ask `gantry status` while long tasks run
     return launcher_.start(key, action.host, task, *print, files);
@@ -241,6 +249,11 @@ Result<> Session::on_event(LauncherEvent event) {
                    run_.engine.apply(HostDown{e.host});
                    return {};
                  },
+                 [&](HostResting& e) -> Result<> {
+                   if (rested_.insert(e.host).second) tell(e.why);
+                   run_.engine.apply(HostDraining{e.host, true});
+                   return {};
+                 },
                  [&](TaskRunning& e) -> Result<> {
                    if (!ours(e.key)) {
                      others_.started(e.key, e.host);
@@ -251,7 +264,7 @@ Result<> Session::on_event(LauncherEvent event) {
                    return {};
                  },
                  [&](TaskReturned& e) -> Result<> {
-                   if (ours(e.key)) run_.engine.apply(AttemptReturned{e.key});
+                   if (ours(e.key)) run_.engine.apply(AttemptReturned{e.key, e.host});
                    return {};
                  },
                  [&](TaskComputed& e) -> Result<> {
@@ -314,7 +327,7 @@ void Session::expect_staged(SiteId site) {
 
 Result<> Session::on_report(ReportReceived received, bool adopted) {
   const TaskKey key = received.report.key;
-  if (!run_.engine.awaits(key)) {
+  if (!run_.engine.awaits(key, received.host)) {
     // Journalled before, since a report may come twice; or of a task that is done, by its twin or
     // by another run: the journal's last end is a task's result.
     AttemptEnded known;
@@ -331,7 +344,8 @@ Result<> Session::on_report(ReportReceived received, bool adopted) {
     discard_outputs(received);
     received.report.cause = FailureCause::lost;
     received.report.detail = "what ran under this number belonged to another study";
-  } else if (const auto why = place_outputs(received, sweep_.task(key.task)); !why.empty()) {
+  } else if (const auto why = place_outputs(received, sweep_.task(key.task), store_);
+             !why.empty()) {
     if (!std::exchange(told_unplaced_, true)) tell(why + "; trying again");
     if (place_at_ == kNever) place_at_ = now_ + kPlaceInterval;
     unplaced_.push_back({std::move(received), adopted});

@@ -43,6 +43,8 @@ class Session {
   using Inputs = std::vector<ContentCache::Used>;
   /// No host can take some task.
   [[nodiscard]] tl::unexpected<Error> refuse(const std::string& why) const;
+  /// What is left fits no host, nor any that may still come.
+  void end_if_stranded();
   Result<> take_in(Opened opened);
   Result<> step();
   Result<> wait();
@@ -122,6 +124,7 @@ class Session {
   std::map<HostId, std::string> host_names_;
   std::map<HostId, std::uint32_t> ended_on_;  ///< attempts
   LiveBoard board_;
+  std::set<HostId> rested_;                     ///< of which a person was told
   std::set<SiteId> leaving_;                    ///< as soon as nothing runs there any more
   bool was_drained_ = false;                    ///< a person has made sites leave
   std::set<SiteId> expected_;                   ///< whose staged files the engine knows of

@@ -29,7 +29,7 @@ void Session::begin_to_leave(const std::string& name) {
   tell(fmt::format("site {} leaves the run when its tasks have ended", name));
   sites_.rest(*site);
   std::vector<HostId> hosts;
-  bool others = launcher_.expects_hosts();
+  bool others = launcher_.expects_hosts({});
   for (const schedule::HostLoad& load : run_.engine.hosts()) {
     if (load.host->site == *site) hosts.push_back(load.host->id);
     others = others || !leaving_.contains(load.host->site);

@@ -70,6 +70,27 @@ TEST_F(SessionTest, NoTaskWaitsForWhatItsSiteHasAlready) {
   EXPECT_THAT(knowing.brought, ElementsAre(FileId(0))) << "it looks, and keeps it there";
 }
 
+TEST_F(SessionTest, ATaskThatNoHostCanRunWaitsForOneThatWillCome) {
+  write("sweep.yaml", "command: echo {x}\nparameters: {x: [1]}\nresources: {cores: 4}\n");
+  const Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  FakeLauncher launcher;  // with a host of two cores
+  bool came = false;
+  launcher.expects = [&](const Resources& least) {
+    if (least.cores == 4 && !std::exchange(came, true))
+      launcher.announce(HostAppeared{{HostId(2), "large", 4, 0}});
+    return true;
+  };
+  EXPECT_EQ(drive_with(launcher, study).counts.done, 1U);
+  EXPECT_TRUE(came);
+
+  options_.fresh = true;
+  FakeLauncher small;
+  small.expects = [](const Resources& least) { return least.cores <= 2; };
+  const auto summary = drive_with(small, study);
+  EXPECT_EQ(summary.counts.done, 0U);
+  EXPECT_THAT(summary.why, ::testing::HasSubstr("task 1 needs 4 cores, the largest host has 2"));
+}
+
 TEST_F(SessionTest, ASecondCallRunsOnlyWhatHasNotSucceeded) {
   const auto study = sweep({"echo", "{}", ":::", "a", "b", "c"});
   FakeLauncher first;
@@ -128,7 +149,7 @@ TEST_F(SessionTest, OfTwoAttemptsOneIsJournalled) {
   AttemptReport first;
   first.key = key(2);
   launcher.outcome = [&](const Task&, AttemptReport&) {
-    launcher.report(first, print_of(study, 1));
+    launcher.report(first, print_of(study, 1), HostId(2));
   };
   const auto summary = drive_with(launcher, study);
   EXPECT_EQ(summary.counts.done, 2U);
@@ -202,7 +223,7 @@ TEST_F(SessionTest, AnAttemptWhoseTwinFailedIsStillTakenIn) {
     launcher.announce(
         TaskRunning{{RunId(1), TaskId(1), AttemptId(each)}, HostId(each), from_ns(1)});
   launcher.outcome = [&](const Task&, AttemptReport&) {
-    launcher.report(report(2, FailureCause::exit_code), print_of(study, 1));
+    launcher.report(report(2, FailureCause::exit_code), print_of(study, 1), HostId(2));
     launcher.report(report(1, FailureCause::none), print_of(study, 1));
   };
   EXPECT_EQ(drive_with(launcher, study).counts.done, 2U);

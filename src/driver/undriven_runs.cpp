@@ -34,13 +34,13 @@ Result<> UndrivenRuns::take(ReportReceived received, const std::string& host_nam
   const TaskKey key = received.report.key;
   running_.erase(key);
   TRY_ASSIGN(Run * run, find(key.run));
-  if (run == nullptr || !run->journal.awaits(key)) {
+  if (run == nullptr || !run->journal.awaits(key, received.host)) {
     discard_outputs(received);
     return {};
   }
   if (!run->study) {
     discard_outputs(received);
-  } else if (auto why = place_outputs(received, run->study->task(key.task)); !why.empty()) {
+  } else if (auto why = place_outputs(received, run->study->task(key.task), store_); !why.empty()) {
     received.report.cause = FailureCause::missing_output;
     received.report.detail = std::move(why);
     discard_outputs(received);

@@ -81,8 +81,8 @@ TimePoint Engine::next_wakeup() const {
 TaskState Engine::state(TaskId task) const {
   return impl_->tasks[task].state;
 }
-bool Engine::awaits(const TaskKey& key) const {
-  return impl_->awaits(key);
+bool Engine::awaits(const TaskKey& key, HostId host) const {
+  return impl_->awaits(key, host);
 }
 const Counts& Engine::counts() const {
   return impl_->tasks.all();

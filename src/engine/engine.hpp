@@ -25,6 +25,9 @@ struct Policy {
   bool keep_going = false;  ///< do not stop when the first tasks to end have all failed
   std::uint32_t max_fails =
       0;  ///< stop starting tasks after so many have failed for good; 0 = no limit
+  /// Others than those that are up may come. Tasks that no host can run wait for them, and whoever
+  /// drives the run asks to drain when none of those could either: see stranded().
+  bool hosts_may_come = false;
 };
 
 enum class TaskState : std::uint8_t {
@@ -62,7 +65,8 @@ class Engine {
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
 
-  /// Events about attempts that have ended already, or of tasks that do not exist, change nothing.
+  /// Events about attempts that have ended already, or of tasks that do not exist, change nothing;
+  /// nor does what one host says of an attempt that another one was given.
   /// The engine knows one run: events of other runs must not be given to it.
   ///
   /// A task has two attempts at once at the most, on different hosts, and only if the strategy
@@ -94,9 +98,10 @@ class Engine {
 
   /// REQUIRES: the task exists.
   [[nodiscard]] TaskState state(TaskId task) const;
-  /// Would the end of this attempt count? Not if it has ended already (a report may come twice),
-  /// nor if its task is done: such an end must be applied, but is no part of the journal.
-  [[nodiscard]] bool awaits(const TaskKey& key) const;
+  /// Would the end of this attempt, told by this host, count? Not if it has ended already (a report
+  /// may come twice), nor if its task is done, nor if another host was given the attempt: such an
+  /// end must be applied, but is no part of the journal.
+  [[nodiscard]] bool awaits(const TaskKey& key, HostId host) const;
   [[nodiscard]] const Counts& counts() const;
   /// Cores that the tasks which no host was given yet would use if all of them ran at once: an
   /// estimate where they differ. None when no more are started.
@@ -109,6 +114,9 @@ class Engine {
   /// Why no more tasks are started, or empty: "interrupted", "10 tasks failed (--max-fails 10)",
   /// "task 3 needs 64 cores, the largest host has 2" …
   [[nodiscard]] const std::string& draining() const;
+  /// What the tasks need that are all that is left to start, while nothing goes on and no host that
+  /// is up can ever run one of them. Empty otherwise.
+  [[nodiscard]] std::vector<Resources> stranded() const;
   /// Why some task that is to be started fits no host: "task 3 needs 64 cores, the largest host has
   /// 2", "task 3 reads 5 GiB of shared files, the largest depot holds 2 GiB"; empty when all do.
   /// Looks at every task.

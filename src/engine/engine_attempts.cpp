@@ -90,6 +90,7 @@ void Engine::Impl::count_queued(HostId host, int by) {
   const auto it = hosts.find(host);
   if (it == hosts.end()) return;
   std::uint32_t& queued = it->second.handed_over;
+  if (by > 0) it->second.recalled = false;  // not this one
   if (by > 0 || queued > 0) queued += static_cast<std::uint32_t>(by);
 }
 

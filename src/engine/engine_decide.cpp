@@ -29,9 +29,10 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
     for (const MoveFile& move : files.begin_awaited(now)) actions.emplace_back(move);
     launch_staged(actions);
     for (const auto& load : std::span(shown).subspan(working_hosts))
-      recall(hosts.at(load.host->id), actions);
+      if (HostState& state = hosts.at(load.host->id); !state.keeps) recall(state, actions);
     if (working_hosts > 0) {
       if (due || changed) ask_strategy(now, actions);
+      if (std::exchange(host_came, false)) share_with_newcomers(actions);
       check_stuck();
     }
   }
@@ -45,6 +46,17 @@ void Engine::Impl::recall(HostState& state, std::vector<Action>& actions) {
   if (state.handed_over == 0 || state.recalled) return;
   state.recalled = true;
   actions.emplace_back(RecallQueued{state.host.id});
+}
+
+/// Only once: the strategy may have its reasons to give them nothing.
+void Engine::Impl::share_with_newcomers(std::vector<Action>& actions) {
+  if (ready.placeable() > 0 || tasks.selected().handed_over == 0) return;
+  const auto is_free = [&](const schedule::HostLoad& load) {
+    return schedule::is_free(*load.host, load.load, typical);
+  };
+  if (std::ranges::none_of(working(), is_free)) return;
+  for (const auto& load : working())
+    if (load.load > schedule::kFull) recall(hosts.at(load.host->id), actions);
 }
 
 void Engine::Impl::ask_strategy(TimePoint now, std::vector<Action>& actions) {
@@ -86,11 +98,22 @@ std::string Engine::unplaceable() const {
   return {};
 }
 
-void Engine::Impl::check_stuck() {
+bool Engine::Impl::is_stuck() const {
   const Counts& mine = tasks.selected();
   const bool others_go_on = mine.staging + mine.handed_over + mine.running + mine.waiting > 0;
-  if (ready.empty() || ready.placeable() > 0 || others_go_on) return;
-  drain(why_unplaceable(ready.front()));
+  return working_hosts > 0 && !ready.empty() && ready.placeable() == 0 && !others_go_on;
+}
+
+void Engine::Impl::check_stuck() {
+  if (is_stuck() && !policy.hosts_may_come) drain(why_unplaceable(ready.front()));
+}
+
+std::vector<Resources> Engine::stranded() const {
+  std::vector<Resources> needs;
+  if (!impl_->draining.empty() || !impl_->is_stuck()) return needs;
+  for (const schedule::ReadyClass& each : impl_->ready.view())
+    needs.push_back(each.needs->resources);
+  return needs;
 }
 
 void Engine::Impl::wake_retries(TimePoint now) {

@@ -24,16 +24,18 @@ constexpr Duration kCrowdedWait = std::chrono::seconds(1);
 void Engine::Impl::on(const HostUp& event) {
   HostState& state = hosts[event.host.id];
   state.host = event.host;
-  state.draining = state.recalled = false;
+  state.draining = state.keeps = state.recalled = false;
   show_hosts();
   ready.judge_again();
-  changed = true;
+  changed = host_came = true;
 }
 
 void Engine::Impl::on(const HostDraining& event) {
   const auto host = hosts.find(event.host);
-  if (host == hosts.end() || host->second.draining) return;
-  host->second.draining = true;
+  if (host == hosts.end()) return;
+  const bool drained = std::exchange(host->second.draining, true);
+  host->second.keeps = event.keeps && (host->second.keeps || !drained);
+  if (drained) return;
   release_staged_on(event.host);
   show_hosts();
   ready.judge_again();
@@ -103,15 +105,24 @@ void Engine::Impl::take_number(const AttemptKey& key) {
   record.attempt = number;
 }
 
-bool Engine::Impl::awaits(const TaskKey& key) const {
+bool Engine::Impl::is_elsewhere(const AttemptKey& key, HostId host) const {
+  const Outstanding* attempt = find(key);
+  const auto leftover = leftovers.find(key);
+  if (leftover != leftovers.end()) attempt = &leftover->second;
+  return attempt != nullptr && attempt->host != host;
+}
+
+bool Engine::Impl::awaits(const TaskKey& key, HostId host) const {
   if (!valid(key)) return false;
   const AttemptKey attempt{key.task, key.attempt};
+  if (is_elsewhere(attempt, host)) return false;
   return find(attempt) != nullptr || (is_news(attempt) && tasks[key.task].state != TaskState::done);
 }
 
 void Engine::Impl::on(const AttemptStarted& event) {
   if (!valid(event.key)) return;
   const AttemptKey key{event.key.task, event.key.attempt};
+  if (is_elsewhere(key, event.host)) return;
   if (Outstanding* attempt = find(key)) {
     if (!attempt->running) mark_running(key.first, *attempt, event.at);
     return;
@@ -139,6 +150,7 @@ void Engine::Impl::adopt(const AttemptKey& key, HostId host, TimePoint started) 
 void Engine::Impl::on(const AttemptComputed& event) {
   if (!valid(event.key)) return;
   const AttemptKey key{event.key.task, event.key.attempt};
+  if (is_elsewhere(key, event.host)) return;
   Outstanding* attempt = find(key);
   if (const auto leftover = leftovers.find(key); leftover != leftovers.end())
     attempt = &leftover->second;
@@ -154,7 +166,7 @@ void Engine::Impl::on(const AttemptComputed& event) {
 void Engine::Impl::on(const AttemptReturned& event) {
   if (!valid(event.key)) return;
   const AttemptKey key{event.key.task, event.key.attempt};
-  if (drop_leftover(key)) return;
+  if (is_elsewhere(key, event.host) || drop_leftover(key)) return;
   const Outstanding* attempt = find(key);
   if (attempt == nullptr || attempt->running) return;
   const TaskId task = key.first;
@@ -173,6 +185,7 @@ void Engine::Impl::on(const AttemptEnded& event) {
   if (!valid(report.key)) return;
   const AttemptKey key{report.key.task, report.key.attempt};
   const TaskId task = key.first;
+  if (is_elsewhere(key, event.host)) return;
   if (drop_leftover(key)) return observe(report, event.host);
   bool was_started = report.started != kNever;
   if (const Outstanding* attempt = find(key)) {

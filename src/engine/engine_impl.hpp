@@ -64,6 +64,7 @@ struct HostState {
   std::uint32_t handed_over = 0;
   bool recalled = false;
   bool draining = false;     ///< it gets nothing more
+  bool keeps = false;        ///< then: what waits there
   std::size_t shown_at = 0;  ///< its place in Impl::shown
 };
 
@@ -106,7 +107,9 @@ struct Engine::Impl {
   [[nodiscard]] bool is_news(const AttemptKey& key) const;
   /// It is news no more; higher numbers are used next.
   void take_number(const AttemptKey& key);
-  [[nodiscard]] bool awaits(const TaskKey& key) const;
+  [[nodiscard]] bool awaits(const TaskKey& key, HostId host) const;
+  /// It was given to another host, as far as is known.
+  [[nodiscard]] bool is_elsewhere(const AttemptKey& key, HostId host) const;
   void adopt(const AttemptKey& key, HostId host, TimePoint started);
   /// News of the end of an attempt that was not known to be outstanding: does it count?
   [[nodiscard]] bool counts_unasked(const AttemptReport& report, bool newest) const;
@@ -172,9 +175,13 @@ struct Engine::Impl {
   std::vector<Action> decide(TimePoint now);
   void check_stop_rules();
   void check_stuck();
+  /// Nothing goes on, and no host can ever run what is left.
+  [[nodiscard]] bool is_stuck() const;
   void wake_retries(TimePoint now);
   void refill();
   void ask_strategy(TimePoint now, std::vector<Action>& actions);
+  /// A host has come that has nothing to do: what waits behind others' tasks is asked for.
+  void share_with_newcomers(std::vector<Action>& actions);
   /// What the host was given and has not begun is asked for.
   void recall(HostState& state, std::vector<Action>& actions);
   /// What a strategy may use.
@@ -270,6 +277,7 @@ struct Engine::Impl {
   std::unique_ptr<schedule::Scheduler> strategy;
   schedule::Appetite appetite;
   TimePoint last_decide = kNever;
+  bool host_came = false;          ///< since decide()
   bool changed = true;             ///< what a strategy decides by, since it was asked
   TimePoint ask_again = kNever;    ///< the strategy
   TimePoint planned_end = kNever;  ///< by the strategy's last plan

@@ -152,7 +152,7 @@ class World {
                       std::holds_alternative<CancelRequested>(event);
     if (const auto* ended = std::get_if<AttemptEnded>(&event)) {
       const TaskKey& key = ended->report.key;
-      journalled = engine_.awaits(key);
+      journalled = engine_.awaits(key, ended->host);
       if (!journalled) used_.erase(key);  // nobody remembers it
       if (journalled && ended->report.cause == FailureCause::none)
         RC_ASSERT(succeeded_.insert(key.task).second || only_);  // exactly one result
@@ -273,7 +273,7 @@ class World {
     const bool asked = std::erase(recalled_, agent.host.id) > 0;
     if (asked || agent.queue.size() % 2 == 0) {
       for (const TaskKey& key : agent.queue) {
-        apply(AttemptReturned{key});
+        apply(AttemptReturned{key, agent.host.id});
         used_.erase(key);
       }
       agent.queue.clear();

@@ -21,6 +21,7 @@ AttemptEnded ended(std::uint32_t task, std::uint32_t attempt,
   event.report.cause = cause;
   event.report.started = at(0);
   event.report.ended = at(1);
+  event.host = kHost;
   return event;
 }
 AttemptStarted running(std::uint32_t task, std::uint32_t attempt) {

@@ -27,12 +27,13 @@ struct Bench {
   void started(std::uint32_t task, std::uint32_t attempt = 1, std::uint32_t id = 1) {
     engine.apply(AttemptStarted{{RunId(1), TaskId(task), AttemptId(attempt)}, HostId(id), at(0)});
   }
-  void returned(std::uint32_t task, std::uint32_t attempt = 1) {
-    engine.apply(AttemptReturned{{RunId(1), TaskId(task), AttemptId(attempt)}});
+  void returned(std::uint32_t task, std::uint32_t attempt = 1, std::uint32_t id = 1) {
+    engine.apply(AttemptReturned{{RunId(1), TaskId(task), AttemptId(attempt)}, HostId(id)});
   }
   void ended(std::uint32_t task, FailureCause cause = FailureCause::none, std::uint32_t attempt = 1,
-             std::int32_t code = 1) {
+             std::int32_t code = 1, std::uint32_t id = 1) {
     AttemptEnded event;
+    event.host = HostId(id);
     event.report.key = {RunId(1), TaskId(task), AttemptId(attempt)};
     event.report.cause = cause;
     event.report.code = code;

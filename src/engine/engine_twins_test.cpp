@@ -93,9 +93,15 @@ struct Trio {
   void started(std::uint32_t task, std::uint32_t attempt, std::uint32_t host) {
     engine.apply(AttemptStarted{attempt_of(task, attempt), HostId(host), at(0)});
   }
-  void returned(std::uint32_t attempt) { engine.apply(AttemptReturned{attempt_of(1, attempt)}); }
-  void ended(std::uint32_t attempt, FailureCause cause = FailureCause::none) {
-    engine.apply(end_of(attempt, cause));
+  void returned(std::uint32_t attempt) {
+    engine.apply(AttemptReturned{attempt_of(1, attempt), HostId(attempt)});
+  }
+  /// Of an attempt on the host of its number, or another.
+  void ended(std::uint32_t attempt, FailureCause cause = FailureCause::none,
+             std::uint32_t host = 0) {
+    AttemptEnded event = end_of(attempt, cause);
+    if (host != 0) event.host = HostId(host);
+    engine.apply(event);
   }
   static AttemptEnded end_of(std::uint32_t attempt, FailureCause cause = FailureCause::none) {
     AttemptEnded event;
@@ -104,6 +110,7 @@ struct Trio {
     event.report.code = 1;
     event.report.started = at(0);
     event.report.ended = at(1);
+    event.host = HostId(attempt);
     return event;
   }
   [[nodiscard]] TaskState state() const { return engine.state(TaskId(1)); }
@@ -133,7 +140,7 @@ TEST(EngineTwins, TheFirstSuccessCountsAndEndsTheOther) {
     EXPECT_EQ(t.engine.counts().done, 1U);
     EXPECT_FALSE(t.engine.finished()) << "the other may still write its outputs";
     const std::uint32_t loser = 3 - winner;
-    EXPECT_TRUE(!t.engine.awaits(attempt_of(1, loser)));
+    EXPECT_TRUE(!t.engine.awaits(attempt_of(1, loser), HostId(loser)));
     const std::string number = std::to_string(loser);
     EXPECT_THAT(t.decide(), ElementsAre("cancel 1." + number + "@" + number));
     EXPECT_THAT(t.decide(), IsEmpty());
@@ -230,8 +237,8 @@ TEST(EngineTwins, TheLastFailureIsTheTasks) {
   t.says.next.starts = {{schedule::ClassId(2), HostId(1)}};
   EXPECT_THAT(t.decide(), ElementsAre("start 1.3@1"));
   EXPECT_THAT(t.twin(2), ElementsAre("start 1.4@2"));
-  t.ended(4, FailureCause::exit_code);
-  t.ended(3, FailureCause::exit_code);
+  t.ended(4, FailureCause::exit_code, 2);
+  t.ended(3, FailureCause::exit_code, 1);
   EXPECT_EQ(t.state(), TaskState::failed);  // two rounds: one retry
   EXPECT_TRUE(t.engine.finished());
 }
@@ -382,7 +389,7 @@ TEST(EngineTwins, OneFoundRunningWhoseTwinIsInTheJournal) {
   Engine late = restarted({Trio::end_of(2)});
   late.apply(AttemptStarted{attempt_of(1, 1), HostId(1), at(0)});
   EXPECT_EQ(late.state(TaskId(1)), TaskState::done);
-  EXPECT_FALSE(late.awaits(attempt_of(1, 1)));
+  EXPECT_FALSE(late.awaits(attempt_of(1, 1), HostId(1)));
   EXPECT_EQ(late.decide(at(1)).size(), 1U);
   EXPECT_FALSE(late.finished());
   late.apply(Trio::end_of(1, FailureCause::cancelled));

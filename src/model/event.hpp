@@ -23,9 +23,10 @@ struct HostUp {
   Host host;
 };
 /// A host gets no more work until it is up anew; what runs there goes on, what waits there does
-/// not. Not journalled.
+/// not, unless it `keeps` that. Not journalled.
 struct HostDraining {
   HostId host;
+  bool keeps = false;
 };
 /// A host is gone with what ran there. Not journalled: its attempts end as `lost`.
 struct HostDown {
@@ -52,6 +53,7 @@ struct AttemptComputed {
 /// Handed to a host but given back unstarted (drain, cancel, lost connection). Not journalled.
 struct AttemptReturned {
   TaskKey key;
+  HostId host;
 };
 /// An attempt ended. `results` are the values that `results:` took from its output.
 struct AttemptEnded {

@@ -122,10 +122,15 @@ Result<> Store::remember_digest(const std::string& path, std::uint64_t size,
   return {};
 }
 
+void Store::await_on_disk(std::filesystem::path file) {
+  impl_->awaited.add(std::move(file));
+}
+
 Result<> Store::commit() {
   if (impl_->group.empty()) return {};
   TRY(impl_->identity.check());
   TRY(impl_->packs.sync(impl_->group.events));
+  TRY(impl_->awaited.sync());
   TRY(impl_->write_group());
   impl_->group.clear();
   return {};

@@ -162,6 +162,8 @@ class Store {
                       std::int32_t pid, TimePoint now);
   /// Joins the open group: a gantry begins to drive this run, which makes it the last one.
   Result<> mark_driven(RunId run);
+  /// The next commit() waits until this file is on disk: its only other copy may go then.
+  void await_on_disk(std::filesystem::path file);
   /// Makes the open group durable (fsync), after the pack files that it refers to. On failure (disk
   /// full) nothing of the group is lost from memory: a later commit() tries the same group again.
   Result<> commit();

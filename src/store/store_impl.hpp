@@ -10,6 +10,7 @@
 
 #include "store/database.hpp"
 #include "store/event_rows.hpp"
+#include "store/file_sync.hpp"
 #include "store/pack_sync.hpp"
 #include "store/store.hpp"
 
@@ -82,6 +83,7 @@ struct Store::Impl {
   Access access;
   std::optional<HotStatements> hot;  ///< read_write only
   PackSync packs;
+  FileSync awaited{};  ///< that the next commit waits for
   Group group{};
   std::int64_t seen_data_version = -1;
   std::int64_t last_request = 0;

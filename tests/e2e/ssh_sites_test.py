@@ -131,12 +131,31 @@ class RunTest(StudyTestCase):
             self.assertEqual(self.gantry("log", str(task)).stdout, f"out {x}\n")
             self.assertEqual(self.gantry("log", str(task), "--stderr").stdout, f"err {x}\n")
 
-    def test_long_output_comes_home(self):
-        self.write_grid(self.far())
+    def test_long_output_comes_home_and_goes_there(self):
+        host = self.far()
+        self.write_grid(host)
         self.write("sweep.yaml", "command: seq {n}\nparameters: { n: [200000] }\n")
         result = self.run_it()
         self.assertEqual(result.code, 0, result)
         self.assertEqual(self.gantry("log", "1").stdout, "".join(f"{i}\n" for i in range(1, 200001)))
+        left = lambda: [path for path in host.scratch.glob("work/*/hosts/*/output/*/*")]
+        self.wait_until(lambda: not left(), "it to be removed there", timeout=60)
+
+    def test_what_only_a_lost_host_can_run_waits_for_it(self):
+        host = self.far()
+        self.write_grid(host, home="{ hosts: 1, slots: 1 }")
+        self.write("sweep.yaml", f"""
+            command: ["sh", "-c", "touch {self.dir}/here; until test -e {self.dir}/go; do sleep 0.02; done"]
+            resources: {{ cores: 2 }}
+        """)
+        with open(self.dir / "told", "wb") as told:
+            run = self.start_gantry("run", "sweep.yaml", "--grid", "grid.yaml", stderr=told)
+        self.wait_until((self.dir / "here").exists, "the task to run", timeout=60)
+        host.stop()
+        self.wait_until(lambda: "far (far-site)" in self.read("told"), "the person to be told", timeout=60)
+        host.start()
+        self.write("go", "")
+        self.assertEqual(run.wait(90), 0, self.read("told"))
 
     def test_an_output_that_was_not_made(self):
         self.write_grid(self.far())

@@ -23,6 +23,7 @@ void AgentChannel::attach(UniqueFd socket) {
   reports_expected_ = 0;
   running_now_.clear();
   refusals_.clear();
+  resting_.reset();
   ++epoch_;
   encode(stream_.outbox(), hello_);
 }
@@ -133,6 +134,13 @@ bool AgentChannel::on_frame(const agent::Frame& frame) {
       auto refused = agent::decode_refused(frame.body);
       if (!refused || refusals_.size() >= kMostRefusals) return false;
       refusals_.push_back({refused->cores, refused->memory, std::move(refused->why)});
+      return true;
+    }
+    case MessageType::resting: {
+      auto resting = agent::decode_resting(frame.body);
+      if (!resting) return false;
+      resting_.reset();
+      if (resting->now) resting_ = std::move(resting->why);
       return true;
     }
     case MessageType::load:

@@ -56,6 +56,8 @@ class AgentChannel {
   [[nodiscard]] Duration left() const { return left_; }
   /// What it says that it will never run.
   [[nodiscard]] const std::vector<Refusal>& refusals() const { return refusals_; }
+  /// It takes nothing at present, and why: what a person is to be told, if anything.
+  [[nodiscard]] const std::optional<std::string>& resting() const { return resting_; }
   /// What the host had left when it was heard of last.
   [[nodiscard]] const std::optional<agent::Load>& load() const { return load_; }
 
@@ -96,6 +98,7 @@ class AgentChannel {
   std::optional<Error> problem_;
   std::optional<agent::Load> load_;
   std::vector<Refusal> refusals_;
+  std::optional<std::string> resting_;
   std::uint64_t epoch_ = 0;
   std::uint64_t last_receipt_ = 0;
   std::uint64_t ends_heard_ = 0;

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "actuate/launch/ready_set.hpp"
@@ -19,6 +20,7 @@ namespace {
 /// For hosts to be reached before a run begins without them.
 constexpr auto kOpenPatience = std::chrono::seconds(20);
 constexpr int kLookMs = 100;
+constexpr auto kWindUpPause = std::chrono::milliseconds(5);
 
 class AllSites final : public ManySites {
  public:
@@ -72,9 +74,10 @@ class AllSites final : public ManySites {
     return true;
   }
 
-  [[nodiscard]] bool expects_hosts() const override {
+  [[nodiscard]] bool expects_hosts(const Resources& least) const override {
     for (std::size_t i = 0; i < sites_.size(); ++i)
-      if (is_used(i) && !resting_.contains(i) && sites_[i].launcher->expects_hosts()) return true;
+      if (is_used(i) && !resting_.contains(i) && sites_[i].launcher->expects_hosts(least))
+        return true;
     return false;
   }
 
@@ -162,7 +165,15 @@ class AllSites final : public ManySites {
 
   [[nodiscard]] int wait_fd() const override { return ready_.fd(); }
   [[nodiscard]] bool wants_to_send() const override { return false; }  // the set watches for it
+  /// All together: one that cannot be reached keeps no other waiting.
   void close() override {
+    const auto wind_up = [this] {
+      bool all = true;
+      for (auto& site : sites_)
+        if (site.launcher && !site.launcher->wind_up()) all = false;
+      return all;
+    };
+    while (!wind_up()) std::this_thread::sleep_for(kWindUpPause);
     for (auto& site : sites_)
       if (site.launcher) site.launcher->close();
   }

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <string>
+
 #include "actuate/launch/ready_set.hpp"
 
 namespace gantry {
@@ -21,6 +24,8 @@ struct Notes {
   bool closed = false;
   bool gone = false;
   bool given_up = false;
+  int turns_to_wind_up = 0;
+  std::function<void()> winds_up{};
 };
 
 class NotedLauncher final : public Launcher {
@@ -35,7 +40,7 @@ class NotedLauncher final : public Launcher {
     return {};
   }
   void want(std::uint64_t cores) override { notes_.wanted = cores; }
-  [[nodiscard]] bool expects_hosts() const override { return true; }
+  [[nodiscard]] bool expects_hosts(const Resources&) const override { return true; }
   [[nodiscard]] bool has_given_up() const override { return notes_.given_up; }
   void start(const TaskKey&, HostId, const Task&, const Fingerprint&,
              const std::vector<TaskFile>&) override {}
@@ -49,6 +54,10 @@ class NotedLauncher final : public Launcher {
   void glance(Glance& glance) const override { glance.hosts.push_back({.id = HostId(9)}); }
   [[nodiscard]] int wait_fd() const override { return ready_.fd(); }
   [[nodiscard]] bool wants_to_send() const override { return false; }
+  bool wind_up() override {
+    if (notes_.winds_up) notes_.winds_up();
+    return notes_.turns_to_wind_up == 0 || --notes_.turns_to_wind_up == 0;
+  }
   void close() override { notes_.closed = true; }
 
  private:
@@ -104,6 +113,22 @@ TEST(AllSites, ASiteThatRestsIsAskedForNoHosts) {
   grid.sites->want(7);
   EXPECT_EQ(grid.lab.wanted, 0U);
   EXPECT_EQ(grid.home.wanted, 7U);
+}
+
+TEST(AllSites, SitesWindUpTogether) {
+  Grid grid;
+  Notes cluster;
+  grid.sites->add(site(kCluster, 3, cluster));
+  std::string turns;
+  grid.lab.turns_to_wind_up = cluster.turns_to_wind_up = 3;
+  grid.lab.winds_up = [&] { turns += "l"; };
+  cluster.winds_up = [&] {
+    turns += "c";
+    EXPECT_FALSE(grid.lab.closed) << "nobody waits for one of them";
+  };
+  grid.sites->close();
+  EXPECT_EQ(turns, "lclclc");
+  EXPECT_TRUE(grid.home.closed && grid.lab.closed && cluster.closed);
 }
 
 TEST(AllSites, ASiteThatLeavesIsClosedAndItsHostsVanishWithoutAWord) {

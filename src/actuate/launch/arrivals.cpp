@@ -62,7 +62,10 @@ void Arrivals::fetch_printed(Arrival& arrival, const RemoteHost& host) {
     }
     stream->pack = fmt::format("run-{}/{}.{}.{}", report.key.run.value(), report.key.task.value(),
                                report.key.attempt.value(), stream == &report.out ? "out" : "err");
-    arrival.fetches.push_back({.file = {.remote = host_folder(site_, host.name) + "/output/" + pack,
+    const std::string remote = host_folder(site_, host.name) + "/output/" + pack;
+    // An older agent may have other tasks' output in it.
+    if (pack == stream->pack) arrival.report.printed.push_back(remote);
+    arrival.fetches.push_back({.file = {.remote = remote,
                                         .local = (site_.output_dir / stream->pack).string(),
                                         .offset = std::exchange(stream->offset, 0),
                                         .length = stream->size}});

@@ -100,6 +100,7 @@ void HostLink::talk(Clock::time_point now, std::vector<LauncherEvent>& events) {
   }
   if (state_ == State::greeting && channel_.is_open()) appear(events);
   if (state_ == State::up && channel_.refusals().size() != refusals_) appear(events);
+  if (state_ == State::up && channel_.resting().has_value() != rests_) rest_or_go_on(events);
   if (state_ == State::up) {
     std::ranges::move(channel_.events(), std::back_inserter(events));
     channel_.events().clear();
@@ -112,14 +113,28 @@ void HostLink::talk(Clock::time_point now, std::vector<LauncherEvent>& events) {
   }
 }
 
+std::uint32_t HostLink::slots() const {
+  return host_.slots != 0 ? host_.slots : channel_.cores();
+}
+
+std::uint64_t HostLink::memory() const {
+  return host_.memory != 0 ? host_.memory : channel_.memory();
+}
+
+bool HostLink::could_run(const Resources& task) const {
+  if (slots() != 0 && task.cores > slots()) return false;
+  if (memory() != 0 && task.memory > memory()) return false;
+  const Duration lent = site_.batch ? time_for_tasks(site_.batch->request.walltime) : Duration(0);
+  return lent == Duration(0) || task.walltime <= lent;
+}
+
 void HostLink::appear(std::vector<LauncherEvent>& events) {
   state_ = State::up;
+  rests_ = false;
   failures_ = 0;
   told_.clear();
   lost_since_ = kNever;
-  const std::uint32_t slots = host_.slots != 0 ? host_.slots : std::max(1U, channel_.cores());
-  const std::uint64_t memory = host_.memory != 0 ? host_.memory : channel_.memory();
-  Host host{host_.id, host_.name, slots, memory, site_.id, host_.speed};
+  Host host{host_.id, host_.name, std::max(1U, slots()), memory(), site_.id, host_.speed};
   host.refusals = channel_.refusals();
   refusals_ = host.refusals.size();
   if (const Duration left = channel_.left(); left > Duration(0)) {
@@ -131,6 +146,14 @@ void HostLink::appear(std::vector<LauncherEvent>& events) {
   if (site_.batch && site_.batch->jobs > 0)
     host.lent_for = time_for_tasks(site_.batch->request.walltime);
   events.emplace_back(HostAppeared{std::move(host)});
+}
+
+void HostLink::rest_or_go_on(std::vector<LauncherEvent>& events) {
+  if (!channel_.resting()) return appear(events);
+  rests_ = true;
+  events.emplace_back(
+      HostResting{host_.id, fmt::format("{} ({}): it takes no tasks for a while: {}", host_.name,
+                                        site_.name, *channel_.resting())});
 }
 
 void HostLink::lose(Clock::time_point now, const std::string& why,

@@ -31,6 +31,10 @@ class HostLink {
   [[nodiscard]] bool up() const { return state_ == State::up; }
   /// It is up, or has been tried in vain.
   [[nodiscard]] bool was_tried() const { return up() || failures_ > 0; }
+  /// It has not been tried in vain yet, or was up before.
+  [[nodiscard]] bool may_come() const { return !was_tried() || channel_.cores() > 0; }
+  /// As far as is known, and once it is up.
+  [[nodiscard]] bool could_run(const Resources& task) const;
   [[nodiscard]] const RemoteHost& host() const { return host_; }
   /// Absolute, at the site, once it was up.
   [[nodiscard]] const std::string& scratch() const { return scratch_; }
@@ -57,6 +61,10 @@ class HostLink {
   [[nodiscard]] std::vector<std::string> agent_words() const;
   void talk(Clock::time_point now, std::vector<LauncherEvent>& events);
   void lose(Clock::time_point now, const std::string& why, std::vector<LauncherEvent>& events);
+  /// Of the host, as it was declared or as its agent has said; 0 while that is not known.
+  [[nodiscard]] std::uint32_t slots() const;
+  [[nodiscard]] std::uint64_t memory() const;
+  void rest_or_go_on(std::vector<LauncherEvent>& events);
   /// Also when it has changed.
   void appear(std::vector<LauncherEvent>& events);
 
@@ -73,6 +81,7 @@ class HostLink {
   std::size_t sent_ = 0;        ///< of the agent's program, until heard_at_
   std::uint64_t frames_ = 0;    ///< heard by then
   std::size_t refusals_ = 0;    ///< of its agent, as was told
+  bool rests_ = false;          ///< as was told
   std::uint32_t failures_ = 0;  ///< in a row
   std::string told_;            ///< why it failed, as a person was told
   TimePoint lost_since_ = kNever;

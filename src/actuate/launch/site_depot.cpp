@@ -206,7 +206,14 @@ void SiteDepot::on(const Inventory& inventory) {
   for (const auto& file : inventory.files) there_.insert(file.content);
 }
 
+void SiteDepot::on(const Interrupted& interrupted) {
+  if (interruptions_++ > 0) trouble_ = interrupted.why;
+  events_.emplace_back(
+      LauncherNotice{fmt::format("site {}: {}; connecting anew", site_.name, interrupted.why)});
+}
+
 void SiteDepot::on(const TransferDone& done) {
+  interruptions_ = 0;
   staged_.erase(done.id);
   pulls_.erase(done.id);
   if (unheeded_.erase(done.id) > 0) return;

@@ -29,7 +29,8 @@ class SiteDepot {
 
   /// The host over which files go from now on; nullptr while none can be reached.
   void set_way(const RemoteHost* host);
-  /// Why the last attempt to connect failed; empty when it did not. Once.
+  /// Why the last attempt to connect failed, or the site fell silent once more; empty when it did
+  /// not. Once.
   std::string take_trouble() { return std::exchange(trouble_, {}); }
   Result<> poll();
   /// FileBrought, BringFailed, FileLost, WayFailed and notices, to be taken away.
@@ -94,6 +95,7 @@ class SiteDepot {
   void on(const TransferDone& done);
   void on(const TransferFailed& failed);
   void on(const SentAfterAll& sent);
+  void on(const Interrupted& interrupted);
   /// The file there that should be the same; empty when nobody said so.
   [[nodiscard]] std::string staged_for(const std::string& path) const;
   void send(const TaskFile& file, SiteId from);
@@ -116,6 +118,7 @@ class SiteDepot {
   std::size_t program_sent_ = 0;  ///< of the agent's, until then
   std::string why_down_;
   std::string trouble_;
+  std::uint32_t interruptions_ = 0;  ///< since something was done
   std::unique_ptr<Mover> mover_;
   std::set<Digest> there_;
   std::set<Digest> sent_;  ///< of these, by us

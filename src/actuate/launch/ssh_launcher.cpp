@@ -48,9 +48,12 @@ class SshLauncher final : public Launcher {
         return false;
     return true;
   }
-  [[nodiscard]] bool expects_hosts() const override {
-    for (std::size_t i = 0; i < site_.hosts.size() && pool_; ++i)
-      if (pool_->expects(i) && !hosts_.at(site_.hosts[i].id).link.up()) return true;
+  [[nodiscard]] bool expects_hosts(const Resources& least) const override {
+    for (std::size_t i = 0; i < site_.hosts.size(); ++i) {
+      const HostLink& link = hosts_.at(site_.hosts[i].id).link;
+      const bool comes = pool_ ? pool_->expects(i) : link.may_come();
+      if (comes && !link.up() && link.could_run(least)) return true;
+    }
     return false;
   }
 
@@ -118,6 +121,7 @@ class SshLauncher final : public Launcher {
         const Delivered& report = host.delivered.front();
         latest = report.agents;
         if (!report.swept) depot_.remove_work(work_folder(site_, report.key));
+        for (const auto& printed : report.printed) depot_.remove_work(printed);
         release_files(report.key);  // only now: the sandbox had links to them
         host.delivered.pop_front();
       }
@@ -175,27 +179,34 @@ class SshLauncher final : public Launcher {
   [[nodiscard]] int wait_fd() const override { return ready_.fd(); }
   [[nodiscard]] bool wants_to_send() const override { return false; }  // the set watches for it
 
+  bool wind_up() override {
+    const auto now = Clock::now();
+    if (!wound_up_by_) wound_up_by_ = now + kClosePatience;
+    if (now >= *wound_up_by_) {
+      let_go();
+      return true;
+    }
+    if (ending_ == Ending::sends) {
+      if (poll(events_) && has_to_send()) return false;
+      if (pool_) release_pool();
+      ending_ = Ending::releases;
+    }
+    if (ending_ == Ending::releases) {
+      if (pool_) pool_->poll(now, events_);
+      if (pool_ && !pool_->is_released()) return false;
+      let_go();
+    }
+    return depot_.has_ended() &&
+           std::ranges::all_of(hosts_, [](auto& each) { return each.second.link.has_ended(); });
+  }
+
   void close() override {
-    const auto deadline = Clock::now() + kClosePatience;
-    const auto wait_while = [&](const auto& condition) {
-      while (condition() && Clock::now() < deadline) std::this_thread::sleep_for(5ms);
-    };
-    wait_while([&] {
-      const bool polled = poll(events_).has_value();
-      return polled && (depot_.wants_to_send() || std::ranges::any_of(hosts_, [](const auto& each) {
-                          return each.second.link.wants_to_send();
-                        }));
-    });
-    if (pool_) release_pool(deadline);
-    for (auto& [id, host] : hosts_) host.link.close();
-    depot_.close();
-    wait_while([&] {
-      return !depot_.has_ended() ||
-             !std::ranges::all_of(hosts_, [](auto& each) { return each.second.link.has_ended(); });
-    });
+    while (!wind_up()) std::this_thread::sleep_for(5ms);
   }
 
  private:
+  /// How far it has wound up: it sends what waits, gives jobs back, and waits for its programs.
+  enum class Ending { sends, releases, ends };
   /// A task whose files are not all there yet.
   struct Waiting {
     HostId host;
@@ -208,6 +219,7 @@ class SshLauncher final : public Launcher {
     TaskKey key;
     bool swept = false;
     bool keeps = false;  ///< outputs of it stay there
+    std::vector<std::string> printed{};
   };
   struct SiteHost {
     SiteHost(const RemoteSite& site, const RemoteHost& host, const AgentBinary& binary)
@@ -251,17 +263,25 @@ class SshLauncher final : public Launcher {
     return slots - static_cast<std::uint32_t>(std::min<std::size_t>(given, slots));
   }
 
+  [[nodiscard]] bool has_to_send() const {
+    return depot_.wants_to_send() || std::ranges::any_of(hosts_, [](const auto& each) {
+             return each.second.link.wants_to_send();
+           });
+  }
+
   /// What runs goes on, with its job. The others are given back.
-  void release_pool(Clock::time_point deadline) {
+  void release_pool() {
     std::vector<bool> idle;
     for (const RemoteHost& host : site_.hosts)
       idle.push_back(hosts_.at(host.id).link.channel().is_idle());
     pool_->release(idle);
-    while (!pool_->is_released() && Clock::now() < deadline) {
-      pool_->poll(Clock::now(), events_);
-      std::this_thread::sleep_for(5ms);
-    }
-    pool_->close();
+  }
+
+  void let_go() {
+    if (std::exchange(ending_, Ending::ends) == Ending::ends) return;
+    if (pool_) pool_->close();
+    for (auto& [id, host] : hosts_) host.link.close();
+    depot_.close();
   }
 
   void refuse(const TaskKey& key, HostId host, const Fingerprint& fingerprint,
@@ -344,7 +364,8 @@ class SshLauncher final : public Launcher {
     while (auto report = arrivals_.next_of(host.link.host().id)) {
       const std::uint64_t agents = std::exchange(report->receipt, ++receipts_);
       host.delivered.push_back({receipts_, agents, report->report.key, report->swept,
-                                !report->report.remote_files.empty()});
+                                !report->report.remote_files.empty(),
+                                std::exchange(report->printed, {})});
       events_.emplace_back(std::move(*report));
     }
   }
@@ -369,6 +390,8 @@ class SshLauncher final : public Launcher {
   std::vector<LauncherEvent> heard_;
   std::vector<LauncherEvent> events_;
   std::string trouble_;  ///< why files cannot be sent to the site
+  Ending ending_ = Ending::sends;
+  std::optional<Clock::time_point> wound_up_by_;  ///< once it has begun to
   std::uint64_t receipts_ = 0;
 };
 

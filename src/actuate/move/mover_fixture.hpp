@@ -23,6 +23,7 @@
 #include "base/scratch_dir.hpp"
 #include "depot/depot.hpp"
 #include "depot/file_server.hpp"
+#include "depot/files_protocol.hpp"
 
 namespace gantry {
 
@@ -52,6 +53,13 @@ class MoverTest : public ::testing::Test {
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
       return fail_errno("socketpair");
     remote_ends_.push_back(ends[1]);
+    if (std::exchange(hang_, false)) {
+      std::string greeting;
+      encode(greeting, depot::FilesWelcome{});
+      encode(greeting, depot::InventoryPart{true, {}});
+      EXPECT_TRUE(write_all(ends[1], greeting));
+      return UniqueFd(ends[0]);
+    }
     servers_.emplace_back([end = ends[1], site = site(), pulls = pulls_] {
       const auto served = depot::serve_files(end, end, site, pulls);
       ::shutdown(end, SHUT_RDWR);
@@ -132,6 +140,8 @@ class MoverTest : public ::testing::Test {
   std::set<TransferId> no_way_;
   std::string error_;
   bool refuse_ = false;
+  bool hang_ = false;  ///< the next server does so, once it has greeted
+  std::vector<std::string> interruptions_;
   int connections_ = 0;
 
  private:
@@ -147,6 +157,8 @@ class MoverTest : public ::testing::Test {
     } else if (const auto* sent = std::get_if<SentAfterAll>(&event)) {
       EXPECT_TRUE(sent_after_all_.emplace(sent->id, sent->why).second) << "told twice";
       if (sent->no_way) no_way_.insert(sent->id);
+    } else if (auto* interrupted = std::get_if<Interrupted>(&event)) {
+      interruptions_.push_back(std::move(interrupted->why));
     }
   }
 

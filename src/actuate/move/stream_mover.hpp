@@ -20,6 +20,9 @@ struct StreamMoverOptions {
   std::uint64_t quota = 0;  ///< of the depot, in bytes; 0 = none
   /// How long the site may be away before what waits has failed.
   Duration patience = std::chrono::minutes(10);
+  /// How long a site that is connected to, and was asked for something, may say nothing. It says
+  /// that it is there every ten seconds.
+  Duration silence = std::chrono::seconds(60);
   /// Between attempts to connect: doubled each time.
   Duration first_pause = std::chrono::seconds(1);
   Duration longest_pause = std::chrono::seconds(60);

@@ -48,6 +48,17 @@ TEST_F(StreamMoverBrokenTest, SmallOnesAreSentAgain) {
   EXPECT_EQ(connections_, 2);
 }
 
+TEST_F(StreamMoverBrokenTest, ASiteThatHangsIsConnectedToAnew) {
+  options_.silence = std::chrono::seconds(1);
+  hang_ = true;
+  open();
+  const auto id = mover_->put(make_file("f", "x"));
+  EXPECT_EQ(await(id), "");
+  EXPECT_GE(connections_, 2);
+  ASSERT_FALSE(interruptions_.empty());
+  EXPECT_EQ(interruptions_[0], "nothing was heard from its file server for 1 s");
+}
+
 TEST_F(StreamMoverBrokenTest, ADamagedPartIsSentAgainFromTheBeginning) {
   const std::string content = large_content(900'000);
   const Put file = make_file("large", content);

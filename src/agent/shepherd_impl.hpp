@@ -1,0 +1,97 @@
+#pragma once
+/// The shepherd's one object, for shepherd*.cpp only: it listens to the agent between tasks and
+/// while one runs.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "agent/limit_watch.hpp"
+#include "agent/output_capture.hpp"
+#include "agent/protocol.hpp"
+#include "agent/shepherd.hpp"
+#include "agent/slot_log.hpp"
+#include "agent/task_environment.hpp"
+#include "agent/task_files.hpp"
+#include "base/time.hpp"
+
+namespace gantry::agent {
+
+/// For processes that were killed to go.
+inline constexpr int kKillPatienceMs = 20'000;
+
+class Shepherd {
+ public:
+  Shepherd(ShepherdConfig config, UniqueFd socket)
+      : config_(std::move(config)),
+        socket_(std::move(socket)),
+        out_(config_.output_dir, "out"),
+        err_(config_.output_dir, "err"),
+        environment_(config_.mark) {}
+
+  [[noreturn]] void run();
+
+ private:
+  // shepherd.cpp: the agent.
+  bool prepare();
+  /// Blocks for bytes from the agent and takes in whole messages. Without an agent there is nothing
+  /// to live for.
+  void receive();
+  [[noreturn]] void leave();
+  void on_hello(Hello hello);
+  void on_cancel(const AttemptKey& key);
+  void on_tell(const Tell& tell) const;
+  /// Gives up what waits here, but for the first `keep`.
+  void give_back(std::size_t keep);
+
+  // shepherd_task.cpp: one task.
+  void run_task(const Start& start);
+  bool launch(const Start& start);
+  /// Long output is taken away from a site once it is at home, and so has a file of its own there.
+  /// At home thousands of tasks share one.
+  [[nodiscard]] std::string output_stem(const Start& start) const;
+  /// Puts the inputs into the task's sandbox. What the depot lacks is not the task's fault.
+  bool stage(const Start& start);
+  void lose(Staging staging);
+  bool not_started(int error, const std::string& what);
+  /// Until the task's first process has ended: output, messages, time and memory limits. When the
+  /// task was asked to end, the rest of its tree has as much time for that as the first process.
+  void supervise(const Start& start);
+  void check_limits(const Start& start);
+  static void carry_out(LimitWatch::Do what);
+  /// Collects what has ended; true when nothing is left.
+  bool reap(const Start& start);
+  void judge(const Start& start, int status);
+  void check_files(const Start& start);
+  void keep_outputs(const Start& start);
+  /// Sandboxes from which nothing is to be fetched would only lie about until somebody has the
+  /// time.
+  void sweep(const Start& start);
+  void report();
+
+  ShepherdConfig config_;
+  UniqueFd socket_;
+  UniqueFd null_;
+  std::optional<SlotLog> log_;
+  OutputCapture out_;
+  OutputCapture err_;
+  FrameReader reader_;
+  std::deque<Start> queue_;
+  TaskEnvironment environment_;
+  Duration grace_{0};
+  std::string frame_;
+
+  Ended current_;
+  std::optional<AttemptKey> cancelled_early_;  ///< a waiting task that must not start
+  pid_t child_ = -1;
+  bool running_ = false;
+  OldFiles old_files_;
+  bool first_ended_ = false;  ///< the process that was started for the task
+  LimitWatch watch_;
+  std::uint64_t oom_kills_ = 0;
+};
+
+}  // namespace gantry::agent

@@ -1,0 +1,126 @@
+#include "base/far_program.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "base/hash.hpp"
+
+extern char** environ;
+
+namespace gantry {
+
+namespace {
+
+constexpr std::size_t kMaxSaid = std::size_t{4} << 10;
+
+Result<pid_t> spawn_far(const std::vector<std::string>& words, int in_and_out, int errors) {
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawn_file_actions_adddup2(&files, in_and_out, 0);
+  ::posix_spawn_file_actions_adddup2(&files, in_and_out, 1);
+  ::posix_spawn_file_actions_adddup2(&files, errors, 2);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  sigaddset(&defaults, SIGPIPE);
+  ::posix_spawnattr_setsigdefault(&attributes, &defaults);
+  ::posix_spawnattr_setpgroup(&attributes, 0);
+  ::posix_spawnattr_setflags(
+      &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
+  for (const auto& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  pid_t pid = -1;
+  const int error = ::posix_spawnp(&pid, argv[0], &files, &attributes, argv.data(), environ);
+  ::posix_spawn_file_actions_destroy(&files);
+  ::posix_spawnattr_destroy(&attributes);
+  if (error == 0) return pid;
+  return fail(ErrorCode::io, "cannot start " + words[0] + ": " + std::strerror(error),
+              error == ENOENT ? "install it (Debian: openssh-client)" : "");
+}
+
+}  // namespace
+
+Result<std::string> make_token() {
+  Digest random;
+  if (::getrandom(&random, sizeof random, 0) != static_cast<ssize_t>(sizeof random))
+    return fail_errno("getrandom");
+  return "gantry-" + random.hex();
+}
+
+Result<FarProgram> FarProgram::start(const std::vector<std::string>& words) {
+  FarProgram program;
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return fail_errno("socketpair");
+  program.socket_.reset(ends[0]);
+  const UniqueFd its(ends[1]);
+  int pipe[2];
+  if (::pipe2(pipe, O_CLOEXEC) != 0) return fail_errno("pipe");
+  program.errors_.reset(pipe[0]);
+  const UniqueFd its_errors(pipe[1]);
+  if (::fcntl(pipe[0], F_SETFL, O_NONBLOCK) != 0) return fail_errno("fcntl");
+  TRY_ASSIGN(program.pid_, spawn_far(words, its.get(), its_errors.get()));
+  return program;
+}
+
+FarProgram& FarProgram::operator=(FarProgram&& other) noexcept {
+  if (this == &other) return *this;
+  kill();
+  pid_ = std::exchange(other.pid_, -1);
+  socket_ = std::move(other.socket_);
+  errors_ = std::move(other.errors_);
+  said_ = std::move(other.said_);
+  return *this;
+}
+
+/// It would go when the far end does, which a broken line may never tell it.
+void FarProgram::kill() {
+  if (pid_ <= 0) return;
+  ::kill(-pid_, SIGKILL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+}
+
+bool FarProgram::has_ended() {
+  if (pid_ > 0 && ::waitpid(pid_, nullptr, WNOHANG) == pid_) pid_ = -1;
+  return pid_ <= 0;
+}
+
+void FarProgram::listen() {
+  std::array<char, 1024> buffer{};
+  while (errors_) {
+    const ssize_t n = ::read(errors_.get(), buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return;
+    if (n == 0) return errors_.reset();  // it would be readable for ever
+    said_.append(buffer.data(), static_cast<std::size_t>(n));
+    if (said_.size() > kMaxSaid) said_.erase(0, said_.size() - kMaxSaid);
+  }
+}
+
+std::string FarProgram::last_words() {
+  listen();
+  std::string_view text = said_;
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' '))
+    text.remove_suffix(1);
+  return std::string(text.substr(text.rfind('\n') + 1));
+}
+
+}  // namespace gantry
