@@ -9,6 +9,7 @@ _gantry_options() {
     run) echo "$session --fresh --dry-run --shell --timeout --retries $common" ;;
     status) echo "--json --watch $common" ;;
     top) echo "--once --json $common" ;;
+    forecast) echo "--json $common" ;;
     tasks) echo "--run $states --json --wide $common" ;;
     log) echo "--run $states --stdout --stderr --attempt $common" ;;
     results) echo "--run --format --csv --jsonl --json --all --wide --plot --by --log-x --log-y $common" ;;
@@ -57,7 +58,7 @@ _gantry_columns() {
 }
 
 _gantry() {
-  local commands="run status top tasks log results fetch explain cancel retry runs clean plan simulate grid testbed completion help"
+  local commands="run status top forecast tasks log results fetch explain cancel retry runs clean plan simulate grid testbed completion help"
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command="" i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do

@@ -108,6 +108,7 @@ CommandLine::CommandLine()
   add_run(app, run_words_, action_);
   add_status(app, action_);
   add_top(app, action_);
+  add_forecast(app, action_);
   add_tasks(app, action_);
   add_log(app, action_);
   add_results(app, action_);

@@ -16,6 +16,7 @@ namespace gantry::cli {
 void add_run(CLI::App& app, const RunWords& words, Action& action);
 void add_status(CLI::App& app, Action& action);
 void add_top(CLI::App& app, Action& action);
+void add_forecast(CLI::App& app, Action& action);
 void add_tasks(CLI::App& app, Action& action);
 void add_log(CLI::App& app, Action& action);
 void add_results(CLI::App& app, Action& action);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "base/fd.hpp"
 
@@ -34,6 +35,37 @@ std::map<HostId, const schedule::HostLoad*> loads_of(const engine::Engine& engin
   return loads;
 }
 
+std::uint32_t count(std::uint64_t many) {
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(many, std::numeric_limits<std::uint32_t>::max()));
+}
+
+/// To three digits: more would only be news.
+double rounded(double value) {
+  if (!(value > 0) || !std::isfinite(value)) return 0;
+  const double unit = std::pow(10, std::floor(std::log10(value)) - 2);
+  return std::round(value / unit) * unit;
+}
+
+/// `of` are seconds for an amount of 1; `inverted`: what is shown is the amount in a second.
+LiveForecast forecast_of(const forecast::Series* of, bool inverted) {
+  LiveForecast shown;
+  const auto next = of != nullptr ? of->forecast() : std::nullopt;
+  if (!next || next->value <= 0) return shown;
+  const auto value = [&](double x) { return rounded(inverted && x > 0 ? 1 / x : x); };
+  shown.value = value(next->value);
+  shown.low = value(inverted ? next->high : next->low);
+  shown.high = value(inverted ? next->low : next->high);
+  shown.member = next->member;
+  shown.observed = count(of->observations());
+  shown.quarantined = count(of->quarantined());
+  const forecast::Accuracy& accuracy = of->accuracy();
+  shown.scored = count(accuracy.scored);
+  shown.error = rounded(accuracy.relative);
+  shown.inside = rounded(accuracy.inside);
+  return shown;
+}
+
 /// All but the list of tasks.
 LiveHost host_of(const LiveFacts& facts, const HostGlance& glance, const schedule::HostLoad* load) {
   LiveHost host{.name = glance.name,
@@ -44,7 +76,8 @@ LiveHost host_of(const LiveFacts& facts, const HostGlance& glance, const schedul
                 .free_cores = glance.free_cores,
                 .free_memory = glance.free_memory,
                 .free_disk = glance.free_disk,
-                .pace = facts.engine.seen().pace(glance.id).value_or(0)};
+                .pace = facts.engine.seen().pace(glance.id).value_or(0),
+                .pace_forecast = forecast_of(facts.engine.seen().paces(glance.id), false)};
   if (const auto done = facts.done.find(glance.id); done != facts.done.end())
     host.done = done->second;
   if (load == nullptr) return host;
@@ -127,6 +160,9 @@ LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
     state.ends_soonest = to_the_second(now + progress.eta.soonest);
     state.ends_latest = to_the_second(now + progress.eta.latest);
   }
+  const auto& accuracy = facts.engine.accuracy();
+  state.run_times_scored = count(accuracy.scored());
+  state.run_times_error = rounded(accuracy.mean_error());
   Glance glance;
   facts.launcher.glance(glance);
   add_sites(facts, glance, now, state);
@@ -184,6 +220,7 @@ void LiveBoard::add_sites(const LiveFacts& facts, const Glance& glance, TimePoin
           static_cast<double>(seen.sending.done) / static_cast<double>(seen.sending.bytes);
     if (seen.id != kHome) {
       site.files_of = static_cast<std::uint32_t>(facts.shared.size());
+      site.link_forecast = forecast_of(facts.engine.seen().byte_times(seen.id), true);
       site.learnt_bandwidth = std::round(facts.engine.seen().bandwidth(seen.id).value_or(0));
       const auto stored = std::ranges::find(files, seen.id, &schedule::SiteFiles::site);
       if (stored != files.end()) site.files = static_cast<std::uint32_t>(stored->there.size());

@@ -53,11 +53,11 @@ class LiveBoard {
 
   [[nodiscard]] bool is_due(TimePoint now) const;
   void show(const LiveFacts& facts, TimePoint now);
+  [[nodiscard]] LiveState state_of(const LiveFacts& facts, TimePoint now);
 
  private:
   using Traffic = std::deque<std::pair<TimePoint, std::uint64_t>>;  ///< when, bytes so far
 
-  [[nodiscard]] LiveState state_of(const LiveFacts& facts, TimePoint now);
   void add_sites(const LiveFacts& facts, const Glance& glance, TimePoint now, LiveState& state);
   void list_arrivals(HostId id, std::size_t most, LiveHost& host) const;
   [[nodiscard]] double rate(const SiteGlance& site, TimePoint now);

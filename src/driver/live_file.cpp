@@ -47,6 +47,15 @@ void put_text(Json& json, const char* name, const std::string& text) {
   if (!text.empty()) json[name] = text.substr(0, kMostText);
 }
 
+void put_forecast(Json& json, const char* name, const LiveForecast& forecast) {
+  if (forecast.value <= 0) return;
+  json[name] = Json{{"value", forecast.value},       {"low", forecast.low},
+                    {"high", forecast.high},         {"by", forecast.member},
+                    {"observed", forecast.observed}, {"quarantined", forecast.quarantined},
+                    {"scored", forecast.scored},     {"error", forecast.error},
+                    {"inside", forecast.inside}};
+}
+
 Json json_of(const LiveSite& site) {
   Json json{{"site", site.name},   {"hosts", site.hosts}, {"up", site.hosts_up},
             {"slots", site.slots}, {"busy", site.busy},   {"files", site.files}};
@@ -60,6 +69,7 @@ Json json_of(const LiveSite& site) {
   put_some(json, "learnt_bandwidth", site.learnt_bandwidth);
   put_some(json, "declared_bandwidth", site.declared_bandwidth);
   put_some(json, "from_sites", site.from_sites);
+  put_forecast(json, "link_forecast", site.link_forecast);
   return json;
 }
 
@@ -75,6 +85,7 @@ Json json_of(const LiveHost& host) {
     json["free_disk"] = host.free_disk;
   }
   put_some(json, "pace", host.pace);
+  put_forecast(json, "pace_forecast", host.pace_forecast);
   Json& tasks = json["tasks"] = Json::array();
   for (const LiveTask& task : host.tasks) {
     Json one{{"task", task.task}, {"attempt", task.attempt}};
@@ -147,6 +158,20 @@ void each(const Json& json, const char* name, std::size_t most, const Take& take
   }
 }
 
+LiveForecast forecast_of(const Json& json) {
+  LiveForecast forecast;
+  forecast.value = real(json, "value");
+  forecast.low = real(json, "low");
+  forecast.high = real(json, "high");
+  get(json, "by", forecast.member);
+  get(json, "observed", forecast.observed);
+  get(json, "quarantined", forecast.quarantined);
+  get(json, "scored", forecast.scored);
+  forecast.error = real(json, "error");
+  forecast.inside = real(json, "inside", 1);
+  return forecast;
+}
+
 LiveSite site_of(const Json& json) {
   LiveSite site;
   get(json, "site", site.name);
@@ -165,6 +190,7 @@ LiveSite site_of(const Json& json) {
   site.learnt_bandwidth = real(json, "learnt_bandwidth");
   site.declared_bandwidth = real(json, "declared_bandwidth");
   site.from_sites = real(json, "from_sites");
+  site.link_forecast = forecast_of(member(json, "link_forecast"));
   return site;
 }
 
@@ -188,6 +214,7 @@ LiveHost host_of(const Json& json, std::size_t sites, std::size_t& tasks_left) {
   get(json, "free_memory", host.free_memory);
   get(json, "free_disk", host.free_disk);
   host.pace = real(json, "pace");
+  host.pace_forecast = forecast_of(member(json, "pace_forecast"));
   each(json, "tasks", tasks_left, [&](const Json& item) {
     LiveTask& task = host.tasks.emplace_back();
     get(item, "task", task.task);
@@ -263,6 +290,10 @@ std::string live_text(const LiveState& state) {
   put_time(json, "ends", state.ends);
   put_time(json, "ends_soonest", state.ends_soonest);
   put_time(json, "ends_latest", state.ends_latest);
+  if (state.run_times_scored > 0) {
+    json["run_times_scored"] = state.run_times_scored;
+    json["run_times_error"] = state.run_times_error;
+  }
   put_some(json, "tasks_per_second", state.tasks_per_second);
   put_text(json, "draining", state.draining);
   put_text(json, "grid", state.grid);
@@ -299,6 +330,8 @@ std::optional<LiveState> read_live_text(std::string_view text) {
   get(json, "ends", state.ends);
   get(json, "ends_soonest", state.ends_soonest);
   get(json, "ends_latest", state.ends_latest);
+  get(json, "run_times_scored", state.run_times_scored);
+  state.run_times_error = real(json, "run_times_error");
   state.tasks_per_second = real(json, "tasks_per_second");
   get(json, "draining", state.draining);
   get(json, "grid", state.grid);

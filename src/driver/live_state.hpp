@@ -16,6 +16,9 @@
 
 namespace gantry::driver {
 
+/// Under which the store keeps the last one of a run, when that has learnt something.
+inline constexpr std::string_view kForecastsKind = "forecasts";
+
 inline constexpr std::size_t kMostLiveHosts = 1000;
 inline constexpr std::size_t kMostLiveSites = 1000;
 inline constexpr std::size_t kMostLiveTasks = 4000;  ///< on hosts, and as many that wait
@@ -31,6 +34,19 @@ struct LiveArrival {
   std::uint32_t task = 0;
   std::uint32_t attempt = 0;
   TimePoint since = kNever;
+};
+
+/// What is expected of a host or a link, and how good that was.
+struct LiveForecast {
+  double value = 0;  ///< 0 = nothing is known yet
+  double low = 0;    ///< four of five values lie from low to high
+  double high = 0;
+  std::string member{};           ///< which forecaster says so
+  std::uint32_t observed = 0;     ///< values
+  std::uint32_t quarantined = 0;  ///< values that were not believed
+  std::uint32_t scored = 0;       ///< forecasts that came due
+  double error = 0;               ///< mean of |forecast - value| / value
+  double inside = 0;              ///< share of values that lay in their interval
 };
 
 struct LiveHost {
@@ -51,6 +67,7 @@ struct LiveHost {
   std::uint64_t free_memory = 0;
   std::uint64_t free_disk = 0;
   double pace = 0;  ///< seconds for a task of cost 1, as learnt; 0 = not known yet
+  LiveForecast pace_forecast{};
 };
 
 struct LiveSite {
@@ -69,6 +86,7 @@ struct LiveSite {
   double sent_part = 0;           ///< of that, from 0 to 1
   double learnt_bandwidth = 0;    ///< bytes a second; 0 = not known yet
   double declared_bandwidth = 0;  ///< in the grid file; 0 = none
+  LiveForecast link_forecast{};   ///< of bytes a second
   double from_sites = 0;          ///< bytes of files that came from other sites than home
 };
 
@@ -94,6 +112,8 @@ struct LiveState {
   TimePoint ends = kNever;        ///< as expected; never: not known
   TimePoint ends_soonest = kNever;
   TimePoint ends_latest = kNever;
+  std::uint32_t run_times_scored = 0;  ///< forecasts of run times that came due
+  double run_times_error = 0;          ///< mean of |forecast - run time| / run time
   double tasks_per_second = 0;
   std::string draining{};  ///< why nothing more is started; empty: it is
   std::vector<LiveSite> sites{};

@@ -79,6 +79,9 @@ Result<Summary> Session::run(Opened opened) {
     if (run_.engine.hosts().empty() && launcher_.has_given_up() && run_.engine.draining().empty())
       record(DrainRequested{"no host is left, and none will come"});
   }
+  if (run_.engine.accuracy().scored() > 0)
+    TRY(store_.learn(std::string(kForecastsKind),
+                     {"last", now_, live_text(board_.state_of(live_facts(progress()), now_))}));
   TRY(commit(true));
   show_progress();
   launcher_.close();
@@ -126,10 +129,7 @@ Result<> Session::step() {
     TRY(take_requests());
   }
   if (now_ >= shown_at_ + kShowInterval) show_progress();
-  if (board_.is_due(now_))
-    board_.show(
-        {run_.engine, launcher_, shared_, options_, sites_.grid(), leaving_, progress(), ended_on_},
-        now_);
+  if (board_.is_due(now_)) board_.show(live_facts(progress()), now_);
   return leaving_.empty() ? Result<>{} : let_go_of_idle_sites();
 }
 

@@ -102,6 +102,7 @@ class Session {
   void tell_outdated();
   void show_progress();
   [[nodiscard]] Progress progress() const;
+  [[nodiscard]] LiveFacts live_facts(const Progress& progress);
   [[nodiscard]] store::Counts counts() const;
   [[nodiscard]] Summary summary() const;
 

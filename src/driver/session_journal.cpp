@@ -207,6 +207,10 @@ Progress Session::progress() const {
   return progress;
 }
 
+LiveFacts Session::live_facts(const Progress& progress) {
+  return {run_.engine, launcher_, shared_, options_, sites_.grid(), leaving_, progress, ended_on_};
+}
+
 Summary Session::summary() const {
   Summary s;
   s.run = run_.id;

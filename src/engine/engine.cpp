@@ -123,6 +123,9 @@ std::span<const schedule::HostLoad> Engine::hosts() const {
 std::span<const schedule::SiteFiles> Engine::site_files(TimePoint now) {
   return impl_->files.view(now);
 }
+const forecast::RunTimeAccuracy& Engine::accuracy() const {
+  return impl_->accuracy;
+}
 const forecast::GridForecast& Engine::seen() const {
   return impl_->seen;
 }

@@ -132,6 +132,8 @@ class Engine {
   [[nodiscard]] std::span<const schedule::HostLoad> hosts() const;
   /// What is stored at the sites other than home, and on its way there.
   [[nodiscard]] std::span<const schedule::SiteFiles> site_files(TimePoint now);
+  /// How good the forecasts of run times were.
+  [[nodiscard]] const forecast::RunTimeAccuracy& accuracy() const;
   /// What was learnt of hosts and links.
   [[nodiscard]] const forecast::GridForecast& seen() const;
   /// Tasks whose back-off goes on, the soonest first; so many at most.

@@ -306,7 +306,7 @@ void Engine::Impl::observe(const AttemptReport& report, HostId host) {
     efficiency.observe(report.ended, took, slots_in_all());
     const double cost = workload.cost_of(report.key.task);
     // One that fails at once would make its host look fast.
-    if (report.cause == FailureCause::none) seen.ran(host, cost, took);
+    if (report.cause == FailureCause::none) seen.ran(host, cost, took, report.ended);
     return run_times.observe(cost, took);
   }
   constexpr std::size_t kRing = forecast::RunTimeForecast::kMemory;

@@ -7,22 +7,15 @@
 namespace gantry::forecast {
 
 namespace {
-/// What an observation weighs less with each later one.
-constexpr double kFade = 0.6;
 /// Of smaller files the most time is latency, and that somebody had to connect first.
 constexpr double kLeastBytes = 256 << 10;
 /// A way that looked slow because of a login would not be taken again, and never look better.
 constexpr Duration kLongerThanALogin = std::chrono::seconds(2);
 }  // namespace
 
-void GridForecast::Ratio::observe(double more_seconds, double more_amount) {
-  seconds = kFade * seconds + more_seconds;
-  amount = kFade * amount + more_amount;
-}
-
-void GridForecast::ran(HostId host, double cost, Duration took) {
+void GridForecast::ran(HostId host, double cost, Duration took, TimePoint ended) {
   if (took <= Duration{0}) return;
-  hosts_[host].observe(seconds(took), usable_cost(cost));
+  hosts_[host].observe(ended, seconds(took), usable_cost(cost));
 }
 
 void GridForecast::moved(SiteId from, SiteId to, double bytes, TimePoint sent, TimePoint arrived) {
@@ -31,19 +24,30 @@ void GridForecast::moved(SiteId from, SiteId to, double bytes, TimePoint sent, T
   link.last_arrival = std::max(arrived, link.last_arrival);
   const Duration least = from == kHome ? Duration{0} : kLongerThanALogin;
   if (!(bytes >= kLeastBytes) || arrived <= alone + least) return;
-  link.ratio.observe(seconds(arrived - alone), bytes);
+  link.rate.observe(arrived, seconds(arrived - alone), bytes);
 }
 
 std::optional<double> GridForecast::pace(HostId host) const {
   const auto known = hosts_.find(host);
   if (known == hosts_.end()) return std::nullopt;
-  return known->second.seconds / known->second.amount;
+  return known->second.expected();
 }
 
 std::optional<double> GridForecast::bandwidth(SiteId from, SiteId to) const {
   const auto known = links_.find({from, to});
-  if (known == links_.end() || known->second.ratio.seconds <= 0) return std::nullopt;
-  return known->second.ratio.amount / known->second.ratio.seconds;
+  if (known == links_.end() || !known->second.rate.known()) return std::nullopt;
+  return 1 / known->second.rate.expected();
+}
+
+const Series* GridForecast::paces(HostId host) const {
+  const auto known = hosts_.find(host);
+  return known != hosts_.end() ? &known->second.series() : nullptr;
+}
+
+const Series* GridForecast::byte_times(SiteId site) const {
+  const auto known = links_.find({kHome, site});
+  return known != links_.end() && known->second.rate.known() ? &known->second.rate.series()
+                                                             : nullptr;
 }
 
 }  // namespace gantry::forecast

@@ -1,12 +1,12 @@
 #pragma once
-/// How fast hosts compute and links carry, learnt from what ran and moved. The last few
-/// observations count: loads change. Values only, no clock.
+/// How fast hosts compute and links carry, learnt from what ran and moved. Values only, no clock.
 
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "base/time.hpp"
+#include "forecast/rate.hpp"
 #include "model/ids.hpp"
 
 namespace gantry::forecast {
@@ -14,7 +14,7 @@ namespace gantry::forecast {
 class GridForecast {
  public:
   /// A task of this relative cost took so long on the host. What took no time says nothing.
-  void ran(HostId host, double cost, Duration took);
+  void ran(HostId host, double cost, Duration took, TimePoint ended = {});
   /// So many bytes, sent from home to the site. A link that carries one after the other had only
   /// what was sent first until that arrived. Small files say nothing.
   void moved(SiteId site, double bytes, TimePoint sent, TimePoint arrived) {
@@ -31,20 +31,18 @@ class GridForecast {
   }
   [[nodiscard]] std::optional<double> bandwidth(SiteId from, SiteId to) const;
 
+  /// How it came to that, for people: of seconds for a cost of 1, and of seconds a byte. nullptr
+  /// before the first observation.
+  [[nodiscard]] const Series* paces(HostId host) const;
+  [[nodiscard]] const Series* byte_times(SiteId site) const;
+
  private:
-  /// Of sums, so that short tasks and small files, most of whose time is overhead, do not distort
-  /// it.
-  struct Ratio {
-    double seconds = 0;
-    double amount = 0;
-    void observe(double more_seconds, double more_amount);
-  };
   struct Link {
-    Ratio ratio;
+    Rate rate;
     TimePoint last_arrival{};
   };
 
-  std::map<HostId, Ratio> hosts_;
+  std::map<HostId, Rate> hosts_;
   std::map<std::pair<SiteId, SiteId>, Link> links_;
 };
 

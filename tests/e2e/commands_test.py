@@ -7,7 +7,7 @@ import sqlite3
 
 import gantry_test
 
-COMMANDS = ("run", "status", "top", "tasks", "log", "results", "fetch", "explain", "cancel", "retry", "runs", "clean", "plan",
+COMMANDS = ("run", "status", "top", "forecast", "tasks", "log", "results", "fetch", "explain", "cancel", "retry", "runs", "clean", "plan",
             "simulate", "grid", "testbed", "completion")
 
 

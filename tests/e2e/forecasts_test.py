@@ -23,3 +23,22 @@ class StragglerTest(gantry_test.TestCase):
             self.assertIn("40 done", result.stderr)
         explained = self.gantry("explain", "40").stdout
         self.assertIn("attempt 2", explained, explained)
+
+
+class ForecastTest(gantry_test.TestCase):
+    def test_tells_what_is_expected_also_when_the_run_is_over(self):
+        nothing = self.gantry("forecast")
+        self.assertNotEqual(nothing.code, 0)
+        self.assertIn("gantry run", nothing.stderr)
+        run = self.gantry("run", "-j2", "--", "sh", "-c", "sleep 0.05; : {}", *":::".split(), *map(str, range(40)))
+        self.assertEqual(run.code, 0, run)
+        shown = self.gantry("forecast")
+        self.assertEqual(shown.code, 0, shown)
+        self.assertIn("40 of 40 tasks done", shown.stdout)
+        self.assertRegex(shown.stdout, r"run times: \d+ forecasts came due, off by \d+% on average")
+        self.assertLessEqual(max(map(len, shown.stdout.splitlines())), 80)
+        host = self.gantry("forecast", "--json").json()["hosts"][0]["pace_forecast"]
+        self.assertEqual(host["observed"], 40)
+        self.assertGreater(host["scored"], 20)
+        self.assertTrue(0 < host["low"] <= host["value"] <= host["high"], host)
+        self.assertGreaterEqual(host["high"], 0.05)

@@ -8,7 +8,7 @@ import unittest
 
 import gantry_test
 
-COMMANDS = {"run", "status", "top", "tasks", "log", "results", "fetch", "explain", "cancel", "retry", "runs", "clean",
+COMMANDS = {"run", "status", "top", "forecast", "tasks", "log", "results", "fetch", "explain", "cancel", "retry", "runs", "clean",
             "plan", "simulate", "grid", "testbed", "completion", "help"}
 
 

@@ -1,0 +1,93 @@
+#include "cli/forecast_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/display_text.hpp"
+#include "cli/format.hpp"
+
+namespace gantry::cli {
+
+namespace {
+
+using driver::LiveForecast;
+using driver::LiveState;
+
+std::string percent(double share) {
+  return fmt::format("{:.0f}%", 100 * share);
+}
+
+/// "-" where nothing has come due yet.
+std::vector<Cell> forecast_cells(std::string what, const LiveForecast& forecast,
+                                 std::string (*show)(double)) {
+  const bool scored = forecast.scored > 0;
+  return {{std::move(what)},
+          {show(forecast.value)},
+          {show(forecast.low) + " to " + show(forecast.high)},
+          {scored ? percent(forecast.error) : "-"},
+          {scored ? percent(forecast.inside) : "-"},
+          {std::to_string(forecast.observed)},
+          {one_line(forecast.member)}};
+}
+
+std::string pace_text(double seconds) {
+  return format_duration(from_seconds(std::min(seconds, 1e9)));
+}
+
+template <class Rows>
+void add_table(const std::string& title, const std::string& what, const TableStyle& style,
+               const Rows& rows, std::vector<std::string>& lines) {
+  Table table(
+      {{title, false}, {what, false}, {"interval"}, {"error"}, {"inside"}, {"seen"}, {"by"}}, style,
+      [&](std::string_view line) { lines.emplace_back(line); });
+  rows(table);
+  table.finish();
+}
+
+std::string run_line(const LiveState& state, bool goes_on, TimePoint now) {
+  std::string line = fmt::format("run {}, {}: {} of {} tasks done", state.run,
+                                 one_line(state.scheduler), state.counts.done, state.counts.total);
+  if (!goes_on || state.ends == kNever) return line;
+  const auto until = [&](TimePoint time) { return std::max(time - now, from_seconds(1)); };
+  return line + ", ETA " +
+         format_eta({until(state.ends), until(state.ends_soonest), until(state.ends_latest)});
+}
+
+}  // namespace
+
+std::vector<std::string> forecast_lines(const LiveState& state, bool goes_on, TimePoint now,
+                                        const TableStyle& style) {
+  std::vector<std::string> lines{run_line(state, goes_on, now)};
+  if (state.run_times_scored > 0)
+    lines.push_back(fmt::format("run times: {} forecasts came due, off by {} on average",
+                                state.run_times_scored, percent(state.run_times_error)));
+  std::uint64_t quarantined = 0;
+  add_table(
+      "host", "pace", style,
+      [&](Table& table) {
+        for (const driver::LiveHost& host : state.hosts) {
+          quarantined += host.pace_forecast.quarantined;
+          if (host.pace_forecast.value > 0)
+            table.add(forecast_cells(one_line(host.name), host.pace_forecast, pace_text));
+        }
+      },
+      lines);
+  add_table(
+      "link to", "carries", style,
+      [&](Table& table) {
+        for (const driver::LiveSite& site : state.sites) {
+          quarantined += site.link_forecast.quarantined;
+          if (site.link_forecast.value > 0)
+            table.add(forecast_cells(one_line(site.name), site.link_forecast, format_bandwidth));
+        }
+      },
+      lines);
+  if (quarantined > 0)
+    lines.push_back(fmt::format("{} {} not believed: far from all others", quarantined,
+                                quarantined == 1 ? "value was" : "values were"));
+  if (state.more_hosts > 0) lines.push_back(fmt::format("and {} more hosts", state.more_hosts));
+  return lines;
+}
+
+}  // namespace gantry::cli
