@@ -18,6 +18,8 @@ namespace {
 constexpr double kUsual = 0.98;
 /// Never unusual, however good forecasts were.
 constexpr double kLeastUnusual = 1.5;
+/// What is late by less may only have been told late.
+constexpr Duration kLeastLate = std::chrono::seconds(5);
 /// As long as too few forecasts have been scored.
 constexpr double kUnusualAtFirst = 3;
 /// A second attempt costs a slot and may take longer than thought: it must be clearly quicker.
@@ -68,7 +70,8 @@ class SecondAttempts {
   }
 
   [[nodiscard]] TimePoint due(const Ongoing& given) const {
-    return given.started + from_seconds(seconds(given.expected) * unusual_);
+    return given.started +
+           std::max(from_seconds(seconds(given.expected) * unusual_), given.expected + kLeastLate);
   }
   [[nodiscard]] static bool is_forecast(const Ongoing& given) {
     return given.started != gantry::kNever && given.expected > Duration{0};

@@ -90,6 +90,16 @@ TEST(Stragglers, NotWhatIsOnlyALittleLate) {
   EXPECT_EQ(plan.ask_again, second(103));  // half again as long as expected
 }
 
+TEST(Stragglers, NotAShortTaskThatIsToldOfLate) {
+  Scene scene(
+      {machine(1, kLab,
+               {{TaskId(1), 1, second(96), AttemptId(1), false, std::chrono::milliseconds(100)}}),
+       machine(2, kFarm)});
+  scene.run_times.observe(1, std::chrono::milliseconds(100));
+  EXPECT_THAT(scene.plan().twins, IsEmpty());
+  EXPECT_EQ(scene.plan().ask_again, second(101) + std::chrono::milliseconds(100));
+}
+
 TEST(Stragglers, NotAsLongAsTasksAreReady) {
   Scene scene({machine(1, kLab, {running(1, 40)}), machine(2, kFarm)});
   scene.ready = {1, 2, 3, 4, 5, 6, 7, 8};
