@@ -238,8 +238,7 @@ void add_session_options(CLI::App& command, SessionOptions& options) {
       ->type_name("N")
       ->check(CLI::Range(1U, 100'000'000U).description(""));
   command
-      .add_option("--scheduler", options.scheduler,
-                  "How hosts get their tasks: workqueue, best, ...")
+      .add_option("--scheduler", options.scheduler, "workqueue, best (default with --grid), ...")
       ->type_name("NAME");
   command.add_flag("--no-duplicates", options.no_duplicates,
                    "Start no task on a second host when it takes too long");
@@ -274,6 +273,8 @@ Result<int> run_session(Context& context, const spec::LoadedSweep& study,
   how.keep_going = options.keep_going;
   how.max_fails = options.max_fails;
   how.scheduler = options.scheduler;
+  if (how.scheduler.empty())
+    how.scheduler = how.grid ? schedule::kGridStrategy : schedule::kDefaultStrategy;
   how.duplicates = !options.no_duplicates;
   how.reload = reload_sweep;
   how.read_grid = spec::load_grid;

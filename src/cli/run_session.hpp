@@ -18,7 +18,7 @@ struct SessionOptions {
   std::uint32_t jobs = 0;
   bool keep_going = false;
   std::uint32_t max_fails = 0;
-  std::string scheduler{schedule::kDefaultStrategy};
+  std::string scheduler;  ///< empty = the default, which depends on whether there is a grid
   bool no_duplicates = false;
   bool quiet = false;
   bool json = false;

@@ -14,6 +14,18 @@ namespace {
 /// A search with fewer decodings finds nothing, and its plans are worse than a heuristic's.
 constexpr std::uint64_t kFewest = 40;
 
+/// Tasks that take so long are worth a plan.
+constexpr Duration kWorthPlanning = std::chrono::seconds(1);
+/// The work queue looks at all kinds of tasks for each that it hands out.
+constexpr std::size_t kFewClasses = 64;
+
+bool are_too_short(const World& world) {
+  const auto mean = world.run_times.mean();
+  return mean && *mean < kWorthPlanning && world.classes.size() <= kFewClasses &&
+         std::ranges::all_of(world.classes,
+                             [](const ReadyClass& each) { return each.needs->files.empty(); });
+}
+
 /// When all is home.
 Seconds end_of(const GanttPlan& plan) {
   Seconds end = 0;
@@ -44,6 +56,10 @@ void Best::observe(const Event& event) {
 }
 
 Plan Best::plan(const World& world) {
+  if (are_too_short(world)) {
+    outdated_ = true;
+    return too_short_.plan(world);
+  }
   if (world.ready * kFewest > options_.placements) {
     outdated_ = true;
     return too_many_.plan(world);

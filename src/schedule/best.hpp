@@ -1,9 +1,10 @@
 #pragma once
-/// The strategy that people get who do not choose one: plans the whole of what is left at each
-/// scheduling event by a search over what each site fetches, starting from what it fetched in the
-/// last plan and from what Min-min and XSufferage would. Between events hosts share work that is
-/// overdue, so that wrong estimates cost little. While more tasks are left than it can search over,
-/// it does what XSufferage does.
+/// The strategy that people get who run on a grid and do not choose one: plans the whole of what is
+/// left at each scheduling event by a search over what each site fetches, starting from what it
+/// fetched in the last plan and from what Min-min and XSufferage would. Between events hosts share
+/// work that is overdue, so that wrong estimates cost little. While more tasks are left than it can
+/// search over, it does what XSufferage does; while tasks end within a second and share no files,
+/// it is the work queue.
 
 #include <cstdint>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "schedule/gantt_strategy.hpp"
 #include "schedule/plan_follower.hpp"
 #include "schedule/scheduler.hpp"
+#include "schedule/workqueue.hpp"
 
 namespace gantry::schedule {
 
@@ -47,6 +49,7 @@ class Best final : public Scheduler {
   BestOptions options_;
   std::shared_ptr<const EstimateSource> estimates_;
   GanttStrategy too_many_;  ///< plans while there are more tasks than one can search over
+  Workqueue too_short_;     ///< while a task would have ended before its plan is made
   PlanFollower follower_{true};
   bool outdated_ = true;
   bool barred_ = false;  ///< some file at some site, when it was asked before

@@ -34,5 +34,27 @@ TEST(Best, AFileThatIsGoneIsFetchedThoughTheLastPlanHadIt) {
   EXPECT_THAT(moves(20), ElementsAre(MoveFile{FileId(0), kHome, kFar}));
 }
 
+TEST(Best, ShortTasksAreHandedOutAsByTheWorkQueue) {
+  const Host machine{HostId(1), "a", 2, 0, kHome};
+  const Host other{HostId(2), "b", 2, 0, kHome, 0.1};
+  TaskNeeds needs;
+  const std::deque<std::uint64_t> places{1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const std::vector<ReadyClass> classes{{ClassId(1), &needs, &places}};
+  const std::vector<HostLoad> hosts{{&machine}, {&other}};
+  const std::vector<double> file_bytes{100};
+  const auto plan_by = [&](Scheduler&& strategy, double each) {
+    forecast::RunTimeForecast run_times;
+    run_times.observe(1, from_seconds(each));
+    return strategy
+        .plan({TimePoint{} + from_seconds(1), classes, hosts, run_times, places.size(), file_bytes})
+        .starts;
+  };
+  const auto best = [] { return Best({}, std::make_shared<LearnedEstimates>()); };
+  EXPECT_EQ(plan_by(best(), 0.01), plan_by(Workqueue(), 0.01));
+  EXPECT_NE(plan_by(best(), 100), plan_by(Workqueue(), 100));  // the second host is slow
+  needs.files = {FileId(0)};
+  EXPECT_NE(plan_by(best(), 0.01), plan_by(Workqueue(), 0.01));
+}
+
 }  // namespace
 }  // namespace gantry::schedule

@@ -12,7 +12,9 @@
 
 namespace gantry::schedule {
 
+/// One machine needs no plan, many do.
 inline constexpr std::string_view kDefaultStrategy = "workqueue";
+inline constexpr std::string_view kGridStrategy = "best";
 
 /// For strategies that plan ahead.
 struct SchedulerSetup {

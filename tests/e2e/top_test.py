@@ -171,7 +171,7 @@ class FarTest(Watched, StudyTestCase):
         self.assertEqual(far["state"], "up")
         told = self.gantry("explain", str(far["tasks"][0]["task"]), "--json").json()
         self.assertEqual((told["state"], told["host"], told["site"]), ("running", "far", "far-site"))
-        self.assertIn("The scheduler workqueue chose the host", " ".join(told["now"]))
+        self.assertIn("The scheduler best chose the host", " ".join(told["now"]))
         self.assertIn("far-site: 1/1 host, 2/2 slots", self.gantry("grid", "list", "grid.yaml").stdout)
         self.assertEqual(state["sites"][far["site"]]["site"], "far-site")
         # Agents tell what their hosts have left every few seconds.
