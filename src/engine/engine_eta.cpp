@@ -103,9 +103,13 @@ Duration Engine::Impl::rest(TimePoint now) const {
   constexpr Duration kSoon = std::chrono::milliseconds(1);
   constexpr double kMost = 1e9;
   double even = speed > 0 ? std::min(cost / speed, kMost) : cost * seconds(*unit);
-  // Who plans all of it knows better: when which files arrive, and what is left for the end.
-  if (draining.empty() && planned_end != kNever && planned_end > now)
-    even = seconds(planned_end - now);
+  // Who plans all of it knows better when which files arrive, and what is left for the end; but not
+  // if the plan is from a time when nothing was known of how long tasks take.
+  if (draining.empty() && planned_end != kNever && planned_end > now) {
+    constexpr double kUnlikely = 2.5;
+    const double planned = seconds(planned_end - now);
+    if (planned < even * kUnlikely && planned > even / kUnlikely) even = planned;
+  }
   Duration left = std::max(from_seconds(std::min(std::max(even, longest), kMost)), kSoon);
   // The last one whose back-off ends has yet to run then.
   if (draining.empty() && retries.last() != kNever)

@@ -315,6 +315,23 @@ TEST(EngineTwins, ForecastsCountTheTaskOnce) {
   EXPECT_EQ(t.engine.eta(at(5)).expected, eta);
 }
 
+TEST(EngineEta, FollowsAPlanOfAllTasksUnlessThatMakesNoSense) {
+  const auto eta_with_plan_until = [](int end) {
+    Trio t({.count = 31});
+    AttemptEnded sample = Trio::end_of(1);
+    sample.report.ended = at(10);  // took 10 s; 30 are left for three slots
+    t.engine.apply(sample);
+    t.says.next.ends = at(end);
+    t.up(1);
+    t.decide();
+    return seconds(t.engine.eta(at(0)).expected);
+  };
+  EXPECT_NEAR(eta_with_plan_until(150), 150, 1e-6);
+  EXPECT_NEAR(eta_with_plan_until(80), 80, 1e-6);
+  EXPECT_NEAR(eta_with_plan_until(10'000), 100, 1e-6);
+  EXPECT_NEAR(eta_with_plan_until(1), 100, 1e-6);
+}
+
 TEST(EngineTwins, HoldsItsPlaceWhileItsFilesTravel) {
   Workload reading{.count = 2};
   reading.file_bytes = {5};

@@ -265,7 +265,12 @@ class Simulation {
     Attempt& attempt = attempts_[index];
     attempt.task.returned = kernel_.now();
     attempt.over = true;
-    result_.tasks.push_back(attempt.task);
+    // The output of an attempt may be on its way when its host goes down; then the task is started
+    // anew, and either one may be home first.
+    if (engine_.awaits(attempt.key, HostId(attempt.task.host + 1)))
+      result_.tasks.push_back(attempt.task);
+    else
+      result_.wasted += attempt.task.computed - attempt.task.started;
     AttemptEnded ended;
     ended.report.key = attempt.key;
     ended.report.started = time_at(attempt.task.started);
