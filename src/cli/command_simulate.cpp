@@ -248,7 +248,8 @@ void add_simulate(CLI::App& app, Action& action) {
       ->type_name("TIME");
   command->footer(
       "Each trial is written at once to DIR/EXPERIMENT.csv: the same command goes on\n"
-      "after Ctrl-C or a crash. The picture is DIR/EXPERIMENT.svg.\n\n"
+      "after Ctrl-C or a crash. The picture is DIR/EXPERIMENT.svg. Not so etc, eta and\n"
+      "apst-forecasts, which print their tables only.\n\n"
       "Examples:\n"
       "  gantry simulate                              what there is\n"
       "  gantry simulate psa-table1 --cases 100\n"

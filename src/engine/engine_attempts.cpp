@@ -36,19 +36,13 @@ void Engine::Impl::hand_over(const AttemptKey& key, HostId host, const Resources
   const TaskRecord& record = tasks[key.first];
   if (!record.selected || record.loss_points >= kLossLimit) leave_alone(key.first, attempt);
   count_queued(host, +1);
-  if (outstanding.try_emplace(key.first, attempt).second)
-    count_underway(attempt, +1);
-  else
-    twins.emplace(key.first, attempt);
+  if (!outstanding.try_emplace(key.first, attempt).second) twins.emplace(key.first, attempt);
   show_state(key.first);
 }
 
 void Engine::Impl::mark_running(TaskId task, Outstanding& attempt, TimePoint at) {
-  const bool first = &attempt == &outstanding.at(task);
-  if (first) count_underway(attempt, -1);
   attempt.started = at;
   attempt.running = true;
-  if (first) count_underway(attempt, +1);
   count_queued(attempt.host, -1);
   if (attempt.expected == Duration{0})
     attempt.expected = expected(task, attempt.host).value_or(Duration{0});
@@ -65,17 +59,13 @@ bool Engine::Impl::release(const AttemptKey& key) {
   Outstanding gone;
   if (auto twin = twins.extract(task); twin.empty()) {
     gone = first->second;
-    count_underway(gone, -1);
     outstanding.erase(first);
     if (staged.contains(task)) leave_stage(task);  // a twin that was to be
   } else if (twin.mapped().attempt == key.second) {
     gone = twin.mapped();
   } else {
     gone = std::exchange(first->second, twin.mapped());
-    count_underway(gone, -1);
-    count_underway(first->second, +1);
   }
-  if (outstanding.empty()) underway = {};  // nor do rounding errors add up
   if (!gone.running) count_queued(gone.host, -1);
   free_place(task, gone);
   if (outstanding.contains(task)) show_state(task);
@@ -92,13 +82,6 @@ void Engine::Impl::count_queued(HostId host, int by) {
   std::uint32_t& queued = it->second.handed_over;
   if (by > 0) it->second.recalled = false;  // not this one
   if (by > 0 || queued > 0) queued += static_cast<std::uint32_t>(by);
-}
-
-void Engine::Impl::count_underway(const Outstanding& attempt, int by) {
-  underway.cost += by * attempt.cost;
-  if (!attempt.running) return;
-  underway.started += by * seconds(attempt.started.time_since_epoch());
-  underway.running += static_cast<std::uint32_t>(by);  // -1 wraps round, as unsigned sums may
 }
 
 void Engine::Impl::show_state(TaskId task) {
@@ -118,11 +101,7 @@ void Engine::Impl::dismiss_rest(TaskId task) {
     make_leftover(task, attempt);
   };
   if (auto twin = twins.extract(task); !twin.empty()) dismiss(twin.mapped());
-  if (const auto first = outstanding.extract(task); !first.empty()) {
-    count_underway(first.mapped(), -1);
-    if (outstanding.empty()) underway = {};
-    dismiss(first.mapped());
-  }
+  if (const auto first = outstanding.extract(task); !first.empty()) dismiss(first.mapped());
   if (staged.contains(task)) leave_stage(task);
 }
 

@@ -30,6 +30,12 @@ double left_of(const schedule::Ongoing& given, double pace, TimePoint now) {
 
 }  // namespace
 
+bool Engine::Impl::is_second(const schedule::Ongoing& given) const {
+  if (given.attempt == AttemptId{}) return outstanding.contains(given.task);  // its files travel
+  const auto first = outstanding.find(given.task);
+  return first == outstanding.end() || first->second.attempt != given.attempt;
+}
+
 double Engine::Impl::cost_to_start() const {
   if (!draining.empty()) return 0;
   const Counts& mine = tasks.selected();
@@ -86,11 +92,12 @@ Duration Engine::Impl::rest(TimePoint now) const {
     const double pace = std::max(seen.pace(load.host->id).value_or(seconds(*unit)), 1e-9);
     double here_left = 0;
     for (const schedule::Ongoing& given : load.ongoing) {
+      if (is_second(given)) continue;
       const double each = left_of(given, pace, now);
       here_left += each;
       longest = std::max(longest, each);
+      ++open;
     }
-    open += load.ongoing.size();
     cost += here_left / pace;
     if (hosts.at(load.host->id).draining) continue;
     const std::uint32_t here = schedule::slots(*load.host, typical);

@@ -68,14 +68,6 @@ struct HostState {
   std::size_t shown_at = 0;  ///< its place in Impl::shown
 };
 
-/// What is handed over or runs, in sums, so that the forecast of the rest needs no loop. Twins do
-/// not count: a task is done once.
-struct Underway {
-  double cost = 0;     ///< of all that is outstanding
-  double started = 0;  ///< sum of the start times of what runs, in seconds
-  std::uint32_t running = 0;
-};
-
 struct Engine::Impl {
   Impl(Workload work, Policy rules, std::unique_ptr<schedule::Scheduler> scheduler, SiteMap sites);
   // `ready` and `files` refer to this object.
@@ -152,7 +144,6 @@ struct Engine::Impl {
   bool release(const AttemptKey& key);
   /// It leaves its host.
   void free_place(TaskId task, const Outstanding& attempt);
-  void count_underway(const Outstanding& attempt, int by);
   /// What the host has and has not started.
   void count_queued(HostId host, int by);
   /// Handed over or running, as its attempts are.
@@ -266,6 +257,8 @@ struct Engine::Impl {
   /// Remembers what was expected, now and then.
   void look_back(TimePoint now);
   [[nodiscard]] std::optional<Duration> expected(TaskId task, HostId host) const;
+  /// Is it a twin, or a leftover? A task is done once.
+  [[nodiscard]] bool is_second(const schedule::Ongoing& given) const;
   /// Of what no host was given yet; an estimate.
   [[nodiscard]] double cost_to_start() const;
   /// How many tasks like the last one run at once.
@@ -312,7 +305,6 @@ struct Engine::Impl {
   TimePoint began = kNever;        ///< of the first decide()
   std::uint32_t ended_before = 0;  ///< tasks, then
   forecast::CostProfile costs;
-  Underway underway;
   Resources typical;  ///< of the task handed over last
 
   bool replaying = true;

@@ -67,7 +67,7 @@ struct VirtualDrop {
 struct Simulated {
   double makespan = 0;  ///< until the last output is home
   double bytes_moved = 0;
-  double wasted = 0;  ///< seconds that slots computed for attempts whose twin was first
+  double wasted = 0;  ///< seconds that slots computed for attempts that another one beat
   std::vector<VirtualTask> tasks;  ///< by the end of their attempts
   std::vector<VirtualMove> moves;  ///< shared files, by arrival
   std::vector<VirtualDrop> drops;  ///< shared files that had to make room

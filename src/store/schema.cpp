@@ -37,9 +37,7 @@ CREATE TABLE runs (
   result_names TEXT NOT NULL,
   result_rules TEXT NOT NULL,
   after_seq INTEGER NOT NULL,
-  driven INTEGER NOT NULL,
-  eta_soonest INTEGER NOT NULL DEFAULT 0,
-  eta_latest INTEGER NOT NULL DEFAULT 0
+  driven INTEGER NOT NULL
 );
 CREATE TABLE sources (
   run INTEGER PRIMARY KEY,
@@ -120,7 +118,9 @@ CREATE TABLE IF NOT EXISTS remote_files (
 CREATE INDEX IF NOT EXISTS remote_files_by_path ON remote_files (path);
 )sql";
 
-constexpr auto kLearned = R"sql(
+constexpr auto kForecasts = R"sql(
+ALTER TABLE runs ADD COLUMN eta_soonest INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN eta_latest INTEGER NOT NULL DEFAULT 0;
 CREATE TABLE IF NOT EXISTS learned (
   kind TEXT NOT NULL,
   name TEXT NOT NULL,
@@ -162,10 +162,7 @@ constexpr std::array<Migration, 5> kMigrations{
     "ALTER TABLE runs ADD COLUMN result_rules TEXT NOT NULL DEFAULT '[]'",
     kRemoteFiles,
     "ALTER TABLE requests ADD COLUMN sites TEXT NOT NULL DEFAULT ''",
-    "ALTER TABLE runs ADD COLUMN eta_soonest INTEGER NOT NULL DEFAULT 0;"
-    "ALTER TABLE runs ADD COLUMN eta_latest INTEGER NOT NULL DEFAULT 0;"
-    "CREATE TABLE IF NOT EXISTS learned (kind TEXT NOT NULL, name TEXT NOT NULL,"
-    " updated INTEGER NOT NULL, value TEXT NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID",
+    kForecasts,
 };
 
 /// `CASE e.cause WHEN 0 THEN 'ok' …`
@@ -190,7 +187,7 @@ Result<std::string> new_database_image() {
   TRY(db.execute("PRAGMA page_size = 8192"));
   TRY(db.execute(kTables));
   TRY(db.execute(kRemoteFiles));
-  TRY(db.execute(kLearned));
+  TRY(db.execute(kForecasts));
   TRY(db.execute(fmt::format(kViews, fmt::arg("causes", cause_names()))));
   TRY(db.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId,
                              kSchemaVersion)));
