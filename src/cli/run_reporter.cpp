@@ -161,6 +161,7 @@ void RunReporter::json_ended(const AttemptEnded& event, bool again) {
       .text("started", format_time_iso(report.started))
       .text("ended", format_time_iso(report.ended))
       .real("seconds", seconds(report.ended - report.started))
+      .real("expected_seconds", seconds(event.expected))
       .real("user_seconds", seconds(report.usage.user))
       .real("system_seconds", seconds(report.usage.system))
       .number("max_rss", report.usage.max_rss)

@@ -102,6 +102,7 @@ void Session::record(Event event) {
 
 void Session::record_end(AttemptEnded ended) {
   const TaskId task = ended.report.key.task;
+  ended.expected = run_.engine.expected(ended.report.key);
   Event event = std::move(ended);
   apply(event);
   const auto state = run_.engine.state(task);

@@ -117,6 +117,10 @@ Eta Engine::eta(TimePoint now) const {
 std::optional<Duration> Engine::expected(TaskId task, HostId host) const {
   return impl_->expected(task, host);
 }
+Duration Engine::expected(const TaskKey& key) const {
+  const Outstanding* attempt = impl_->find({key.task, key.attempt});
+  return attempt == nullptr ? Duration{0} : attempt->expected;
+}
 std::span<const schedule::HostLoad> Engine::hosts() const {
   return impl_->shown;
 }

@@ -125,6 +125,8 @@ class Engine {
   [[nodiscard]] Eta eta(TimePoint now) const;
   /// How long an attempt of the task takes on the host; nothing when nothing is known.
   [[nodiscard]] std::optional<Duration> expected(TaskId task, HostId host) const;
+  /// How long an attempt that runs was expected to take when it started; 0 = nothing was known.
+  [[nodiscard]] Duration expected(const TaskKey& key) const;
 
   // For people who watch. Valid until something changes.
   // -----------------------------------------------------------------------------------------

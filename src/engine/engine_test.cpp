@@ -441,7 +441,10 @@ TEST(Engine, EtaGrowsWithTasksThatRunOverTheirForecast) {
   EXPECT_EQ(b.decide().size(), 2U);
   b.started(1);
   b.ended(1);
+  const TaskKey second{RunId(1), TaskId(2), AttemptId(1)};
+  EXPECT_EQ(b.engine.expected(second), Duration{0});
   b.started(2);  // at 0, expected to take 1 s
+  EXPECT_EQ(b.engine.expected(second), seconds(1));
   EXPECT_NEAR(gantry::seconds(b.engine.eta(at(0) + milliseconds(900)).expected), 0.1, 1e-6);
   EXPECT_NEAR(gantry::seconds(b.engine.eta(at(10)).expected), 9.0, 1e-6);
 }

@@ -65,6 +65,7 @@ struct AttemptEnded {
   Fingerprint fingerprint;
   /// Its outputs, when the journal knows of older ones at sites, which these replace.
   std::vector<std::string> replaces{};
+  Duration expected{0};  ///< to take, when it started; 0 = nothing was known. Not journalled
 };
 /// The same task (by fingerprint) succeeded in an earlier run: its result counts here too.
 struct TaskReused {

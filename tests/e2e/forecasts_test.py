@@ -30,8 +30,11 @@ class ForecastTest(gantry_test.TestCase):
         nothing = self.gantry("forecast")
         self.assertNotEqual(nothing.code, 0)
         self.assertIn("gantry run", nothing.stderr)
-        run = self.gantry("run", "-j2", "--", "sh", "-c", "sleep 0.05; : {}", *":::".split(), *map(str, range(40)))
+        run = self.gantry("run", "--json", "-j2", "--", "sh", "-c", "sleep 0.05; : {}", *":::".split(), *map(str, range(40)))
         self.assertEqual(run.code, 0, run)
+        expected = [line["expected_seconds"] for line in run.json_lines() if line["event"] == "task"]
+        self.assertEqual(expected[0], 0, "of the first nothing was known")
+        self.assertGreater(expected[-1], 0.04)
         shown = self.gantry("forecast")
         self.assertEqual(shown.code, 0, shown)
         self.assertIn("40 of 40 tasks done", shown.stdout)
