@@ -6,6 +6,12 @@ Workload workload_of(const Sweep& sweep) {
   Workload workload{.count = sweep.size(), .retry = sweep.retry_policy()};
   workload.resources = [&sweep](TaskId task) { return sweep.resources(task); };
   if (sweep.has_cost()) workload.cost = [&sweep](TaskId task) { return sweep.cost(task); };
+  workload.features = [&sweep](TaskId task) {
+    forecast::Features features;
+    for (const auto& [name, value] : sweep.parameters(task))
+      features.push_back(forecast::feature_of(value));
+    return features;
+  };
   return workload;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "forecast/parameter_table.hpp"
 #include "model/host.hpp"
 #include "model/ids.hpp"
 #include "model/sweep.hpp"
@@ -26,6 +27,8 @@ struct Workload {
       {};                                            ///< shared inputs, ascending; empty = none
   std::function<double(TaskId)> private_bytes = {};  ///< empty = none
   std::function<double(TaskId)> output_bytes = {};   ///< empty = none
+  /// Its parameters, as many for each task: what it takes is learnt from them. Empty = it is not.
+  std::function<forecast::Features(TaskId)> features = {};
 
   [[nodiscard]] Resources resources_of(TaskId task) const {
     return resources ? resources(task) : Resources{};

@@ -25,6 +25,20 @@ TEST(Workload, SaysOfASweepWhatTheEngineNeeds) {
   EXPECT_FALSE(workload.cost);  // no costs given: nothing to calculate a million times
 }
 
+TEST(Workload, FeaturesAreTheParametersNumbersAndWords) {
+  SweepDefinition definition;
+  definition.base_dir = "/tmp";
+  definition.command = {{.text = "true", .mark = {}}};
+  definition.parameters.push_back({"how", ParameterValues::list({"fast", "well"})});
+  definition.parameters.push_back({"n", ParameterValues::list({"8", "1e3"})});
+  const auto sweep = Sweep::build(std::move(definition));
+  ASSERT_TRUE(sweep) << sweep.error().message;
+
+  const Workload workload = workload_of(*sweep);
+  EXPECT_EQ(workload.features(TaskId(1)), (forecast::Features{"fast", 8.0}));
+  EXPECT_EQ(workload.features(TaskId(4)), (forecast::Features{"well", 1000.0}));
+}
+
 TEST(Workload, UnplaceableSaysWhichResourceIsShort) {
   const std::vector<Host> hosts{{HostId(1), "a", 8, 1ULL << 30}, {HostId(2), "b", 1, 8ULL << 30}};
   EXPECT_EQ(unplaceable(TaskId(2), {.cores = 1, .memory = 3ULL << 31}, hosts), "");
