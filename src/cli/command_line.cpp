@@ -129,6 +129,7 @@ CommandLine::CommandLine()
     command->allow_extras();
     command->set_help_flag("-h,--help", "Show this help");
   }
+  app.require_subcommand(0, 1);  // a file or task that is named like a command is none
   app.set_help_flag("-h,--help", "Show this help");
   app.footer(
       "'gantry COMMAND --help' tells more, with examples. Exit codes: 0 all tasks\n"

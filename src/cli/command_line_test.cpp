@@ -69,6 +69,13 @@ TEST(CommandLine, SuggestsWhatWasMeant) {
     EXPECT_EQ(error_of(words).code, ErrorCode::usage) << words.back();
 }
 
+TEST(CommandLine, AnArgumentMayBeNamedLikeACommand) {
+  CommandLine line;
+  ASSERT_TRUE(line.parse({"simulate", "forecasts", "x.csv", "log"}));
+  ASSERT_EQ(line.app().get_subcommands().size(), 1U);
+  EXPECT_EQ(line.app().get_subcommands()[0]->get_name(), "simulate");
+}
+
 TEST(CommandLine, HelpFitsATerminalAndHasExamples) {
   const CommandLine declared;
   for (const CLI::App* command :
