@@ -68,7 +68,10 @@ Plan Best::plan(const World& world) {
   if (due) interval_.learn(follower_.deviation());
   // Sites that could not get their files may have been left out.
   const bool was_barred = std::exchange(barred_, world.barred);
-  if (outdated_ || due || world.refused > 0 || was_barred) make_plan(world, true);
+  const Seconds pause = std::max(interval_.pause(), rest(world));
+  if (outdated_ || due || world.refused > 0 || was_barred ||
+      basis_.is_outdated(world, *estimates_, pause))
+    make_plan(world, true);
   Plan plan;
   const auto outcome = follower_.hand_out(world, plan);
   idle_ = idle_ || outcome.idle;
@@ -137,6 +140,7 @@ void Best::make_plan(const World& world, bool search) {
   outdated_ = false;
   idle_ = false;
   planned_at_ = world.now;
+  basis_.remember(world, *estimates_);
   if (search) next_event_ = interval_.after(world.now);
   const NumberedWorld numbers = numbered(world, *estimates_);
   FetchPlan found = find_plan(numbers, search ? budget(world) : 0);

@@ -13,6 +13,7 @@
 #include "schedule/event_interval.hpp"
 #include "schedule/fetch_search.hpp"
 #include "schedule/gantt_strategy.hpp"
+#include "schedule/plan_basis.hpp"
 #include "schedule/plan_follower.hpp"
 #include "schedule/scheduler.hpp"
 #include "schedule/workqueue.hpp"
@@ -52,6 +53,7 @@ class Best final : public Scheduler {
   Workqueue too_short_;     ///< while a task would have ended before its plan is made
   PlanFollower follower_{true};
   bool outdated_ = true;
+  PlanBasis basis_;
   bool barred_ = false;  ///< some file at some site, when it was asked before
   bool idle_ = false;    ///< a host has had nothing to do since the last plan
   TimePoint planned_at_ = gantry::kNever;

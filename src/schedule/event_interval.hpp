@@ -23,6 +23,9 @@ class EventInterval {
     return now_ < kNever ? time + from_seconds(now_) : gantry::kNever;
   }
 
+  /// Between two looks at whether a plan still holds.
+  [[nodiscard]] Seconds pause() const { return now_ < kNever ? now_ / kRange : kNever; }
+
   /// `deviation`: by which part of the time ahead tasks began earlier or later than planned.
   void learn(double deviation) {
     if (deviation > kPoor) now_ = std::max(now_ / 2, least_);

@@ -32,7 +32,9 @@ Plan GanttStrategy::plan(const World& world) {
   if (due) interval_.learn(follower_.deviation());
   // Sites that could not get their files may have been left out.
   const bool was_barred = std::exchange(barred_, world.barred);
-  if (outdated_ || due || world.refused > 0 || was_barred) make_plan(world);
+  if (outdated_ || due || world.refused > 0 || was_barred ||
+      basis_.is_outdated(world, *estimates_, interval_.pause()))
+    make_plan(world);
   Plan plan;
   const auto outcome = follower_.hand_out(world, plan);
   // Planning twice at one moment would give the same plan.
@@ -51,6 +53,7 @@ Plan GanttStrategy::plan(const World& world) {
 void GanttStrategy::make_plan(const World& world) {
   outdated_ = false;
   planned_at_ = world.now;
+  basis_.remember(world, *estimates_);
   next_event_ = interval_.after(world.now);
   NumberedWorld numbers = numbered(world, *estimates_);
   std::vector<PlannedTransfer> kept;

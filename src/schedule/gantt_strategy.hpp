@@ -7,6 +7,7 @@
 
 #include "schedule/estimate_source.hpp"
 #include "schedule/event_interval.hpp"
+#include "schedule/plan_basis.hpp"
 #include "schedule/plan_follower.hpp"
 #include "schedule/sched.hpp"
 #include "schedule/scheduler.hpp"
@@ -49,6 +50,7 @@ class GanttStrategy final : public Scheduler {
   std::shared_ptr<const EstimateSource> estimates_;
   PlanFollower follower_{false};
   bool outdated_ = true;
+  PlanBasis basis_;
   bool barred_ = false;  ///< some file at some site, when it was asked before
   TimePoint planned_at_ = gantry::kNever;
   EventInterval interval_;

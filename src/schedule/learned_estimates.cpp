@@ -1,5 +1,6 @@
 #include "schedule/learned_estimates.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -19,9 +20,8 @@ SteadyEstimates::Link LearnedEstimates::prior_link(const World& world, SiteId si
   return {way->latency, way->bandwidth};
 }
 
-std::unique_ptr<Estimates> LearnedEstimates::at(const World& world,
-                                                std::span<const Host* const> slots,
-                                                std::span<const SiteId> sites) const {
+SteadyEstimates LearnedEstimates::estimates(const World& world, std::span<const Host* const> slots,
+                                            std::span<const SiteId> sites) const {
   const forecast::GridForecast none;
   const forecast::GridForecast& seen = world.seen != nullptr ? *world.seen : none;
 
@@ -36,17 +36,40 @@ std::unique_ptr<Estimates> LearnedEstimates::at(const World& world,
   }
   const double slower = believed_time > 0 ? seen_time / believed_time : 1;
 
-  auto estimates = std::make_unique<SteadyEstimates>();
+  SteadyEstimates estimates;
   for (const Host* host : slots) {
     const auto pace = seen.pace(host->id);
-    estimates->speeds.push_back(pace ? 1 / *pace : prior_speed(*host) / slower);
+    estimates.speeds.push_back(pace ? 1 / *pace : prior_speed(*host) / slower);
   }
   for (const SiteId site : sites) {
     auto link = prior_link(world, site);
     if (const auto bandwidth = seen.bandwidth(site)) link = {0, *bandwidth};
-    estimates->links.push_back(link);
+    estimates.links.push_back(link);
   }
   return estimates;
+}
+
+std::unique_ptr<Estimates> LearnedEstimates::at(const World& world,
+                                                std::span<const Host* const> slots,
+                                                std::span<const SiteId> sites) const {
+  return std::make_unique<SteadyEstimates>(estimates(world, slots, sites));
+}
+
+Beliefs LearnedEstimates::beliefs(const World& world) const {
+  std::vector<const Host*> hosts;
+  std::vector<SiteId> sites;
+  for (const HostLoad& load : world.hosts) {
+    hosts.push_back(load.host);
+    if (!world.file_bytes.empty() && load.host->site != kHome) sites.push_back(load.host->site);
+  }
+  std::ranges::sort(sites);
+  sites.erase(std::ranges::unique(sites).begin(), sites.end());
+  const SteadyEstimates now = estimates(world, hosts, sites);
+  Beliefs beliefs;
+  for (std::size_t i = 0; i < hosts.size(); ++i) beliefs.speeds[hosts[i]->id] = now.speeds[i];
+  for (std::size_t i = 0; i < sites.size(); ++i)
+    beliefs.bandwidths[sites[i]] = now.links[i].bandwidth;
+  return beliefs;
 }
 
 }  // namespace gantry::schedule

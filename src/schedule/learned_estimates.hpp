@@ -21,8 +21,11 @@ class LearnedEstimates final : public EstimateSource {
   [[nodiscard]] std::unique_ptr<Estimates> at(const World& world,
                                               std::span<const Host* const> slots,
                                               std::span<const SiteId> sites) const override;
+  [[nodiscard]] Beliefs beliefs(const World& world) const override;
 
  private:
+  [[nodiscard]] SteadyEstimates estimates(const World& world, std::span<const Host* const> slots,
+                                          std::span<const SiteId> sites) const;
   [[nodiscard]] double prior_speed(const Host& host) const;
   [[nodiscard]] SteadyEstimates::Link prior_link(const World& world, SiteId site) const;
 
