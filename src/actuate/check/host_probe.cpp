@@ -236,12 +236,13 @@ Result<Duration> HostProbe::await_transfer(TransferId id, Duration patience,
 // ------------------------------------------------------------------------------------------------
 
 Result<> HostProbe::await(const Condition& condition, Duration patience, std::string_view what) {
-  const auto deadline = Clock::now() + patience;
+  const auto began = Clock::now();
   for (;;) {
     look();
     if (condition()) return {};
     if (!broken_.empty()) return lost(broken_);
-    if (Clock::now() >= deadline)
+    const bool logs_in = to_agent_ && !channel_.attached();
+    if (Clock::now() - began >= (logs_in ? to_agent_->patience(patience) : patience))
       return lost(fmt::format("it does not answer: waited {:g} s {}", seconds(patience), what));
     pollfd fd{ready_.fd(), POLLIN, 0};
     ::poll(&fd, 1, kLookAgainMs);

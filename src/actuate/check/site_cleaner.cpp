@@ -45,7 +45,8 @@ HostCleaner::HostCleaner(const RemoteSite& site, RemoteHost host, const AgentBin
       binary_(binary),
       words_{"clean", ".", site.holder.empty() ? "-" : site.holder, all ? "all" : "own"} {}
 
-Result<> HostCleaner::connect(Clock::time_point deadline) {
+Result<> HostCleaner::connect(Duration patience) {
+  const auto began = Clock::now();
   TRY_ASSIGN(connection_, SshConnection::begin(target_, binary_, words_));
   for (;;) {
     switch (connection_->advance()) {
@@ -57,7 +58,7 @@ Result<> HostCleaner::connect(Clock::time_point deadline) {
       case SshConnection::State::connecting:
         break;
     }
-    if (Clock::now() >= deadline) return lost("it does not answer");
+    if (Clock::now() - began >= connection_->patience(patience)) return lost("it does not answer");
     const short events = connection_->wants_to_send() ? POLLIN | POLLOUT : POLLIN;
     pollfd fd{connection_->fd(), events, 0};
     ::poll(&fd, 1, kTickMs);
@@ -87,8 +88,8 @@ Result<std::string> HostCleaner::read_line(Clock::time_point deadline) {
 }
 
 Result<depot::SiteLook> HostCleaner::look(Duration patience) {
+  TRY(connect(patience));
   const auto deadline = Clock::now() + patience;
-  TRY(connect(deadline));
   depot::SiteLook seen;
   for (std::size_t i = 0; i < kMostLines; ++i) {
     TRY_ASSIGN(const std::string text, read_line(deadline));

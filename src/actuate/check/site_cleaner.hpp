@@ -28,7 +28,7 @@ class HostCleaner {
  private:
   using Clock = std::chrono::steady_clock;
 
-  Result<> connect(Clock::time_point deadline);
+  Result<> connect(Duration patience);
   Result<std::string> read_line(Clock::time_point deadline);
   tl::unexpected<Error> lost(const std::string& why) const;
 

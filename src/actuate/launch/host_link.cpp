@@ -13,8 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// ssh itself gives up a little earlier, and says why.
-constexpr auto kConnectPatience = 20s;
 /// The agent tells its load so often, and is taken for lost after so long without a word.
 constexpr auto kSignsOfLife = 3s;
 constexpr auto kSilence = 15s;
@@ -42,9 +40,7 @@ void HostLink::poll(Clock::time_point now, std::vector<LauncherEvent>& events) {
   if (state_ == State::connecting) {
     switch (connection_->advance()) {
       case SshConnection::State::connecting:
-        if (connection_->sent() != sent_) heard_at_ = now;
-        sent_ = connection_->sent();
-        if (now - heard_at_ > kConnectPatience) lose(now, "it does not answer", events);
+        if (now - heard_at_ > connection_->patience()) lose(now, "it does not answer", events);
         break;
       case SshConnection::State::failed:
         lose(now, connection_->why(), events);

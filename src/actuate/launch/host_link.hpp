@@ -78,7 +78,6 @@ class HostLink {
   Clock::time_point try_at_ = Clock::time_point::min();
   Clock::time_point heard_at_;  ///< a sign of life, or the beginning of the state
   Clock::time_point listened_at_{};
-  std::size_t sent_ = 0;        ///< of the agent's program, until heard_at_
   std::uint64_t frames_ = 0;    ///< heard by then
   std::size_t refusals_ = 0;    ///< of its agent, as was told
   bool rests_ = false;          ///< as was told

@@ -13,7 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kShellConnectPatience = 20s;
 /// A busy controller may take long; one that hangs must not hang us.
 constexpr auto kAnswerPatience = 60s;
 constexpr std::size_t kMaxAnswer = std::size_t{16} << 20;
@@ -40,11 +39,11 @@ std::optional<RemoteShell::Answer> RemoteShell::connect(Clock::time_point now) {
     auto begun = SshConnection::begin(target_, binary_, {});
     if (!begun) return lose(begun.error().message);
     connection_ = std::move(*begun);
-    deadline_ = now + kShellConnectPatience;
+    began_ = now;
   }
   switch (connection_->advance()) {
     case SshConnection::State::connecting:
-      if (now > *deadline_) return lose("it does not answer");
+      if (now - began_ > connection_->patience()) return lose("it does not answer");
       return std::nullopt;
     case SshConnection::State::failed:
       return lose(connection_->why());

@@ -56,7 +56,8 @@ class RemoteShell {
   std::size_t sent_ = 0;
   std::string inbox_;
   bool busy_ = false;
-  std::optional<Clock::time_point> deadline_;  ///< of the connection, or of the answer
+  Clock::time_point began_{};                  ///< to connect
+  std::optional<Clock::time_point> deadline_;  ///< of the answer
 };
 
 }  // namespace gantry

@@ -14,8 +14,6 @@ namespace {
 
 /// After a connection that failed.
 constexpr auto kPause = std::chrono::seconds(3);
-/// For it to go on.
-constexpr auto kConnectPatience = std::chrono::seconds(20);
 
 }  // namespace
 
@@ -45,15 +43,13 @@ Result<UniqueFd> SiteDepot::connect() {
   }
   if (!connection_ || connection_->fd() < 0) {
     TRY_ASSIGN(connection_, SshConnection::begin(site_.target(*way_), binary_, {"files", "."}));
-    moved_at_ = now;
+    began_at_ = now;
   }
   switch (connection_->advance()) {
     case SshConnection::State::ready:
       return connection_->take_socket();
     case SshConnection::State::connecting:
-      if (connection_->sent() != program_sent_) moved_at_ = now;
-      program_sent_ = connection_->sent();
-      if (now - moved_at_ < kConnectPatience) return fail(ErrorCode::busy, "connecting");
+      if (now - began_at_ < connection_->patience()) return fail(ErrorCode::busy, "connecting");
       why_down_ = trouble_ = "it does not answer";
       break;
     case SshConnection::State::failed:

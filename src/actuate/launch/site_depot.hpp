@@ -114,8 +114,7 @@ class SiteDepot {
   const RemoteHost* way_ = nullptr;
   std::unique_ptr<SshConnection> connection_;
   Clock::time_point connect_after_{};
-  Clock::time_point moved_at_{};  ///< while it connects
-  std::size_t program_sent_ = 0;  ///< of the agent's, until then
+  Clock::time_point began_at_{};  ///< to connect
   std::string why_down_;
   std::string trouble_;
   std::uint32_t interruptions_ = 0;  ///< since something was done

@@ -17,6 +17,8 @@ namespace gantry {
 namespace {
 
 constexpr std::size_t kMaxGreeting = std::size_t{256} << 10;
+/// Bytes in a second, over the slowest line that the program is sent over.
+constexpr std::size_t kSlowestLine = std::size_t{16} << 10;
 
 }  // namespace
 
@@ -102,7 +104,7 @@ SshConnection::State SshConnection::on_line(std::string_view line) {
           fmt::format("it is a {} machine, and this Gantry has an agent for {} only; "
                       "build gantry-agent there, and name it as the site's agent:",
                       machine, binary_.image.machine));
-    sending_ = true;
+    asked_for_program_ = sending_ = true;
     return State::connecting;
   }
   return fail_with("the agent's program could not be written there: " + ssh_.last_words());
@@ -118,6 +120,11 @@ void SshConnection::send_program() {
     sent_ += static_cast<std::size_t>(n);
   }
   sending_ = false;
+}
+
+Duration SshConnection::patience(Duration usual) const {
+  if (!asked_for_program_) return usual;
+  return usual + std::chrono::seconds(binary_.content.size() / kSlowestLine);
 }
 
 SshConnection::State SshConnection::fail_with(std::string why) {

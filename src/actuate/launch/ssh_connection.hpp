@@ -2,6 +2,7 @@
 /// The agent's program at the far end of an ssh connection: started without waiting, sent there
 /// first when it is missing. Owned by whoever talks to it; ends with this object.
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "actuate/launch/ssh_command.hpp"
 #include "base/far_program.hpp"
 #include "base/result.hpp"
+#include "base/time.hpp"
 
 namespace gantry {
 
@@ -30,8 +32,11 @@ class SshConnection {
   enum class State { connecting, ready, failed };
   /// Goes on as far as it can without waiting.
   State advance();
-  /// How much of the program has gone there.
-  [[nodiscard]] std::size_t sent() const { return sent_; }
+  /// ssh itself gives up a little earlier, and says why.
+  static constexpr Duration kPatience = std::chrono::seconds(20);
+  /// How long it may take until it is ready. Longer than `usual` while the program is on its way:
+  /// ssh takes more of it at once than a slow line carries, so that nobody can see it move.
+  [[nodiscard]] Duration patience(Duration usual = kPatience) const;
   /// Reads what ssh has to say to a person, lest it wait for that. To be called now and then.
   void listen() { ssh_.listen(); }
   /// Why it failed, or what ssh said last.
@@ -63,6 +68,7 @@ class SshConnection {
   std::string why_;
   std::size_t sent_ = 0;
   std::size_t skipped_ = 0;  ///< bytes of greetings
+  bool asked_for_program_ = false;
   bool sending_ = false;
   State state_ = State::connecting;
 };
