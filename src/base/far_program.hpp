@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace gantry {
 
 /// A word that nobody who prints a greeting can know.
 Result<std::string> make_token();
+
+/// Of what somebody says, what stands at its end; empty when that is nothing.
+std::string last_line(std::string_view text);
 
 class FarProgram {
  public:

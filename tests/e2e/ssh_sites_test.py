@@ -111,6 +111,8 @@ class RunTest(StudyTestCase):
             threading.Thread(target=send, daemon=True).start()
             while data := there.recv(65536):
                 os.write(1, data)
+                sys.stderr.write("y" * 30_000 + "\\n")  # also when it is connected
+                sys.stderr.flush()
         """)
         self.write_grid(host, config=host.config() + f"  ProxyCommand /usr/bin/python3 {proxy}\n")
         self.write_study()

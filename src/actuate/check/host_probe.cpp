@@ -26,12 +26,6 @@ constexpr int kLookAgainMs = 50;
 constexpr std::uint32_t kProbeTask = 1;
 constexpr std::string_view kBrokeOff = "the connection broke off";
 
-std::string last_words(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  text.erase(0, text.rfind('\n') + 1);
-  return text;
-}
-
 }  // namespace
 
 HostProbe::HostProbe(RemoteSite site, RemoteHost host, const AgentBinary& binary, Duration patience)
@@ -116,7 +110,7 @@ Result<UniqueFd> HostProbe::connect_files() {
     case SshConnection::State::failed:
       break;
   }
-  broken_ = last_words(to_files_->why());
+  broken_ = last_line(to_files_->why());
   if (broken_.empty()) broken_ = kBrokeOff;
   return fail(ErrorCode::peer, broken_);
 }
@@ -278,7 +272,7 @@ void HostProbe::look() {
 }
 
 void HostProbe::on_agent_lost() {
-  broken_ = channel_.problem() ? channel_.problem()->message : last_words(to_agent_->why());
+  broken_ = channel_.problem() ? channel_.problem()->message : last_line(to_agent_->why());
   if (broken_.empty()) broken_ = kBrokeOff;
 }
 

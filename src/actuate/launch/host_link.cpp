@@ -96,7 +96,8 @@ void HostLink::talk(Clock::time_point now, std::vector<LauncherEvent>& events) {
   }
   if (state_ == State::greeting && channel_.is_open()) appear(events);
   if (state_ == State::up && channel_.refusals().size() != refusals_) appear(events);
-  if (state_ == State::up && channel_.resting().has_value() != rests_) rest_or_go_on(events);
+  if (now >= pause_end_) pause_why_.clear();
+  if (state_ == State::up && (why_resting() != nullptr) != rests_) rest_or_go_on(events);
   if (state_ == State::up) {
     std::ranges::move(channel_.events(), std::back_inserter(events));
     channel_.events().clear();
@@ -144,19 +145,24 @@ void HostLink::appear(std::vector<LauncherEvent>& events) {
   events.emplace_back(HostAppeared{std::move(host)});
 }
 
+const std::string* HostLink::why_resting() const {
+  if (!pause_why_.empty()) return &pause_why_;
+  return channel_.resting() ? &*channel_.resting() : nullptr;
+}
+
 void HostLink::rest_or_go_on(std::vector<LauncherEvent>& events) {
-  if (!channel_.resting()) return appear(events);
+  const std::string* why = why_resting();
+  if (why == nullptr) return appear(events);
   rests_ = true;
-  events.emplace_back(
-      HostResting{host_.id, fmt::format("{} ({}): it takes no tasks for a while: {}", host_.name,
-                                        site_.name, *channel_.resting())});
+  const std::string hint = connection_hint(*why, site_.target(host_).host);
+  events.emplace_back(HostResting{
+      host_.id, fmt::format("{} ({}): it takes no tasks for a while: {}{}{}", host_.name,
+                            site_.name, *why, hint.empty() ? "" : "; ", hint)});
 }
 
 void HostLink::lose(Clock::time_point now, const std::string& why,
                     std::vector<LauncherEvent>& events) {
-  std::string reason =
-      why.substr(why.find_last_of('\n', why.size() - std::min<std::size_t>(why.size(), 2)) + 1);
-  while (!reason.empty() && (reason.back() == '\n' || reason.back() == '\r')) reason.pop_back();
+  std::string reason = last_line(why);
   if (reason.empty()) reason = "the connection broke off";
   const std::string hint = connection_hint(reason, site_.target(host_).host);
   const std::string text = fmt::format("{} ({}): {}{}{}", host_.name, site_.name, reason,
@@ -173,17 +179,17 @@ void HostLink::lose(Clock::time_point now, const std::string& why,
   channel_.forget();
   channel_.events().clear();
   connection_.reset();
+  pause_why_.clear();
   state_ = State::down;
   const auto wait = std::min<Clock::duration>(kLongestWait, 1s * (1 << std::min(failures_, 5U)));
   ++failures_;
   try_at_ = now + wait;
 }
 
-void HostLink::pause(Clock::time_point now, const std::string& why,
-                     std::vector<LauncherEvent>& events) {
-  if (state_ != State::up) return;
-  lose(now, why, events);
-  try_at_ = now + kPauseLength;
+void HostLink::pause(Clock::time_point now, std::string why) {
+  if (state_ != State::up || !pause_why_.empty()) return;
+  pause_why_ = std::move(why);
+  pause_end_ = now + kPauseLength;
 }
 
 HostGlance HostLink::glance() const {

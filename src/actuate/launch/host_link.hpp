@@ -45,9 +45,8 @@ class HostLink {
   /// What to wait for; -1 while there is nothing.
   [[nodiscard]] int fd() const;
   [[nodiscard]] bool wants_to_send() const;
-  /// Nothing more can be started there for a while: as if the way to it were lost. What runs goes
-  /// on.
-  void pause(Clock::time_point now, const std::string& why, std::vector<LauncherEvent>& events);
+  /// Nothing more can be started there for a while: it rests. What runs goes on.
+  void pause(Clock::time_point now, std::string why);
   /// Nobody needs it any more, and nothing runs there.
   void give_back(std::vector<LauncherEvent>& events);
   /// Lets the agent go; what was sent gets there until has_ended().
@@ -64,6 +63,8 @@ class HostLink {
   /// Of the host, as it was declared or as its agent has said; 0 while that is not known.
   [[nodiscard]] std::uint32_t slots() const;
   [[nodiscard]] std::uint64_t memory() const;
+  /// Why nothing is to be started there now; nullptr: nothing is in the way.
+  [[nodiscard]] const std::string* why_resting() const;
   void rest_or_go_on(std::vector<LauncherEvent>& events);
   /// Also when it has changed.
   void appear(std::vector<LauncherEvent>& events);
@@ -78,9 +79,11 @@ class HostLink {
   Clock::time_point try_at_ = Clock::time_point::min();
   Clock::time_point heard_at_;  ///< a sign of life, or the beginning of the state
   Clock::time_point listened_at_{};
-  std::uint64_t frames_ = 0;    ///< heard by then
-  std::size_t refusals_ = 0;    ///< of its agent, as was told
-  bool rests_ = false;          ///< as was told
+  std::uint64_t frames_ = 0;  ///< heard by then
+  std::size_t refusals_ = 0;  ///< of its agent, as was told
+  bool rests_ = false;        ///< as was told
+  std::string pause_why_;     ///< empty: there is no pause
+  Clock::time_point pause_end_{};
   std::uint32_t failures_ = 0;  ///< in a row
   std::string told_;            ///< why it failed, as a person was told
   TimePoint lost_since_ = kNever;

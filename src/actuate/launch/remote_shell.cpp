@@ -74,6 +74,7 @@ std::optional<RemoteShell::Answer> RemoteShell::talk(Clock::time_point now) {
     if (n < 0) break;  // no room now; that it broke is seen when reading
     sent_ += static_cast<std::size_t>(n);
   }
+  connection_->listen();  // lest ssh wait for that
   for (;;) {
     std::array<char, std::size_t{16} << 10> buffer{};
     const ssize_t n = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);

@@ -14,6 +14,10 @@ namespace {
 
 /// After a connection that failed.
 constexpr auto kPause = std::chrono::seconds(3);
+/// To what ssh has to say, lest it wait for us.
+constexpr auto kListenEvery = std::chrono::seconds(1);
+/// Fewer may be a line that is cut, which its hosts' agents tell soon.
+constexpr std::uint32_t kMostFailures = 3;
 
 }  // namespace
 
@@ -30,6 +34,7 @@ SiteDepot::~SiteDepot() = default;
 
 void SiteDepot::set_way(const RemoteHost* host) {
   if (host == nullptr && way_ != nullptr && site_.gives) tell_not_brought();
+  if (host == nullptr) failures_ = 0;
   way_ = host;
 }
 
@@ -56,12 +61,17 @@ Result<UniqueFd> SiteDepot::connect() {
       why_down_ = trouble_ = connection_->why();
       break;
   }
+  ++failures_;
   connect_after_ = now + kPause;
   connection_.reset();
   return fail(ErrorCode::peer, why_down_);
 }
 
 Result<> SiteDepot::poll() {
+  if (const auto now = Clock::now(); connection_ && now - listened_at_ > kListenEvery) {
+    listened_at_ = now;
+    connection_->listen();
+  }
   std::vector<MoverEvent> news;
   TRY(mover_->poll(news));
   for (const auto& event : news) std::visit([this](const auto& e) { on(e); }, event);
@@ -183,6 +193,10 @@ void SiteDepot::tell_brought() {
   }
 }
 
+bool SiteDepot::is_cut_off() const {
+  return failures_ >= kMostFailures || interruptions_ > 1;
+}
+
 /// Other sites may wait for files that were to come from this one. What is under way goes on when
 /// it is back.
 void SiteDepot::tell_not_brought() {
@@ -199,6 +213,7 @@ void SiteDepot::tell_not_brought() {
 // ------------------------------------------------------------------------------
 
 void SiteDepot::on(const Inventory& inventory) {
+  failures_ = 0;
   for (const auto& file : inventory.files) there_.insert(file.content);
 }
 

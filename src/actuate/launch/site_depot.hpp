@@ -32,6 +32,10 @@ class SiteDepot {
   /// Why the last attempt to connect failed, or the site fell silent once more; empty when it did
   /// not. Once.
   std::string take_trouble() { return std::exchange(trouble_, {}); }
+  /// So often in a row that nothing can be brought there, or be fetched, for a while.
+  [[nodiscard]] bool is_cut_off() const;
+  /// Whoever waits for shared files to be there need not.
+  void tell_not_brought();
   Result<> poll();
   /// FileBrought, BringFailed, FileLost, WayFailed and notices, to be taken away.
   std::vector<LauncherEvent>& events() { return events_; }
@@ -103,7 +107,6 @@ class SiteDepot {
   [[nodiscard]] const GivingSite* giver(SiteId site) const;
   void not_pulled(const SentAfterAll& sent);
   void tell_brought();
-  void tell_not_brought();
   /// `whoevers`: also if it was there before.
   void forget(FileId file, bool whoevers);
   void drop_unneeded(const Digest& content, bool whoevers = false);
@@ -115,8 +118,10 @@ class SiteDepot {
   std::unique_ptr<SshConnection> connection_;
   Clock::time_point connect_after_{};
   Clock::time_point began_at_{};  ///< to connect
+  Clock::time_point listened_at_{};
   std::string why_down_;
   std::string trouble_;
+  std::uint32_t failures_ = 0;       ///< to connect, in a row
   std::uint32_t interruptions_ = 0;  ///< since something was done
   std::unique_ptr<Mover> mover_;
   std::set<Digest> there_;

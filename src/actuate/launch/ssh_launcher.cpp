@@ -153,6 +153,7 @@ class SshLauncher final : public Launcher {
     }
     depot_.set_way(way_to_depot());
     TRY(depot_.poll());
+    if (const auto why = depot_.take_trouble(); !why.empty()) on_no_way(why);
     for (auto& event : std::exchange(depot_.events(), {})) events_.push_back(std::move(event));
     hand_over_ready();
     if (!trouble_.empty()) pause(now);
@@ -229,9 +230,20 @@ class SshLauncher final : public Launcher {
   };
 
   [[nodiscard]] const RemoteHost* way_to_depot() const {
+    std::vector<const RemoteHost*> up;
     for (const auto& [id, host] : hosts_)
-      if (host.link.up()) return &host.link.host();
-    return nullptr;
+      if (host.link.up()) up.push_back(&host.link.host());
+    return up.empty() ? nullptr : up[ways_tried_ % up.size()];
+  }
+
+  /// Agents answer, but files cannot go there: over the next host, perhaps. What is started
+  /// meanwhile would wait in vain, and what it makes would not come home.
+  void on_no_way(const std::string& why) {
+    ++ways_tried_;
+    if (!depot_.is_cut_off()) return;
+    if (trouble_.empty()) trouble_ = "files cannot be brought there: " + last_line(why);
+    for (const auto& [id, host] : hosts_) give_back_waiting(id);
+    depot_.tell_not_brought();
   }
 
   /// Hosts come and go with the jobs that they are.
@@ -319,10 +331,7 @@ class SshLauncher final : public Launcher {
   /// Whatever else is started here would fail the same way, and quickly.
   void pause(Clock::time_point now) {
     const std::string why = std::exchange(trouble_, {});
-    for (auto& [id, host] : hosts_) {
-      host.link.pause(now, why, heard_);
-      for (auto& event : std::exchange(heard_, {})) on_heard(host, std::move(event));
-    }
+    for (auto& [id, host] : hosts_) host.link.pause(now, why);
   }
 
   void give_back_waiting(HostId host) {
@@ -389,7 +398,8 @@ class SshLauncher final : public Launcher {
   ReadySet ready_;
   std::vector<LauncherEvent> heard_;
   std::vector<LauncherEvent> events_;
-  std::string trouble_;  ///< why files cannot be sent to the site
+  std::string trouble_;         ///< why files cannot be sent to the site
+  std::size_t ways_tried_ = 0;  ///< to its depot, in vain
   Ending ending_ = Ending::sends;
   std::optional<Clock::time_point> wound_up_by_;  ///< once it has begun to
   std::uint64_t receipts_ = 0;
