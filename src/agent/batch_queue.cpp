@@ -141,29 +141,43 @@ std::string reason_in(std::string_view output) {
   return text;
 }
 
-bool is_hopeless(std::string_view output) {
-  constexpr std::array<std::string_view, 16> kWords{"invalid partition",
-                                                    "invalid account",
-                                                    "invalid qos",
-                                                    "invalid feature",
-                                                    "unrecognized option",
-                                                    "invalid option",
-                                                    "unknown option",
-                                                    "not found",
-                                                    "permission denied",
-                                                    "does not exist",
-                                                    "unknown queue",
-                                                    "unknown resource",
-                                                    "requested node configuration is not available",
-                                                    "requested time limit is invalid",
-                                                    "memory specification can not be satisfied",
-                                                    "only offers 0 slots"};
-  std::string text(output);
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+SubmitProblem why_not_taken(std::string_view output) {
+  constexpr std::array<std::string_view, 10> kHopeless{
+      "invalid partition",
+      "invalid account",
+      "invalid qos",
+      "invalid feature",
+      "unknown queue",
+      "unknown resource",
+      "requested node configuration is not available",
+      "requested time limit is invalid",
+      "memory specification can not be satisfied",
+      "only offers 0 slots"};
+  // What a login shell prints of its own may say such things, too.
+  constexpr std::array<std::string_view, 6> kHopelessOfJobs{
+      "unrecognized option", "invalid option",    "unknown option",
+      "not found",           "permission denied", "does not exist"};
+  constexpr std::array<std::string_view, 5> kOfJobs{"sbatch", "qsub", "slurm", "job", "queue"};
+  constexpr std::array<std::string_view, 14> kPassing{
+      "limit",          "maximum",   "too many",   "allowed per",  "temporarily",
+      "try again",      "timed out", "timeout",    "contact",      "connect",
+      "not responding", "commlib",   "zero bytes", "not available"};
+  bool passes = false;
+  bool hopeless = false;
+  for_each_line(output, [&](std::string_view line) {
+    std::string text(line);
+    std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+      return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    });
+    const auto says = [&](const auto& words) {
+      return std::any_of(words.begin(), words.end(),
+                         [&](std::string_view word) { return text.find(word) != text.npos; });
+    };
+    hopeless = hopeless || says(kHopeless) || (says(kHopelessOfJobs) && says(kOfJobs));
+    passes = passes || says(kPassing);
   });
-  return std::any_of(kWords.begin(), kWords.end(),
-                     [&](std::string_view word) { return text.find(word) != text.npos; });
+  if (hopeless) return SubmitProblem::hopeless;
+  return passes ? SubmitProblem::passing : SubmitProblem::unknown;
 }
 
 }  // namespace gantry

@@ -38,7 +38,12 @@ std::optional<std::string> parse_job_id(std::string_view output);
 /// What a person should read of a failed command's output: its last line that says something.
 std::string reason_in(std::string_view output);
 
-/// Trying the same again cannot help: the partition does not exist, the account may not.
-bool is_hopeless(std::string_view output);
+/// Of a job that was not taken.
+enum class SubmitProblem : std::uint8_t {
+  passing,   ///< a limit of jobs, a controller that is away: it will be taken one day
+  unknown,   ///< nobody can tell; not for ever, if it stays so
+  hopeless,  ///< the partition does not exist, the account may not: the same again cannot help
+};
+SubmitProblem why_not_taken(std::string_view output);
 
 }  // namespace gantry

@@ -217,6 +217,7 @@ void JobDesk::tell(const std::string& text) {
 }
 
 void JobDesk::rest(Clock::time_point now, const std::string& why) {
+  ++rests_;
   rests_until_ = now + config_.rest;
   for (const Start& start : std::exchange(waiting_, {})) give_back(start.key);
   if (gantry_) encode(gantry_.outbox(), Resting{true, why});

@@ -31,6 +31,8 @@ struct DeskConfig {
   /// another while, lest it wait here for ever.
   std::chrono::milliseconds patience = std::chrono::minutes(5);
   std::chrono::milliseconds rest = std::chrono::minutes(5);
+  /// After so many rests it is believed that what nobody understands will not pass.
+  std::uint32_t most_rests = 6;
 };
 
 /// Serves gantry at `in` and `out` until either is closed.

@@ -45,6 +45,7 @@ class JobDesk {
     std::vector<Element> elements;  ///< number i at i - 1
     std::string job{};              ///< empty while nobody knows
     std::size_t unacknowledged = 0;
+    bool written = true;  ///< else no job can find its task
   };
   using Batches = std::map<std::uint32_t, Batch>;
   struct Report {
@@ -127,6 +128,7 @@ class JobDesk {
   std::set<std::string> told_;
   std::optional<Clock::time_point> refused_since_{};  ///< every job, without one that was taken
   std::optional<Clock::time_point> rests_until_{};
+  std::uint32_t rests_ = 0;  ///< without a job that was taken
 };
 
 }  // namespace gantry::agent

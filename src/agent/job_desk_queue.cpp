@@ -87,7 +87,8 @@ std::size_t JobDesk::open_elements() const {
 }
 
 bool JobDesk::withdraw(Batch& batch, std::uint32_t index) {
-  return !batch.elements[index - 1].begun && batch.folder.claim(index, 0);
+  if (batch.elements[index - 1].begun) return false;
+  return !batch.written || batch.folder.claim(index, 0).value_or(false);
 }
 
 void JobDesk::end(std::uint32_t number, std::uint32_t index, std::string body) {
@@ -216,6 +217,7 @@ bool JobDesk::ask_to_submit(Clock::time_point now) {
   submitting_ = next_batch_++;
   Batch batch{JobFolder(batch_path(submitting_)), {}};
   const auto written = batch.folder.write(content);
+  batch.written = written.has_value();
   asked_ = Asked::submit;
   command_.start(written ? submit_text(submitting_, content.tasks) : "exit 1", now);
   if (!written) tell("no job can be submitted: " + written.error().message);
@@ -264,13 +266,16 @@ void JobDesk::on_submitted(const ShellCommand::Answer& answer, Clock::time_point
     failures_ = 0;
     told_.clear();
     refused_since_.reset();
+    rests_ = 0;
     const std::chrono::duration<double> pause(1 / config_.rate);
     submit_at_ = now + std::chrono::duration_cast<Clock::duration>(pause);
     return drop_if_done(number);
   }
   const std::string reason = reason_in(answer.output);
   if (!reason.empty()) tell("no job can be submitted: " + reason);
-  if (is_hopeless(answer.output)) {
+  const SubmitProblem problem = why_not_taken(answer.output);
+  const bool stays = problem == SubmitProblem::unknown && rests_ >= config_.most_rests;
+  if (batch.written && (stays || problem == SubmitProblem::hopeless)) {
     refuse(claim_of(batch.elements.front().start), reason);
     return drop_if_done(number);
   }
@@ -337,7 +342,12 @@ void JobDesk::on_unseen(std::uint32_t number, std::uint32_t index) {
   Batch& batch = batches_.at(number);
   Element& element = batch.elements[index - 1];
   if (element.begun) return end_unrun(number, index, Cause::lost, "its job ended without a word");
-  if (!withdraw(batch, index)) {
+  const auto withdrawn = batch.folder.claim(index, 0);
+  if (!withdrawn) {  // neither could its job have done that
+    tell("a job is gone, and so is its folder: " + withdrawn.error().message);
+    return end_unrun(number, index, Cause::lost, withdrawn.error().message);
+  }
+  if (!*withdrawn) {
     element.missed = 0;  // it has begun just now
     return;
   }

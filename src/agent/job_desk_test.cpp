@@ -232,10 +232,51 @@ TEST_F(JobDeskTest, JobsThatVanishAreGivenBackOrLost) {
   start(2, "true");
   ASSERT_TRUE(hear_until([&] { return said("submits") == "1 2\n"; }));
   // Somebody began the first one, and nobody heard of its end.
-  ASSERT_TRUE(JobFolder(config_.state_dir / "jobs" / "1").claim(1, 1));
+  ASSERT_TRUE(JobFolder(config_.state_dir / "jobs" / "1").claim(1, 1).value_or(false));
   ASSERT_TRUE(hear_until([&] { return ended_.contains(1) && returned_.contains(2); }));
   EXPECT_TRUE(has_cause(ended_[1], Cause::lost));
   EXPECT_TRUE(started_.contains(1));
+}
+
+TEST_F(JobDeskTest, JobsWhoseFolderSomebodyRemovedAreLost) {
+  open_desk();
+  start(1, "true");
+  set_queue("7|1|PENDING|Resources|n-1\n");
+  ASSERT_TRUE(hear_until([&] { return said("submits") == "1 1\n"; }));
+  std::filesystem::remove_all(config_.state_dir / "jobs/1");
+  set_queue("");
+  ASSERT_TRUE(hear_until([&] { return ended_.contains(1); }));
+  EXPECT_TRUE(has_cause(ended_[1], Cause::lost));
+  ASSERT_EQ(notices_.size(), 1U);
+  EXPECT_NE(notices_[0].find("No such file"), std::string::npos) << notices_[0];
+}
+
+TEST_F(JobDeskTest, WhatCannotBeWrittenWaits) {
+  ASSERT_TRUE(write_file_atomic(config_.state_dir / "jobs", "in the way"));
+  open_desk();
+  start(1, "true");
+  ASSERT_TRUE(hear_until([&] { return !notices_.empty(); }));
+  std::filesystem::remove(config_.state_dir / "jobs");
+  EXPECT_TRUE(hear_until([&] { return !said("submits").empty(); }));
+  EXPECT_TRUE(returned_.empty() && ended_.empty());
+}
+
+TEST_F(JobDeskTest, WhatNobodyUnderstandsIsRefusedInTheEnd) {
+  config_.patience = std::chrono::milliseconds(1);
+  config_.rest = std::chrono::milliseconds(20);
+  config_.most_rests = 2;
+  config_.submit = "echo the moon is full; false";
+  open_desk();
+  for (const std::uint32_t task : {1U, 2U, 3U}) {
+    EXPECT_TRUE(refused_.empty());
+    start(task, "true");
+    ASSERT_TRUE(hear_until([&] { return returned_.contains(task); }));
+    // It rests, and goes on; but for the last.
+    ASSERT_TRUE(hear_until([&] { return resting_.size() >= 2 * std::min(task, 2U); }));
+  }
+  ASSERT_EQ(refused_.size(), 1U);
+  EXPECT_EQ(refused_[0].why, "the moon is full");
+  EXPECT_EQ(resting_.size(), 4U);
 }
 
 TEST_F(JobDeskTest, WhatCannotBeSubmittedWaits) {

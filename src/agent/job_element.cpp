@@ -116,7 +116,8 @@ Result<> run_job_element(const std::filesystem::path& batch, std::uint32_t index
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const Start& start = content.tasks[index - 1];
   const Started started{start.key, to_ns(RealClock{}.now())};
-  if (!folder.claim(index, started.started_ns)) return {};
+  TRY_ASSIGN(const bool ours, folder.claim(index, started.started_ns));
+  if (!ours) return {};
   if (content.hello.own_environment)
     for (char** entry = environ; *entry != nullptr; ++entry)
       content.hello.environment.emplace_back(*entry);

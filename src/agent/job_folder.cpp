@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <system_error>
 #include <utility>
@@ -67,10 +68,14 @@ Result<JobFolder::Content> JobFolder::read() const {
   return content;
 }
 
-bool JobFolder::claim(std::uint32_t index, std::int64_t at) const {
-  const auto made = open_file(file(kClaim, index), O_WRONLY | O_CREAT | O_EXCL, 0600);
+Result<bool> JobFolder::claim(std::uint32_t index, std::int64_t at) const {
+  const fs::path path = file(kClaim, index);
+  const UniqueFd made(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!made && errno == EEXIST) return false;
+  if (!made) return fail_errno(path.string());
   // What it says is for people and forecasts; that it is there counts.
-  return made && (write_all(made->get(), std::to_string(at)) || true);
+  static_cast<void>(write_all(made.get(), std::to_string(at)));
+  return true;
 }
 
 std::int64_t JobFolder::claimed_at(std::uint32_t index) const {

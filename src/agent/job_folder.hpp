@@ -31,8 +31,8 @@ class JobFolder {
   [[nodiscard]] Result<Content> read() const;
 
   /// True for the one who was the first to say so, of element `index`: that it starts now (`at`),
-  /// or (0) that it shall never.
-  [[nodiscard]] bool claim(std::uint32_t index, std::int64_t at) const;
+  /// or (0) that it shall never. An error when nobody can say that: the folder is gone, or full.
+  [[nodiscard]] Result<bool> claim(std::uint32_t index, std::int64_t at) const;
   /// When it was started, as far as one can read it; 0 when it was withdrawn.
   [[nodiscard]] std::int64_t claimed_at(std::uint32_t index) const;
 

@@ -37,10 +37,10 @@ TEST(JobFolder, WhoeverComesFirstDecides) {
   const ScratchDir dir;
   const JobFolder folder(dir / "1");
   ASSERT_TRUE(folder.write(two_tasks()));
-  EXPECT_TRUE(folder.claim(1, 77));
-  EXPECT_FALSE(folder.claim(1, 0)) << "it has been started";
-  EXPECT_TRUE(folder.claim(2, 0));
-  EXPECT_FALSE(folder.claim(2, 78)) << "it was withdrawn";
+  EXPECT_TRUE(folder.claim(1, 77).value_or(false));
+  EXPECT_FALSE(folder.claim(1, 0).value_or(true)) << "it has been started";
+  EXPECT_TRUE(folder.claim(2, 0).value_or(false));
+  EXPECT_FALSE(folder.claim(2, 78).value_or(true)) << "it was withdrawn";
   EXPECT_EQ(folder.claimed_at(1), 77);
   EXPECT_EQ(folder.claimed_at(2), 0);
   ASSERT_TRUE(folder.write_report(1, "body"));

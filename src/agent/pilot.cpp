@@ -288,7 +288,6 @@ Result<> serve_as_pilot(const fs::path& state_dir, SandboxKeeper keeper,
                         std::chrono::nanoseconds time) {
   TRY(make_state_folders(state_dir));
   const fs::path agent_dir = state_dir / "agent";
-  ::unlink((agent_dir / kAddressName).c_str());  // of an earlier pilot, which is gone
   sigset_t held = stop_signals();
   sigaddset(&held, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &held, nullptr);
@@ -309,6 +308,8 @@ Result<> serve_as_pilot(const fs::path& state_dir, SandboxKeeper keeper,
   }
   ready_writer.reset();
   TRY(await_ready(ready.get()));
+  // Of an earlier pilot, which is gone: only now, since two of one name may have been submitted.
+  ::unlink((agent_dir / kAddressName).c_str());
   PilotAddress address;
   TRY_ASSIGN(UniqueFd listener, listen_tcp(address.port));
   TRY_ASSIGN(address.secret, make_secret());

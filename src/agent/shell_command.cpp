@@ -45,6 +45,7 @@ pid_t spawn_shell(const std::string& text, int output) {
 }  // namespace
 
 ShellCommand::~ShellCommand() {
+  if (pid_ > 0) ::kill(-pid_, SIGKILL);
   if (busy_) finish();
 }
 

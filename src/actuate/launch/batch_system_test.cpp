@@ -177,10 +177,31 @@ TEST(BatchSystem, APersonIsToldTheReason) {
   EXPECT_EQ(reason_in(""), "");
   EXPECT_EQ(reason_in("a\x1b[2Jb\n"), "a[2Jb");
   EXPECT_EQ(reason_in(std::string(10'000, 'x')).size(), 300U);
+  const auto is_hopeless = [](std::string_view output) {
+    return why_not_taken(output) == SubmitProblem::hopeless;
+  };
   EXPECT_TRUE(is_hopeless("sbatch: error: invalid partition specified: nowhere\n"));
   EXPECT_TRUE(is_hopeless("sh: 1: sbatch: not found\n"));
   EXPECT_TRUE(is_hopeless("sbatch: error: Memory specification can not be satisfied\n"));
-  EXPECT_FALSE(is_hopeless("Unable to contact slurm controller (connect failure)\n"));
+  EXPECT_TRUE(
+      is_hopeless("Unable to run job: Job was rejected because job requests unknown queue "
+                  "\"nowhere\".\nExiting.\n"));
+}
+
+TEST(BatchSystem, WhatMayPass) {
+  // What a login shell says by itself tells nothing of the job.
+  for (const std::string noise : {"", "/etc/profile: module: command not found\n"}) {
+    for (const char* passing :
+         {"sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect "
+          "failure)\n",
+          "sbatch: error: AssocMaxSubmitJobLimit\nsbatch: error: Batch job submission failed: Job "
+          "violates accounting/QOS policy (job submit limit, user's size and/or time limits)\n",
+          "Unable to run job: job rejected: only 5 jobs are allowed per user (current job count: "
+          "5)\n",
+          "error: commlib error: got select error (Connection refused)\n"})
+      EXPECT_EQ(why_not_taken(noise + passing), SubmitProblem::passing) << passing;
+    EXPECT_EQ(why_not_taken(noise + "sbatch: error: the moon is full\n"), SubmitProblem::unknown);
+  }
 }
 
 }  // namespace

@@ -15,6 +15,8 @@ using namespace std::chrono_literals;
 constexpr int kRestForWork = 10;
 constexpr auto kLongestRetry = 120s;
 constexpr std::uint32_t kMostFailures = 5;
+/// In half an hour. What nobody understands may pass, but not for ever.
+constexpr std::uint32_t kMostRefusals = 20;
 /// A host that is free for so long while something waits was not forgotten: it is of no use.
 constexpr auto kShunned = 10s;
 constexpr auto kAfterVain = 60s;
@@ -261,15 +263,22 @@ void PilotPool::on_submitted(const RemoteShell::Answer& answer, Clock::time_poin
     pilot.state = State::queued;
     pilot.missed = 0;
     look_at_ = std::min(look_at_, now + patience_.look_every / 4);
+    if (releasing_) surplus_.push_back(*id);  // it was on its way when nobody needed it any more
     return;
   }
   const std::string reason = reason_in(answer.output);
-  const bool hopeless = is_hopeless(answer.output);
+  const SubmitProblem problem = why_not_taken(answer.output);
+  const bool stays = problem == SubmitProblem::unknown && pilot.refused >= kMostRefusals;
+  const bool hopeless = stays || problem == SubmitProblem::hopeless;
   tell(fmt::format("no job can be submitted: {}{}", reason,
                    hopeless ? "; it is left out: correct its site in the grid file" : ""),
        events);
   if (!hopeless) {
     pilot.submit_at = now + wait_after(pilot.refused++);
+    return;
+  }
+  if (stays) {  // others of its kind may be taken
+    pilot.state = State::given_up;
     return;
   }
   for (Pilot& each : pilots_)

@@ -87,6 +87,33 @@ TEST_F(PilotPoolTest, WhatCouldNotBeSubmittedIsNoJobThatEnded) {
   EXPECT_EQ(submits(), 11U);
 }
 
+TEST_F(PilotPoolTest, WhatNobodyUnderstandsIsNotTriedForEver) {
+  set_sbatch("echo 'the moon is full' >&2; exit 1");
+  PilotPool pool(site_, binary_, {2ms, 1us});
+  ASSERT_TRUE(poll_until(pool, [&] { return !pool.expects(0); }));
+  EXPECT_EQ(submits(), 21U);
+  EXPECT_THAT(told_.back(), HasSubstr("no job can be submitted: the moon is full; it is left out"));
+}
+
+TEST_F(PilotPoolTest, WhatMayPassIsTriedForEver) {
+  set_sbatch("echo 'a limit of submitted jobs' >&2; exit 1");
+  PilotPool pool(site_, binary_, {2ms, 1us});
+  ASSERT_TRUE(poll_until(pool, [&] { return submits() > 30; }));
+  EXPECT_TRUE(pool.expects(0));
+}
+
+TEST_F(PilotPoolTest, AJobThatIsSubmittedAtTheEndIsCancelled) {
+  write("scancel", "#!/bin/sh\necho $* >>" + (dir_ / "cancels").string() + "\n");
+  set_sbatch("while ! test -e " + (dir_ / "go").string() + "; do sleep 0.01; done; echo $n");
+  PilotPool pool(site_, binary_, {2ms, 1ms});
+  ASSERT_TRUE(poll_until(pool, [&] { return submits() == 1; }));
+  pool.release({false});
+  EXPECT_FALSE(pool.is_released());
+  write("go", "");
+  ASSERT_TRUE(poll_until(pool, [&] { return pool.is_released(); }));
+  EXPECT_EQ(read_file(dir_ / "cancels").value_or(""), "1\n");
+}
+
 TEST_F(PilotPoolTest, AJobThatCanNeverStartIsCancelled) {
   set_sbatch("echo $n");
   write("queue", "1|N/A|PENDING|PartitionConfig|gantry-me-c1-1\n");
