@@ -50,9 +50,11 @@ class Cancelling {
     TRY(launcher_.poll(events));
     for (auto& event : events) {
       if (auto* report = std::get_if<ReportReceived>(&event)) {
-        receipt_ = report->receipt;
         const std::string& host = host_names_[report->host];
-        TRY(runs_.take(std::move(*report), host, clock_.now()));
+        TRY_ASSIGN(const std::string why, runs_.take(*report, host, clock_.now()));
+        if (!why.empty())
+          return fail(ErrorCode::io, why, "make it possible, and run the same command again");
+        receipt_ = report->receipt;
       } else if (const auto* running = std::get_if<TaskRunning>(&event)) {
         runs_.started(running->key, running->host);
       } else if (const auto* returned = std::get_if<TaskReturned>(&event)) {

@@ -26,6 +26,8 @@ constexpr Duration kCommitInterval =
 constexpr Duration kNewsInterval = 5s;  ///< how old the ETA in the store may become
 constexpr Duration kShowInterval = 100ms;
 constexpr Duration kPlaceInterval = 1s;
+/// For what another run's task has made: this one must not wait for it without end.
+constexpr std::uint32_t kMostPlacings = 60;
 
 template <class... Fs>
 struct Overloaded : Fs... {
@@ -232,9 +234,7 @@ Result<bool> Session::poll_launcher() {
 }
 
 Result<> Session::on_event(LauncherEvent event) {
-  const auto ours = [&](const TaskKey& key) {
-    return key.run == run_.id && key.task.value() <= sweep_.size();
-  };
+  const auto ours = [&](const TaskKey& key) { return is_ours(key); };
   return std::visit(
       Overloaded{[&](HostAppeared& e) -> Result<> {
                    host_names_[e.host.id] = e.host.name;
@@ -303,8 +303,7 @@ Result<> Session::on_event(LauncherEvent event) {
                      const bool adopted = adopted_.erase(e.report.key) > 0 || opening_;
                      return on_report(std::move(e), adopted);
                    }
-                   const std::string& host = host_names_[e.host];
-                   return others_.take(std::move(e), host, now_);
+                   return take_others(std::move(e), 0);
                  },
                  [&](LauncherNotice& e) -> Result<> {
                    if (observer_.notice) observer_.notice(e.text);
@@ -346,9 +345,7 @@ Result<> Session::on_report(ReportReceived received, bool adopted) {
     received.report.detail = "what ran under this number belonged to another study";
   } else if (const auto why = place_outputs(received, sweep_.task(key.task), store_);
              !why.empty()) {
-    if (!std::exchange(told_unplaced_, true)) tell(why + "; trying again");
-    if (place_at_ == kNever) place_at_ = now_ + kPlaceInterval;
-    unplaced_.push_back({std::move(received), adopted});
+    place_later({std::move(received), adopted}, why);
     return {};
   }
   AttemptEnded ended;
@@ -376,10 +373,27 @@ Result<> Session::on_report(ReportReceived received, bool adopted) {
   return {};
 }
 
+Result<> Session::take_others(ReportReceived received, std::uint32_t tries) {
+  TRY_ASSIGN(const std::string why,
+             others_.take(received, host_names_[received.host], now_, tries >= kMostPlacings));
+  if (!why.empty()) place_later({std::move(received), false, tries}, why);
+  return {};
+}
+
+void Session::place_later(Unplaced unplaced, const std::string& why) {
+  if (!std::exchange(told_unplaced_, true)) tell(why + "; trying again");
+  if (place_at_ == kNever) place_at_ = now_ + kPlaceInterval;
+  unplaced_.push_back(std::move(unplaced));
+}
+
 Result<> Session::place_again() {
   place_at_ = kNever;
-  for (auto& [received, adopted] : std::exchange(unplaced_, {}))
-    TRY(on_report(std::move(received), adopted));
+  for (auto& [received, adopted, tries] : std::exchange(unplaced_, {})) {
+    if (is_ours(received.report.key))
+      TRY(on_report(std::move(received), adopted));
+    else
+      TRY(take_others(std::move(received), tries + 1));
+  }
   if (unplaced_.empty()) told_unplaced_ = false;
   return {};
 }

@@ -56,10 +56,15 @@ class Session {
   void bring(const MoveFile& move);
   Result<bool> poll_launcher();
   Result<> on_event(LauncherEvent event);
+  [[nodiscard]] bool is_ours(const TaskKey& key) const {
+    return key.run == run_.id && key.task.value() <= sweep_.size();
+  }
   void expect_staged(SiteId site);
   /// `adopted`: it was not started by us.
   Result<> on_report(ReportReceived received, bool adopted);
   /// Outputs that could not be put in their place: this machine's fault, and not their tasks'.
+  /// The end of another run's task. `tries`: so often what it made could not be put in its place.
+  Result<> take_others(ReportReceived received, std::uint32_t tries);
   Result<> place_again();
   /// Up to which reports' ends may be forgotten elsewhere.
   [[nodiscard]] std::uint64_t safe_receipt() const;
@@ -136,7 +141,9 @@ class Session {
   struct Unplaced {
     ReportReceived received;
     bool adopted = false;
+    std::uint32_t tries = 0;  ///< of another run's
   };
+  void place_later(Unplaced unplaced, const std::string& why);
   std::deque<Unplaced> unplaced_;
   TimePoint place_at_ = kNever;
   bool told_unplaced_ = false;

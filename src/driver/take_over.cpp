@@ -92,7 +92,9 @@ class TakeOver {
       TRY_ASSIGN(const bool others, is_others(report->report.key));
       if (others) {
         awaited_.erase(report->report.key);
-        return others_.take(std::move(*report), host_names_[report->host], clock_.now());
+        TRY_ASSIGN(const std::string why,
+                   others_.take(*report, host_names_[report->host], clock_.now()));
+        if (why.empty()) return {};  // else the session tries again
       }
     }
     opened_.events.push_back(std::move(event));

@@ -30,17 +30,19 @@ bool is_meant(const store::Request& request, const TaskKey& key) {
          (request.all || std::ranges::find(request.tasks, key.task) != request.tasks.end());
 }
 
-Result<> UndrivenRuns::take(ReportReceived received, const std::string& host_name, TimePoint now) {
+Result<std::string> UndrivenRuns::take(ReportReceived& received, const std::string& host_name,
+                                       TimePoint now, bool last) {
   const TaskKey key = received.report.key;
   running_.erase(key);
   TRY_ASSIGN(Run * run, find(key.run));
   if (run == nullptr || !run->journal.awaits(key, received.host)) {
     discard_outputs(received);
-    return {};
+    return "";
   }
   if (!run->study) {
     discard_outputs(received);
   } else if (auto why = place_outputs(received, run->study->task(key.task), store_); !why.empty()) {
+    if (!last) return why;
     received.report.cause = FailureCause::missing_output;
     received.report.detail = std::move(why);
     discard_outputs(received);
@@ -59,7 +61,8 @@ Result<> UndrivenRuns::take(ReportReceived received, const std::string& host_nam
     ended.report.cause = FailureCause::missing_result;
     ended.report.detail = run->no_study;
   }
-  return record(*run, std::move(ended), now);
+  TRY(record(*run, std::move(ended), now));
+  return "";
 }
 
 Result<bool> UndrivenRuns::knows(RunId id) {

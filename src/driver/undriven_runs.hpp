@@ -23,8 +23,11 @@ class UndrivenRuns {
   UndrivenRuns(store::Store& store, const Options& options) : store_(store), options_(options) {}
 
   /// Journals an attempt's end, once however often it is reported, in the store's open group.
-  /// Forgets ends of runs that were removed.
-  Result<> take(ReportReceived received, const std::string& host_name, TimePoint now);
+  /// Forgets ends of runs that were removed. When what the task made cannot be put in its place, it
+  /// says why, and is to be asked again before the report is acknowledged; unless this is the
+  /// `last` time, which fails the task.
+  Result<std::string> take(ReportReceived& received, const std::string& host_name, TimePoint now,
+                           bool last = false);
 
   /// An agent says that this task runs. It does until take() or returned().
   void started(const TaskKey& key, HostId host) { running_[key] = host; }

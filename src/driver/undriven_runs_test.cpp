@@ -49,7 +49,8 @@ class UndrivenRunsTest : public DriverTest {
   void take(std::vector<ReportReceived> reports) {
     auto store = open_store();
     UndrivenRuns runs(store, options_);
-    for (auto& each : reports) ASSERT_TRUE(runs.take(std::move(each), "here", from_ns(9)));
+    for (auto& each : reports)
+      EXPECT_EQ(runs.take(each, "here", from_ns(9)).value_or("an error"), "");
     ASSERT_TRUE(store.commit());
   }
 
@@ -93,6 +94,34 @@ TEST_F(UndrivenRunsTest, WhatHasComeFromASiteIsPutInItsPlace) {
   take({std::move(first), std::move(again)});
   EXPECT_EQ(read_file(dir_ / "new/a").value_or(""), "result");
   EXPECT_FALSE(std::filesystem::exists(dir_ / "rubbish"));
+}
+
+TEST_F(UndrivenRunsTest, WhatCannotBePutInItsPlaceIsKeptUntilTheLastTime) {
+  write("sweep.yaml", "command: make {x}\nparameters: {x: [a, b, c]}\noutputs: ['new/{x}']\n");
+  options_.reload = [&](const store::RunRecord&) -> Result<Sweep> {
+    return std::move(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
+  };
+  write("come-1", "result");
+  write("come-2", "result");
+  write("new", "in the way");
+  auto first = report(1, 1);
+  first.outputs = {{(dir_ / "come-1").string(), (dir_ / "new/a").string()}};
+  auto second = report(2, 1);
+  second.outputs = {{(dir_ / "come-2").string(), (dir_ / "new/b").string()}};
+  {
+    auto store = open_store();
+    UndrivenRuns runs(store, options_);
+    EXPECT_NE(runs.take(first, "here", from_ns(9)).value_or(""), "");
+    EXPECT_TRUE(std::filesystem::exists(dir_ / "come-1"));
+    EXPECT_EQ(runs.take(second, "here", from_ns(9), true).value_or("an error"), "");
+    EXPECT_FALSE(std::filesystem::exists(dir_ / "come-2"));
+    std::filesystem::remove(dir_ / "new");
+    EXPECT_EQ(runs.take(first, "here", from_ns(9)).value_or("an error"), "");
+    ASSERT_TRUE(store.commit());
+  }
+  EXPECT_EQ(read_file(dir_ / "new/a").value_or(""), "result");
+  EXPECT_EQ(record().counts.done, 1U);
+  EXPECT_EQ(record().counts.failed, 1U);
 }
 
 TEST_F(UndrivenRunsTest, AFirstAttemptCountsAfterAReusedResultWasTakenBack) {

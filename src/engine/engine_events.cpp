@@ -128,6 +128,7 @@ void Engine::Impl::on(const AttemptStarted& event) {
     return;
   }
   if (leftovers.contains(key) || !is_news(key)) return;
+  if (missing.contains(key)) forgive_loss(key.first);
   take_number(key);
   adopt(key, event.host, event.at);
 }
@@ -361,6 +362,12 @@ void Engine::Impl::add_loss(TaskId task, bool was_started) {
   const std::uint8_t points = was_started ? kLossRunning : kLossQueued;
   record.loss_points =
       static_cast<std::uint8_t>(std::min(record.loss_points + points, +kLossLimit));
+}
+
+/// It was not lost: only the way to its host was.
+void Engine::Impl::forgive_loss(TaskId task) {
+  TaskRecord& record = tasks.edit(task);
+  record.loss_points -= std::min(record.loss_points, kLossRunning);
 }
 
 void Engine::Impl::settle_failure(const AttemptReport& report) {

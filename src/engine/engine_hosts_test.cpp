@@ -120,6 +120,23 @@ TEST(EngineHosts, TasksThatFitNoHostWaitWhereOthersMayCome) {
   EXPECT_THAT(alone.stranded(), IsEmpty());
 }
 
+TEST(EngineHosts, ATaskThatIsFoundRunningAgainWasNotLost) {
+  Engine engine({.count = 1}, {});
+  engine.apply(host_up(1, 1));
+  EXPECT_THAT(only<StartAttempt>(engine.decide(at(0))), SizeIs(1));
+  engine.apply(AttemptStarted{first_attempt(1), HostId(1), at(0)});
+  // Ten losses in a row of what ran are one too many.
+  for (int i = 0; i < 20; ++i) {
+    engine.apply(HostDown{HostId(1)});
+    EXPECT_EQ(engine.state(TaskId(1)), TaskState::pending) << "after " << i << " hiccups";
+    engine.apply(host_up(1, 1));
+    engine.apply(AttemptStarted{first_attempt(1), HostId(1), at(0)});
+    EXPECT_EQ(engine.state(TaskId(1)), TaskState::running);
+  }
+  engine.apply(end_on(1, 1));
+  EXPECT_EQ(engine.state(TaskId(1)), TaskState::done);
+}
+
 TEST(EngineHosts, OnlyTheHostThatWasGivenAnAttemptCanTellOfIt) {
   Engine engine({.count = 1}, {});
   engine.apply(host_up(1, 1));

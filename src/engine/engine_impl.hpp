@@ -121,6 +121,7 @@ struct Engine::Impl {
   void settle_failure(const AttemptReport& report);
   void settle_lost(TaskId task, bool was_started);
   void add_loss(TaskId task, bool was_started);
+  void forgive_loss(TaskId task);
   void settle_crowded(const AttemptReport& report);
   void fail_for_good(TaskId task);
   void cancel(TaskId task);
