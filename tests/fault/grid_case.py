@@ -13,6 +13,7 @@ SHARED_BYTES = 1_000_000
 class GridCase(gantry_test.TestCase):
     TASKS = 0
     SLEEP = 0.2
+    OPTIONS = ()  # of gantry run
 
     def setUp(self):
         super().setUp()
@@ -36,7 +37,7 @@ class GridCase(gantry_test.TestCase):
         self.write("shared.bin", self.dice.randbytes(SHARED_BYTES))
 
     def start_run(self, grid):
-        return self.start_gantry("run", "sweep.yaml", "--grid", grid.grid)
+        return self.start_gantry("run", "sweep.yaml", "--grid", grid.grid, *self.OPTIONS)
 
     def ended(self) -> int:
         folder = self.dir / "out"
@@ -66,7 +67,9 @@ class GridCase(gantry_test.TestCase):
         for path in self.grid_dir.glob("sites/*/home/marks/*"):
             starts[path.name] += len(path.read_text().split())
         self.assertEqual(len(starts), self.TASKS)
-        return [task for task, count in starts.items() if count > 1]
+        again = [task for task, count in starts.items() if count > 1]
+        print(f"{len(again)} tasks were started again", flush=True)
+        return again
 
     def damage_shared_file(self, grid, host):
         found = grid.ssh(host, f"for f in /root/gantry/depot/??/*; do test $(wc -c <$f) = {SHARED_BYTES} && "
