@@ -26,6 +26,8 @@ constexpr Duration kCommitInterval =
 constexpr Duration kNewsInterval = 5s;  ///< how old the ETA in the store may become
 constexpr Duration kShowInterval = 100ms;
 constexpr Duration kPlaceInterval = 1s;
+/// For a person to make room for what tasks have made.
+constexpr Duration kPlacePatience = 10min;
 /// For what another run's task has made: this one must not wait for it without end.
 constexpr std::uint32_t kMostPlacings = 60;
 
@@ -72,7 +74,7 @@ Result<Summary> Session::run(Opened opened) {
   while (!run_.engine.finished() && stops_ < 3) {
     if (stuck_since_ == kNever) start_tasks();
     end_if_stranded();
-    if (run_.engine.finished()) break;
+    if (run_.engine.finished() || gives_up_placing()) break;
     launcher_.want(run_.engine.waiting_cores());
     TRY(step());
     on_stop_signals();
@@ -380,7 +382,23 @@ Result<> Session::take_others(ReportReceived received, std::uint32_t tries) {
   return {};
 }
 
+bool Session::gives_up_placing() {
+  if (unplaced_.empty() || (stops_ == 0 && now_ < unplaced_since_ + kPlacePatience)) return false;
+  const auto ours = std::ranges::count_if(
+      unplaced_, [&](const Unplaced& each) { return is_ours(each.received.report.key); });
+  const auto& c = run_.engine.counts();
+  const bool starts_more = run_.engine.draining().empty() && c.pending + c.waiting > 0;
+  if (ours == 0 || starts_more || c.staging + c.handed_over > 0 || c.running > ours) return false;
+  tell(fmt::format("what {} made is kept at {} site: {}. Mend this and run the same command again",
+                   ours == 1 ? "1 task" : fmt::format("{} tasks", ours),
+                   ours == 1 ? "its" : "their", why_unplaced_));
+  record(DrainRequested{"outputs could not be put where they belong"});
+  return true;
+}
+
 void Session::place_later(Unplaced unplaced, const std::string& why) {
+  if (unplaced_since_ == kNever) unplaced_since_ = now_;
+  why_unplaced_ = why;
   if (!std::exchange(told_unplaced_, true)) tell(why + "; trying again");
   if (place_at_ == kNever) place_at_ = now_ + kPlaceInterval;
   unplaced_.push_back(std::move(unplaced));
@@ -388,12 +406,14 @@ void Session::place_later(Unplaced unplaced, const std::string& why) {
 
 Result<> Session::place_again() {
   place_at_ = kNever;
+  const std::size_t before = unplaced_.size();
   for (auto& [received, adopted, tries] : std::exchange(unplaced_, {})) {
     if (is_ours(received.report.key))
       TRY(on_report(std::move(received), adopted));
     else
       TRY(take_others(std::move(received), tries + 1));
   }
+  if (unplaced_.size() < before) unplaced_since_ = unplaced_.empty() ? kNever : now_;
   if (unplaced_.empty()) told_unplaced_ = false;
   return {};
 }

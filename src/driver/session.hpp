@@ -144,7 +144,12 @@ class Session {
     std::uint32_t tries = 0;  ///< of another run's
   };
   void place_later(Unplaced unplaced, const std::string& why);
+  /// What cannot be put into its place is all that is left, and it was waited for long enough, or
+  /// a person wants to stop. The site keeps it for whoever goes on with the run.
+  [[nodiscard]] bool gives_up_placing();
   std::deque<Unplaced> unplaced_;
+  TimePoint unplaced_since_ = kNever;  ///< nothing could be put into its place
+  std::string why_unplaced_;           ///< of one of them
   TimePoint place_at_ = kNever;
   bool told_unplaced_ = false;
 

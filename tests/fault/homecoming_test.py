@@ -70,6 +70,24 @@ class HomecomingTest(SshTestCase):
         self.assertEqual(self.told().count("does not come"), 1)
         self.assertEqual([path for path in (disk.path / "state/incoming").rglob("*") if path.is_file()], [])
 
+    def test_something_is_in_their_place(self):
+        self.write_study()
+        (self.dir / "out/1.bin/folder").mkdir(parents=True)
+        run = self.begin()
+        self.write("go", "")
+        self.wait_until(lambda: "trying again" in self.told(), "the person to be told", timeout=60)
+        self.assertIsNone(run.poll(), "somebody may take it away")
+        run.send_signal(signal.SIGINT)
+        self.assertEqual(run.wait(60), 1)
+        self.assertIn("1 task made is kept at its site", self.told())
+        self.assertIn("out/1.bin: Is a directory", self.told())
+        (self.dir / "out/1.bin/folder").rmdir()
+        (self.dir / "out/1.bin").rmdir()
+        again = self.gantry("run", "sweep.yaml", "--grid", "grid.yaml", timeout=60)
+        self.assertEqual(again.code, 0, again)
+        self.assertEqual((self.dir / "out/1.bin").stat().st_size, BYTES)
+        self.assertEqual(self.ran(), {1: ["here"]})
+
     def test_the_host_is_lost_and_found_while_they_come(self):
         self.write_study()
         run = self.begin()
