@@ -57,7 +57,10 @@ Result<JobFolder::Content> JobFolder::read() const {
       frame && frame->type == MessageType::hello ? decode_hello(frame->body) : std::nullopt;
   if (!hello) return damaged();
   if (hello->version != kProtocolVersion)
-    return fail(ErrorCode::version, path_.string() + " is of another version of Gantry");
+    return fail(ErrorCode::version,
+                path_.string() +
+                    " is of another version of Gantry: let that one end its run, or "
+                    "remove the site with gantry grid remove");
   content.hello = std::move(*hello);
   while ((frame = reader.next())) {
     auto start = frame->type == MessageType::start ? decode_start(frame->body) : std::nullopt;

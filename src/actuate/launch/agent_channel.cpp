@@ -20,6 +20,7 @@ constexpr std::size_t kMostRefusals = 10'000;
 void AgentChannel::attach(UniqueFd socket) {
   stream_ = agent::FrameStream(std::move(socket));
   welcomed_ = false;
+  problem_.reset();
   reports_expected_ = 0;
   running_now_.clear();
   refusals_.clear();

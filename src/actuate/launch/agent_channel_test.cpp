@@ -1,4 +1,4 @@
-// What an agent says of the tasks that it will not run.
+// What an agent says of itself and of the tasks that it will not run.
 #include "actuate/launch/agent_channel.hpp"
 
 #include <gtest/gtest.h>
@@ -9,12 +9,14 @@ namespace {
 
 class AgentChannelTest : public ::testing::Test {
  protected:
-  AgentChannelTest() {
+  AgentChannelTest() { connect({}); }
+
+  void connect(const agent::Welcome& welcome) {
     int ends[2];
-    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     channel_.attach(UniqueFd(ends[0]));
     agent_ = agent::FrameStream(UniqueFd(ends[1]));
-    encode(agent_.outbox(), agent::Welcome{});
+    encode(agent_.outbox(), welcome);
   }
   /// Until all that the agent says was heard; false when the channel does not want to hear it.
   bool hear() {
@@ -37,6 +39,18 @@ TEST_F(AgentChannelTest, AnAgentThatRefusesWithoutEndIsNotBelieved) {
   encode(agent_.outbox(), agent::Refused{1, 0, "one more"});
   EXPECT_FALSE(hear());
   EXPECT_EQ(channel_.refusals().size(), kMost);
+}
+
+TEST_F(AgentChannelTest, AnotherVersionIsTheProblemOfThatAgentOnly) {
+  agent::Welcome newer;
+  ++newer.version;
+  connect(newer);
+  EXPECT_FALSE(hear());
+  ASSERT_TRUE(channel_.problem());
+  EXPECT_EQ(channel_.problem()->code, ErrorCode::version);
+  connect({});
+  EXPECT_TRUE(hear());
+  EXPECT_FALSE(channel_.problem());
 }
 
 TEST_F(AgentChannelTest, AnAgentRestsUntilItSaysOtherwise) {
