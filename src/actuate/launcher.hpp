@@ -114,6 +114,9 @@ class Launcher {
   /// returns, the events waiting in poll() hold the hosts, everything still running (adopted) and
   /// every unacknowledged report.
   virtual Result<> open() = 0;
+  /// Before open(): no earlier run can have left anything. Hosts that take long to be reached need
+  /// not be waited for when others are there.
+  virtual void expect_nothing() {}
   /// Everything that is there has been told, as far as it can be reached. Of a launcher that does
   /// not wait in open().
   [[nodiscard]] virtual bool settled() const { return true; }

@@ -15,6 +15,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// The standard library calls it an error of input or output.
+bool is_full(const fs::path& folder, const fs::path& file) {
+  std::error_code unknown;
+  const auto bytes = fs::file_size(file, unknown);
+  return !unknown && fs::space(folder, unknown).available < bytes && !unknown;
+}
+
 /// In one step, also from another file system.
 void move_into_place(const fs::path& here, const fs::path& path, std::error_code& error) {
   fs::create_directories(path.parent_path(), error);
@@ -25,6 +32,8 @@ void move_into_place(const fs::path& here, const fs::path& path, std::error_code
   error.clear();
   if (fs::copy_file(here, beside, fs::copy_options::overwrite_existing, error))
     fs::rename(beside, path, error);
+  else if (error == std::errc::io_error && is_full(path.parent_path(), here))
+    error = std::make_error_code(std::errc::no_space_on_device);
   std::error_code ignored;
   fs::remove(error ? beside : here, ignored);
 }

@@ -1,5 +1,6 @@
 #include "driver/driver.hpp"
 
+#include <algorithm>
 #include <system_error>
 
 #include "base/machine.hpp"
@@ -52,6 +53,11 @@ Result<Summary> drive(const Sweep& sweep, const SpecSource& source, const Option
   TRY_ASSIGN(auto sites, GridLaunch::make(options, source.base_dir));
   const SharedInputs shared = sites.travels() ? SharedInputs(sweep) : SharedInputs();
   TRY_ASSIGN(const auto ours, run_to_continue(store, sweep, options));
+  TRY_ASSIGN(const auto earlier, store.runs());
+  if (std::ranges::all_of(earlier, [](const store::RunRecord& run) {
+        return run.state == store::RunState::finished;
+      }))
+    sites.launcher().expect_nothing();
   TRY_ASSIGN(auto opened, take_over(sites.launcher(), store, others, sweep,
                                     ours ? ours->id : RunId{}, observer, clock));
   TRY_ASSIGN(auto run, prepare_run(store, sweep, source, options, contents, clock.now(),

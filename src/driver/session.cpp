@@ -300,11 +300,11 @@ Result<> Session::on_event(LauncherEvent event) {
                  [&](ReportReceived& e) -> Result<> {
                    receipt_ = std::max(receipt_, e.receipt);
                    dirty_ = true;
-                   board_.on_ended(e.report.key);
                    if (ours(e.report.key)) {
                      const bool adopted = adopted_.erase(e.report.key) > 0 || opening_;
                      return on_report(std::move(e), adopted);
                    }
+                   board_.on_ended(e.report.key);
                    return take_others(std::move(e), 0);
                  },
                  [&](LauncherNotice& e) -> Result<> {
@@ -336,6 +336,7 @@ Result<> Session::on_report(ReportReceived received, bool adopted) {
     known.host = received.host;
     run_.engine.apply(known);
     inputs_.erase(key);
+    board_.on_ended(key);
     discard_outputs(received);
     if (!waits_for_commit(key) && is_unknown(store_, known.report))
       launcher_.refuse(received.receipt);
@@ -350,6 +351,7 @@ Result<> Session::on_report(ReportReceived received, bool adopted) {
     place_later({std::move(received), adopted}, why);
     return {};
   }
+  board_.on_ended(key);
   AttemptEnded ended;
   ended.report = std::move(received.report);
   ended.host = received.host;
@@ -399,6 +401,10 @@ bool Session::gives_up_placing() {
 void Session::place_later(Unplaced unplaced, const std::string& why) {
   if (unplaced_since_ == kNever) unplaced_since_ = now_;
   why_unplaced_ = why;
+  if (const TaskKey& key = unplaced.received.report.key; is_ours(key)) {
+    board_.on_computed(key, unplaced.received.host, now_);
+    run_.engine.apply(AttemptComputed{key, unplaced.received.host});
+  }
   if (!std::exchange(told_unplaced_, true)) tell(why + "; trying again");
   if (place_at_ == kNever) place_at_ = now_ + kPlaceInterval;
   unplaced_.push_back(std::move(unplaced));

@@ -70,6 +70,17 @@ class HomecomingTest(SshTestCase):
         self.assertEqual(self.told().count("does not come"), 1)
         self.assertEqual([path for path in (disk.path / "state/incoming").rglob("*") if path.is_file()], [])
 
+    def test_their_own_disk_is_full_for_a_while(self):
+        self.write_study()
+        disk = SmallDisk(self, self.dir / "out", 4000)
+        run = self.begin()
+        self.write("go", "")
+        self.wait_until(lambda: "out/1.bin: No space left on device; trying again" in self.told(), "the person to be told",
+                        timeout=60)
+        self.wait_until(lambda: "1 coming home" in self.gantry("top").stdout, "top to show it", timeout=60)
+        disk.resize(20_000)
+        self.check(run)
+
     def test_something_is_in_their_place(self):
         self.write_study()
         (self.dir / "out/1.bin/folder").mkdir(parents=True)

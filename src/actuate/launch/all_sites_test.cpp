@@ -25,6 +25,7 @@ struct Notes {
   bool gone = false;
   bool given_up = false;
   int turns_to_wind_up = 0;
+  int turns_to_settle = 0;
   std::function<void()> winds_up{};
 };
 
@@ -41,6 +42,9 @@ class NotedLauncher final : public Launcher {
   }
   void want(std::uint64_t cores) override { notes_.wanted = cores; }
   [[nodiscard]] bool expects_hosts(const Resources&) const override { return true; }
+  [[nodiscard]] bool settled() const override {
+    return notes_.turns_to_settle == 0 || --notes_.turns_to_settle == 0;
+  }
   [[nodiscard]] bool has_given_up() const override { return notes_.given_up; }
   void start(const TaskKey&, HostId, const Task&, const Fingerprint&,
              const std::vector<TaskFile>&) override {}
@@ -105,6 +109,18 @@ TEST(AllSites, ASiteThatIsAddedIsOpenedAndHeard) {
   EXPECT_THAT(grid.poll(), SizeIs(1));
   grid.sites->want(7);
   EXPECT_EQ(cluster.wanted, 7U);
+}
+
+TEST(AllSites, WhereNothingCanBeLeftOneThatHangsKeepsNobodyWaiting) {
+  Notes home;
+  Notes lab{.turns_to_settle = 120};  // a tenth of a second each
+  home.events.emplace_back(HostAppeared{{HostId(1), "here", 1, 0, kHome}});
+  std::vector<OtherSite> others;
+  others.push_back(site(kLab, 2, lab));
+  const auto sites = make_all_sites(std::make_unique<NotedLauncher>(home), true, std::move(others));
+  sites->expect_nothing();
+  EXPECT_TRUE(sites->open());
+  EXPECT_GT(lab.turns_to_settle, 0);
 }
 
 TEST(AllSites, ASiteThatRestsIsAskedForNoHosts) {
