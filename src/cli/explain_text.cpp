@@ -28,6 +28,7 @@ std::string resources_text(const Task& task) {
       fmt::format("{} core{}", task.resources.cores, task.resources.cores == 1 ? "" : "s");
   if (task.resources.memory > 0)
     text += fmt::format(", {} of memory", format_bytes(task.resources.memory));
+  if (task.resources.learn_memory) text += ", memory as it is learnt";
   if (task.resources.walltime > Duration{0})
     text += ", walltime " + format_duration(task.resources.walltime);
   if (task.timeout > Duration{0}) text += ", timeout " + format_duration(task.timeout);
@@ -62,15 +63,21 @@ std::string attempt_text(const store::HistoryRow& row) {
   const auto& report = row.report;
   std::string text = fmt::format("attempt {}{}: ", row.attempt.value(),
                                  row.host.empty() ? "" : " on " + one_line(row.host));
+  std::string_view detail = report.detail;
+  std::string_view then;  // "limit 2048 MiB; tried again with 4 GiB"
+  if (const auto end = detail.find("; ");
+      report.cause == FailureCause::out_of_memory && end != std::string_view::npos) {
+    then = detail.substr(end);
+    detail = detail.substr(0, end);
+  }
   text += report.cause == FailureCause::none
-              ? std::string("succeeded") +
-                    (report.detail.empty() ? "" : ", but " + one_line(report.detail))
-              : one_line(describe(report.cause, report.code, report.detail));
+              ? std::string("succeeded") + (detail.empty() ? "" : ", but " + one_line(detail))
+              : one_line(describe(report.cause, report.code, detail));
   if (report.ended > report.started)
     text += " after " + format_duration(report.ended - report.started);
   if (report.usage.max_rss > 0)
     text += fmt::format(", at most {}", format_bytes(report.usage.max_rss));
-  return text;
+  return text + one_line(then);
 }
 
 std::string history_text(const store::HistoryRow& row) {

@@ -26,8 +26,13 @@ void FailureTally::add(const AttemptEnded& event) {
   }
   const Cause cause{report.cause, report.code};
   failed_[report.key.task] = cause;
-  if (examples_.size() < kMostExamples && !examples_.contains(cause))
-    examples_.emplace(cause, Example{report.key.task, fit(failure_detail(report), 200, false)});
+  const auto example = examples_.find(cause);
+  // One that has failed again, or not after all, is told of as it is now.
+  const bool known = example != examples_.end() && example->second.task != report.key.task &&
+                     failed_.contains(example->second.task) &&
+                     failed_.at(example->second.task) == cause;
+  if (!known && (example != examples_.end() || examples_.size() < kMostExamples))
+    examples_[cause] = {report.key.task, fit(failure_detail(report), 200, false)};
 }
 
 std::vector<FailureGroup> FailureTally::groups() const {

@@ -39,7 +39,15 @@ TEST(FailureTally, ATaskCountsWithItsLatestEnd) {
   ASSERT_EQ(groups.size(), 1U);
   EXPECT_EQ(groups[0].count, 1U);
   EXPECT_EQ(groups[0].example, TaskId{2});
-  EXPECT_EQ(groups[0].detail, "");  // what task 1 said is not task 2's reason
+  EXPECT_EQ(groups[0].detail, "y");  // what task 1 said is not task 2's reason
+}
+
+TEST(FailureTally, TheExampleSaysWhyItFailedAtLast) {
+  FailureTally tally;
+  tally.add(ended(1, FailureCause::out_of_memory, 9, "tried again"));
+  tally.add(ended(2, FailureCause::out_of_memory, 9, "other"));
+  tally.add(ended(1, FailureCause::out_of_memory, 9, "given up"));
+  EXPECT_EQ(tally.groups()[0].detail, "given up");
 }
 
 }  // namespace

@@ -39,6 +39,14 @@ std::uint32_t home_cores(const Options& options) {
   return std::max(1U, slots);
 }
 
+std::uint64_t home_memory(const Options& options) {
+  std::uint64_t declared = 0;
+  if (options.grid)
+    for (const GridHosts& hosts : options.grid->sites.front().hosts)
+      declared += hosts.count * hosts.memory;
+  return declared > 0 ? declared : usable_memory();
+}
+
 double depot_of(const GridSite& site) {
   return site.depot == 0 ? std::numeric_limits<double>::infinity()
                          : static_cast<double>(site.depot);
@@ -124,7 +132,7 @@ RemoteSite remote_site(const GridSite& site, SiteId id, std::uint32_t& next_host
 }
 
 Result<GridLaunch> GridLaunch::make(const Options& options, const std::filesystem::path& base_dir) {
-  auto home = make_local_launcher({options.state_dir, home_cores(options), usable_memory()});
+  auto home = make_local_launcher({options.state_dir, home_cores(options), home_memory(options)});
   if (!options.grid) return GridLaunch(std::move(home), options);
   GridLaunch result(nullptr, options);
   const Grid& grid = *result.grid_;

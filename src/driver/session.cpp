@@ -194,7 +194,8 @@ Result<std::vector<TaskFile>> Session::travelling(const Inputs& inputs) {
 
 void Session::start(const StartAttempt& action) {
   const TaskKey key{run_.id, action.task, action.attempt};
-  const Task task = sweep_.task(action.task);
+  Task task = sweep_.task(action.task);
+  task.resources = run_.engine.resources(action.task);
   auto& inputs = inputs_[key];
   inputs.clear();
   auto print = contents_.fingerprint(

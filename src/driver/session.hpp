@@ -92,6 +92,8 @@ class Session {
   void record(Event event);
   /// Shows it as well, with what the engine makes of it.
   void record_end(AttemptEnded ended);
+  /// What comes of an attempt that died of memory.
+  void add_memory_note(AttemptReport& report) const;
   Result<> commit(bool last);
   /// The journal cannot be written: takes back what has not begun.
   void hold_tasks(const Error& why);

@@ -100,12 +100,23 @@ void Session::record(Event event) {
   journal(std::move(event));
 }
 
+void Session::add_memory_note(AttemptReport& report) const {
+  if (report.cause != FailureCause::out_of_memory) return;
+  const TaskId task = report.key.task;
+  std::string note = run_.engine.after_memory(task);
+  const bool failed = run_.engine.state(task) == engine::TaskState::failed;
+  if (failed && !sweep_.resources(task).learn_memory)
+    note = "with 'resources: {memory: learn}' it is given what it needs";
+  if (!note.empty()) report.detail += (report.detail.empty() ? "" : "; ") + note;
+}
+
 void Session::record_end(AttemptEnded ended) {
   const TaskId task = ended.report.key.task;
   ended.expected = run_.engine.expected(ended.report.key);
   Event event = std::move(ended);
   apply(event);
   const auto state = run_.engine.state(task);
+  add_memory_note(std::get<AttemptEnded>(event).report);
   // It waits for its retry, or its twin still runs.
   const bool again = state != engine::TaskState::done && state != engine::TaskState::failed &&
                      state != engine::TaskState::cancelled;

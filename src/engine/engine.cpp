@@ -137,7 +137,7 @@ std::vector<std::pair<TaskId, TimePoint>> Engine::retries(std::size_t most) cons
   return impl_->retries.first(most);
 }
 Resources Engine::resources(TaskId task) const {
-  return impl_->workload.resources_of(task);
+  return impl_->resources_of(task);
 }
 std::vector<FileId> Engine::files(TaskId task) const {
   return impl_->workload.files_of(task);

@@ -140,8 +140,12 @@ class Engine {
   [[nodiscard]] const forecast::GridForecast& seen() const;
   /// Tasks whose back-off goes on, the soonest first; so many at most.
   [[nodiscard]] std::vector<std::pair<TaskId, TimePoint>> retries(std::size_t most) const;
-  /// REQUIRES: the task exists.
+  /// What the task needs, and what it may use: its memory, where that is learnt, is what an attempt
+  /// that begins now is given. REQUIRES: the task exists.
   [[nodiscard]] Resources resources(TaskId task) const;
+  /// Of a task whose memory is learnt and whose last attempt died of memory: what comes of it, for
+  /// people. Empty for others.
+  [[nodiscard]] std::string after_memory(TaskId task) const;
   /// The shared files that it reads, ascending.
   [[nodiscard]] std::vector<FileId> files(TaskId task) const;
 

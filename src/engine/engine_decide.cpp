@@ -25,6 +25,7 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
 
   check_stop_rules();
   if (draining.empty()) {
+    renew_needs();
     wake_retries(now);
     for (const MoveFile& move : files.begin_awaited(now)) actions.emplace_back(move);
     launch_staged(actions);
@@ -160,6 +161,8 @@ std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions
 }
 
 void Engine::Impl::show_hosts() {
+  rooms.clear();
+  needs_changed = workload.learns_memory;
   shown.resize(hosts.size());
   std::size_t place = 0;
   for (const bool drains : {false, true}) {
@@ -187,7 +190,12 @@ bool Engine::Impl::start(const schedule::Intent& intent, TimePoint now,
                         : schedule::admits(there, load, needs.resources, run_times.mean());
   if (!room || !in_time(there, needs, now)) return false;
   if (!can_have_files(needs, there.site, true, now, actions)) return false;
-  give(*ready.take(intent.task_class), there, needs, now, actions);
+  const TaskId task = *ready.take(intent.task_class);
+  if (workload.learns_memory && resources_of(task) != needs.resources) {
+    ready.push(task, needs_of(task), false);  // what was learnt meanwhile; see renew_needs()
+    return false;
+  }
+  give(task, there, needs, now, actions);
   return true;
 }
 

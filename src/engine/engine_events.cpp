@@ -135,7 +135,7 @@ void Engine::Impl::on(const AttemptStarted& event) {
 
 void Engine::Impl::adopt(const AttemptKey& key, HostId host, TimePoint started) {
   const TaskId task = key.first;
-  const Resources resources = workload.resources_of(task);
+  const Resources resources = resources_of(task);
   if (tasks[task].state == TaskState::done || twins.contains(task))
     return make_leftover(task, place_on(key, host, resources));
   if (!outstanding.contains(task))
@@ -273,6 +273,8 @@ void Engine::Impl::end_replay() {
     run_times.observe(workload.cost_of(task), took);
   }
   replayed_times = {};
+  for (const auto& [task, bytes] : std::exchange(replayed_memory, {}))
+    learned_memory.observe(workload.features(task), bytes);
 }
 
 void Engine::Impl::leave_queue(TaskId task) {
@@ -299,6 +301,7 @@ void Engine::Impl::renew(TaskId task) {
 }
 
 void Engine::Impl::observe(const AttemptReport& report, HostId host) {
+  if (workload.learns_memory) observe_memory(report);
   if (report.cause == FailureCause::lost || report.cause == FailureCause::cancelled ||
       report.started == kNever || report.ended == kNever)
     return;
@@ -375,6 +378,10 @@ void Engine::Impl::settle_failure(const AttemptReport& report) {
   TaskRecord& record = tasks.edit(task);
   if (is_crowded(report.cause, report.code) && !replaying) return settle_crowded(report);
   record.loss_points = 0;
+  if (report.cause == FailureCause::out_of_memory && learns_memory_of(task)) {
+    const bool more = !replaying && !record.cancel && record.selected && gets_more_memory(task);
+    return more ? make_pending(task, true) : fail_for_good(task);
+  }
   constexpr std::uint32_t kMost = std::numeric_limits<std::uint16_t>::max();
   const bool again = !replaying && !record.cancel && record.selected &&
                      record.failures < std::min(workload.retry.retries, kMost) &&

@@ -98,7 +98,7 @@ void Engine::Impl::launch_staged(std::vector<Action>& actions) {
   for (const TaskId task : complete) {
     const HostId host = staged.at(task).host;
     leave_stage(task);
-    launch(task, host, workload.resources_of(task), actions);
+    launch(task, host, resources_of(task), actions);
   }
 }
 

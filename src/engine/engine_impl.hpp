@@ -1,7 +1,7 @@
 #pragma once
 /// The engine's insides, for its own sources only: engine_events.cpp changes state,
 /// engine_decide.cpp acts on it; engine_attempts.cpp keeps what hosts were given, engine_files.cpp
-/// does both for shared files.
+/// does both for shared files, engine_memory.cpp for memory that is learnt.
 ///
 /// Where a task is: staging ones are in `staged`; handed_over and running ones in `outstanding`,
 /// with a second attempt in `twins`, or in `staged` while that one's files travel; waiting ones in
@@ -24,6 +24,7 @@
 #include "forecast/cost_profile.hpp"
 #include "forecast/eta_history.hpp"
 #include "forecast/grid_forecast.hpp"
+#include "forecast/learned_memory.hpp"
 #include "forecast/run_time.hpp"
 #include "forecast/run_time_accuracy.hpp"
 #include "forecast/slot_efficiency.hpp"
@@ -66,6 +67,19 @@ struct HostState {
   bool draining = false;     ///< it gets nothing more
   bool keeps = false;        ///< then: what waits there
   std::size_t shown_at = 0;  ///< its place in Impl::shown
+};
+
+/// What the hosts that could run a task have for it.
+struct MemoryRoom {
+  std::uint64_t share = 0;  ///< what each has where tasks take all cores of a host
+  std::uint64_t most = 0;   ///< the largest host's
+  std::string largest{};    ///< its name; empty when there is none
+};
+
+/// A task that died of memory.
+struct DiedOfMemory {
+  std::uint64_t given = 0;
+  std::uint64_t wanted = 0;  ///< by its next attempt
 };
 
 struct Engine::Impl {
@@ -195,9 +209,7 @@ struct Engine::Impl {
             std::vector<Action>& actions);
   /// Hands a task over whose files are there.
   void launch(TaskId task, HostId host, const Resources& resources, std::vector<Action>& actions);
-  [[nodiscard]] TaskNeeds needs_of(TaskId task) const {
-    return workload.needs_of(task, appetite.by_cost);
-  }
+  [[nodiscard]] TaskNeeds needs_of(TaskId task) const;
   /// Hosts came or went.
   void show_hosts();
   /// What a host was given has changed.
@@ -247,6 +259,23 @@ struct Engine::Impl {
   [[nodiscard]] std::string why_unplaceable(TaskId task) const;
   [[nodiscard]] TimePoint next_wakeup() const;
   [[nodiscard]] bool finished() const;
+
+  // engine_memory.cpp: memory that is learnt.
+  // -------------------------------------------------------------------------
+  /// What it declares, and the memory that it is given now where that is learnt.
+  [[nodiscard]] Resources resources_of(TaskId task) const;
+  [[nodiscard]] bool learns_memory_of(TaskId task) const {
+    return workload.learns_memory && workload.resources_of(task).learn_memory;
+  }
+  [[nodiscard]] Resources with_memory(TaskId task, Resources declared) const;
+  [[nodiscard]] MemoryRoom memory_room(TaskId task, const Resources& declared) const;
+  [[nodiscard]] MemoryRoom look_for_room(const Resources& declared,
+                                         std::span<const FileId> read) const;
+  void observe_memory(const AttemptReport& report);
+  /// Died of memory: can it be given more than it had?
+  [[nodiscard]] bool gets_more_memory(TaskId task) const;
+  /// What was learnt meanwhile, and hosts that came or went, change what ready tasks need.
+  void renew_needs();
 
   // engine_eta.cpp: what to expect.
   // ------------------------------------------------------------------------------------
@@ -307,6 +336,14 @@ struct Engine::Impl {
   std::uint32_t ended_before = 0;  ///< tasks, then
   forecast::CostProfile costs;
   Resources typical;  ///< of the task handed over last
+
+  forecast::LearnedMemory learned_memory;
+  std::map<TaskId, DiedOfMemory> died_of_memory;  ///< and have not succeeded since
+  /// By cores and walltime; empty when hosts have changed.
+  mutable std::map<std::pair<std::uint32_t, Duration>, MemoryRoom> rooms;
+  bool needs_changed = false;
+  std::vector<std::pair<TaskId, std::uint64_t>> replayed_memory;  ///< as replayed_times
+  std::size_t replayed_memories = 0;
 
   bool replaying = true;
   /// The last observations of the replay; calculating a million costs to forget most of them would

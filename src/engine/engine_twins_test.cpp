@@ -324,7 +324,7 @@ TEST(EngineEta, FollowsAPlanOfAllTasksUnlessThatMakesNoSense) {
     t.says.next.ends = at(end);
     t.up(1);
     t.decide();
-    return seconds(t.engine.eta(at(0)).expected);
+    return gantry::seconds(t.engine.eta(at(0)).expected);
   };
   EXPECT_NEAR(eta_with_plan_until(150), 150, 1e-6);
   EXPECT_NEAR(eta_with_plan_until(80), 80, 1e-6);

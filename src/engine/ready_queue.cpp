@@ -38,8 +38,11 @@ ReadyQueue::Classes::iterator ReadyQueue::class_for(TaskNeeds needs) {
 }
 
 void ReadyQueue::push(TaskId task, TaskNeeds needs, bool first) {
+  put(place_of(task, first), std::move(needs));
+}
+
+void ReadyQueue::put(std::uint64_t place, TaskNeeds needs) {
   Class& c = class_for(std::move(needs))->second;
-  const auto place = place_of(task, first);
   // New tasks come in order and go to the end; those that come back belong near the front, where
   // inserting into a deque is cheap.
   if (c.places.empty() || c.places.back() < place)
@@ -61,14 +64,43 @@ void ReadyQueue::erase_place(Classes::iterator it, std::deque<std::uint64_t>::it
 
 void ReadyQueue::remove(TaskId task, const TaskNeeds& needs) {
   const auto known = by_needs_.find(needs);
-  if (known == by_needs_.end()) return;
-  const auto it = classes_.find(known->second);
+  if (known != by_needs_.end() && remove_from(classes_.find(known->second), task)) return;
+  for (auto it = classes_.begin(); it != classes_.end(); ++it)
+    if (remove_from(it, task)) return;
+}
+
+bool ReadyQueue::remove_from(Classes::iterator it, TaskId task) {
   auto& places = it->second.places;
   for (const bool first : {false, true}) {
     const auto place = std::ranges::lower_bound(places, place_of(task, first));
     if (place == places.end() || *place != place_of(task, first)) continue;
-    return erase_place(it, place);
+    erase_place(it, place);
+    return true;
   }
+  return false;
+}
+
+bool ReadyQueue::sort_anew(const std::function<TaskNeeds(TaskId)>& needs_of, std::size_t most) {
+  std::vector<std::pair<std::uint64_t, TaskNeeds>> others;
+  for (auto it = classes_.begin(); it != classes_.end();) {
+    const auto here = it++;  // erased with its last place
+    const std::size_t looked = std::min(here->second.places.size(), most);
+    most -= looked;
+    std::vector<std::uint64_t> leaving;
+    for (std::size_t i = 0; i < looked; ++i) {
+      const std::uint64_t place = here->second.places[i];
+      TaskNeeds needs = needs_of(task_at(place));
+      if (needs == here->second.needs) continue;
+      others.emplace_back(place, std::move(needs));
+      leaving.push_back(place);
+    }
+    for (const std::uint64_t place : leaving) {
+      auto& places = here->second.places;
+      erase_place(here, std::ranges::lower_bound(places, place));
+    }
+  }
+  for (auto& [place, needs] : others) put(place, std::move(needs));
+  return !others.empty();
 }
 
 std::optional<TaskId> ReadyQueue::take(schedule::ClassId id) {

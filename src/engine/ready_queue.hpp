@@ -24,8 +24,11 @@ class ReadyQueue {
   /// Tasks are handed out by number, those pushed with `first` before all others. REQUIRES: not in
   /// the queue.
   void push(TaskId task, TaskNeeds needs, bool first);
-  /// Nothing happens when it is not in the queue.
+  /// Nothing happens when it is not in the queue. Fast, if it was pushed with these needs.
   void remove(TaskId task, const TaskNeeds& needs);
+  /// What tasks need has changed: those that need something else now go to other classes. Looks at
+  /// so many at the most, the first of each class. True when there was one.
+  bool sort_anew(const std::function<TaskNeeds(TaskId)>& needs_of, std::size_t most);
   /// The next task of the class; nothing when there is no such class (any more).
   std::optional<TaskId> take(schedule::ClassId id);
   /// The hosts have changed.
@@ -53,6 +56,8 @@ class ReadyQueue {
   using Classes = std::map<schedule::ClassId, Class>;
 
   Classes::iterator class_for(TaskNeeds needs);
+  void put(std::uint64_t place, TaskNeeds needs);
+  bool remove_from(Classes::iterator it, TaskId task);
   void erase_place(Classes::iterator it, std::deque<std::uint64_t>::iterator place);
 
   Placeable placeable_;

@@ -5,6 +5,7 @@ namespace gantry::engine {
 Workload workload_of(const Sweep& sweep) {
   Workload workload{.count = sweep.size(), .retry = sweep.retry_policy()};
   workload.resources = [&sweep](TaskId task) { return sweep.resources(task); };
+  workload.learns_memory = sweep.learns_memory();
   if (sweep.has_cost()) workload.cost = [&sweep](TaskId task) { return sweep.cost(task); };
   workload.features = [&sweep](TaskId task) {
     forecast::Features features;

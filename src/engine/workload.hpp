@@ -20,7 +20,9 @@ namespace gantry::engine {
 struct Workload {
   std::uint32_t count = 0;                          ///< tasks 1 .. count
   std::function<Resources(TaskId)> resources = {};  ///< empty = one core each
-  std::function<double(TaskId)> cost = {};          ///< relative; empty = all the same
+  /// Of tasks whose resources say so. REQUIRES: features.
+  bool learns_memory = false;
+  std::function<double(TaskId)> cost = {};  ///< relative; empty = all the same
   RetryPolicy retry = {};
   std::vector<double> file_bytes = {};  ///< of the shared files, by id
   std::function<std::vector<FileId>(TaskId)> files =

@@ -80,6 +80,10 @@ inline bool was_started(const AttemptReport& report) {
   return report.started != kNever && report.started < report.ended;
 }
 
+/// The limit of an attempt that died of memory, in bytes, which its detail begins with: "limit 2048
+/// MiB". 0 when it does not.
+[[nodiscard]] std::uint64_t memory_limit(const AttemptReport& report);
+
 /// One line for a person: "exit code 3", "killed by signal 11 (Segmentation fault)", "timeout" …
 std::string describe(FailureCause cause, std::int32_t code, std::string_view detail);
 

@@ -225,6 +225,10 @@ Resources Sweep::resources(TaskId id) const {
   return impl_->render_resources().value_or(impl_->definition.resources);
 }
 
+bool Sweep::learns_memory() const {
+  return impl_->definition.resources.learn_memory || impl_->learns_varying;
+}
+
 std::vector<std::string> Sweep::parameter_names() const {
   std::vector<std::string> names;
   for (std::uint32_t p = 0; p < impl_->binding_count(); ++p)

@@ -46,6 +46,8 @@ class Sweep {
   [[nodiscard]] bool has_cost() const;
   /// What task(id).resources says, without making the task.
   [[nodiscard]] Resources resources(TaskId id) const;
+  /// Of some task the memory is to be learnt.
+  [[nodiscard]] bool learns_memory() const;
   [[nodiscard]] const RetryPolicy& retry_policy() const;
   /// An error that points at `resources:` where the spec has it.
   [[nodiscard]] tl::unexpected<Error> fail_at_resources(std::string_view message,

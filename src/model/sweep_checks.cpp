@@ -130,12 +130,13 @@ Result<Resources> Sweep::Impl::render_resources() {
     amounts.cores = static_cast<std::uint32_t>(*n);
   }
   if (memory) {
-    const auto bytes = parse_memory(render(*memory));
+    amounts.learn_memory = render(*memory) == kLearn;
+    const auto bytes = amounts.learn_memory ? 0 : parse_memory(text);
     if (!bytes) {
       return fail_at(
           definition.file, definition.varying.memory->mark,
-          fmt::format("'memory' of task {} would be '{}'; it must be an amount like 2 GiB",
-                      selected, text));
+          fmt::format("'memory' of task {} would be '{}'; it must be an amount like 2 GiB, or '{}'",
+                      selected, text, kLearn));
     }
     amounts.memory = *bytes;
   }
@@ -173,8 +174,9 @@ Result<> Sweep::Impl::check_resources() {
   Result<> status;
   for_each_choice(slots, [&](std::uint32_t number) {
     select(number);
-    if (const auto amounts = render_resources(); !amounts)
-      status = tl::unexpected<Error>(amounts.error());
+    const auto amounts = render_resources();
+    if (!amounts) status = tl::unexpected<Error>(amounts.error());
+    learns_varying = learns_varying || (amounts && amounts->learn_memory);
     if (const auto limit = render_timeout(); status && !limit)
       status = tl::unexpected<Error>(limit.error());
     return status.has_value();

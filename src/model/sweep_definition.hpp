@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.hpp"
@@ -55,6 +56,9 @@ struct ResultDefinition {
   std::uint32_t row = 0;            ///< CSV: from 1; 0 = the last
   bool optional = false;            ///< may be missing
 };
+
+/// In place of an amount of memory.
+inline constexpr std::string_view kLearn = "learn";
 
 struct SweepDefinition {
   std::string name;

@@ -108,6 +108,8 @@ struct Sweep::Impl {
   [[nodiscard]] bool surely_differ(const std::vector<Written>& files) const;
   [[nodiscard]] bool is_input(const std::string& path) const;
 
+  bool learns_varying = false;  ///< with some parameters, the memory is to be learnt
+
   // Steps of build(), in this order.
   Result<> check_names() const;
   Result<> parse_expressions();

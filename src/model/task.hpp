@@ -15,8 +15,9 @@ namespace gantry {
 
 struct Resources {
   std::uint32_t cores = 1;
-  std::uint64_t memory = 0;  ///< bytes; 0 = not declared: not packed and not limited
-  Duration walltime{0};      ///< where less time is left it is not started; 0 = not declared
+  std::uint64_t memory = 0;   ///< bytes; 0 = not declared: not packed and not limited
+  Duration walltime{0};       ///< where less time is left it is not started; 0 = not declared
+  bool learn_memory = false;  ///< then the memory is found out by the engine, from what tasks use
   friend bool operator==(const Resources&, const Resources&) = default;
 };
 

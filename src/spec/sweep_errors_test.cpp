@@ -205,7 +205,14 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"command: e\nresources: {cores: -1}\n",
                 "s.yaml:2:20: 'cores' must be a whole number from 1 to 1000000, not '-1'"},
         Mistake{"command: e\nresources: {memory: 2 apples}\n",
-                "s.yaml:2:21: 'memory' must be an amount like 500MB or 2 GiB, not '2 apples'"},
+                "s.yaml:2:21: 'memory' must be an amount like 500MB or 2 GiB, or learn, not '2 "
+                "apples'"},
+        Mistake{"command: e\nresources: {memory: lern}\n",
+                "s.yaml:2:21: 'memory' must be an amount like 500MB or 2 GiB, or learn, not 'lern'",
+                "did you mean 'learn'?"},
+        Mistake{"command: e\nparameters: {a: [learn, x]}\nresources: {memory: '{a}'}\n",
+                "s.yaml:3:22: 'memory' of task 2 would be 'x'; it must be an amount like 2 GiB, or "
+                "'learn'"},
         Mistake{"command: e\nparameters: {a: [1, x]}\nresources: {cores: '{a}'}\n",
                 "s.yaml:3:21: 'cores' of task 2 would be 'x'; it must be a whole number"},
         Mistake{"command: e\ntimeout: soon\n",

@@ -295,14 +295,26 @@ Result<> SweepFileReader::resources(const YamlNode& node) {
   }
   const YamlNode* memory = NodeReader::find(node, "memory");
   if (memory != nullptr && !varies(*memory, varying.memory)) {
-    const auto bytes = memory->is_scalar() ? parse_memory(memory->text()) : std::nullopt;
-    if (!bytes) return reader_.wrong_type(*memory, "memory", "an amount like 500MB or 2 GiB");
-    fixed.memory = *bytes;
+    TRY(learnt_or_fixed(*memory, fixed));
   }
   const YamlNode* walltime = NodeReader::find(node, "walltime");
   if (walltime != nullptr && !varies(*walltime, varying.walltime)) {
     TRY_ASSIGN(fixed.walltime, reader_.duration(*walltime, "walltime"));
   }
+  return {};
+}
+
+Result<> SweepFileReader::learnt_or_fixed(const YamlNode& memory, Resources& to) {
+  to.learn_memory = memory.is_scalar() && memory.text() == kLearn;
+  if (to.learn_memory) return {};
+  const auto bytes = memory.is_scalar() ? parse_memory(memory.text()) : std::nullopt;
+  if (!bytes) {
+    Error error =
+        reader_.wrong_type(memory, "memory", "an amount like 500MB or 2 GiB, or learn").value();
+    if (memory.is_scalar()) error.hint = did_you_mean(memory.text(), std::array{kLearn});
+    return tl::unexpected<Error>(std::move(error));
+  }
+  to.memory = *bytes;
   return {};
 }
 

@@ -45,6 +45,7 @@ class SweepFileReader {
   Result<SourceText> output(const YamlNode& node, bool& stays);
   Result<> results(const YamlNode& node);
   Result<> resources(const YamlNode& node);
+  Result<> learnt_or_fixed(const YamlNode& memory, Resources& to);
   Result<> retries(const YamlNode& node);
   Result<> timeout(const YamlNode& node);
   Result<> checkpoint(const YamlNode& node);

@@ -152,6 +152,22 @@ timeout: '{threads}m'
   EXPECT_EQ(loaded.sweep.task(TaskId(2)).timeout, std::chrono::minutes(8));
 }
 
+TEST(SweepFile, MemoryMayBeLearnt) {
+  const auto all = load("command: e\nresources: {memory: learn, cores: 2}\n");
+  EXPECT_TRUE(all.sweep.learns_memory());
+  const Resources wanted{.cores = 2, .learn_memory = true};
+  EXPECT_EQ(all.sweep.resources(TaskId(1)), wanted);
+  EXPECT_EQ(all.sweep.task(TaskId(1)).resources, wanted);
+
+  const auto some =
+      load("command: e\nparameters: {m: [1 GiB, learn]}\nresources: {memory: '{m}'}\n");
+  EXPECT_TRUE(some.sweep.learns_memory());
+  EXPECT_EQ(some.sweep.resources(TaskId(1)), (Resources{1, std::uint64_t{1} << 30U}));
+  EXPECT_EQ(some.sweep.resources(TaskId(2)), (Resources{.learn_memory = true}));
+
+  EXPECT_FALSE(load("command: e\nresources: {memory: 1 GiB}\n").sweep.learns_memory());
+}
+
 TEST(SweepFile, Results) {
   const auto loaded = load(R"(
 command: e

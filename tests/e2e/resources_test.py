@@ -62,6 +62,14 @@ class PackingTest(gantry_test.TestCase):
                               "-j8")
         self.assertLessEqual(most, 2)
 
+    def test_tasks_are_packed_by_the_memory_that_was_learnt(self):
+        """At first four with 50 MiB each. Of those that are handed over when all others have taught that they need
+        the least that is given, 64 MiB, three fit."""
+        self.write("grid.yaml", "sites:\n  home: {hosts: 1, slots: 4, memory: 200 MiB}\n")
+        most = self.run_spans("command: python3 span.py {late}\nparameters: {x: 1..40}\nderived: {late: x > 24}\n"
+                              "resources: {memory: learn}\n", "--grid", "grid.yaml")
+        self.assertLessEqual(most, 3)
+
     def test_what_can_never_fit_is_refused_with_a_reason(self):
         for resources, reason in (("cores: 5000", "task 1 needs 5000 cores, the largest host has 2"),
                                   ("memory: 900 TB", "task 1 needs 818.5 TiB of memory, the largest host has ")):
@@ -172,3 +180,51 @@ class LimitsTest(gantry_test.TestCase):
     def test_nothing_of_gantry_stays_behind(self):
         self.assertEqual(self.gantry("run", "--", "echo", ":::", "1..5").code, 0)
         self.wait_until(lambda: not self.processes(), f"the agent to leave: {self.processes()}")
+
+
+class LearntMemoryTest(gantry_test.TestCase):
+    EAT = """
+        import sys, time
+        held = bytearray(int(sys.argv[1]) * 1_000_000)
+        if int(sys.argv[1]) > 60: time.sleep(float(sys.argv[2]))
+        """
+
+    def run_sizes(self, sizes, *options, wait=1.0, memory="learn"):
+        self.write("eat.py", self.EAT)
+        self.write("sweep.yaml", f"command: python3 eat.py {{size}} {wait}\nparameters: {{size: {sizes}}}\n"
+                                 f"resources: {{memory: {memory}}}\n")
+        return self.gantry("run", *options, "sweep.yaml")
+
+    def test_one_that_is_bigger_than_those_before_is_tried_again_with_more(self):
+        """From eleven small ones 64 MiB are learnt, the least that is given; no parameter tells that one takes 130."""
+        self.write("eat.py", self.EAT)
+        self.write("sweep.yaml", """
+            command: sh -c 'python3 eat.py $(test {x} = 12 && echo 130 || echo 1) 2'
+            parameters: {x: 1..12}
+            resources: {memory: learn}
+            """)
+        result = self.gantry("run", "-j2", "--max-fails=9", "sweep.yaml")  # with that, nothing is handed over ahead
+        self.assertEqual(result.code, 0, result)
+        history = self.gantry("explain", "12", "--json").json()["history"]
+        self.assertEqual([each["cause"] for each in history], ["out of memory", "ok"], history)
+        self.assertRegex(history[0]["detail"], "^limit 64 MiB; tried again with [0-9]+ MiB$")
+        self.assertRegex(self.flat("explain", "12"), "out of memory: limit 64 MiB after .*; tried again with ")
+
+    def test_what_needs_more_than_the_largest_host_fails_and_says_so(self):
+        self.write("grid.yaml", "sites:\n  home: {hosts: 1, slots: 2, memory: 100 MiB}\n")
+        result = self.run_sizes([1, 150], "--grid", "grid.yaml", wait=5)
+        self.assertEqual(result.code, 1, result)
+        tasks = {line["task"]: line for line in self.gantry("tasks", "--json").json_lines()}
+        self.assertEqual(tasks[1]["state"], "done")
+        self.assertEqual((tasks[2]["cause"], tasks[2]["attempt"]), ("out of memory", 2), "with 50 and 100 MiB")
+        self.assertRegex(tasks[2]["detail"], "limit 100 MiB; it needs more than the 100 MiB of the largest host, .*: give")
+
+    def test_a_declared_amount_is_the_limit(self):
+        result = self.run_sizes([150], wait=5, memory="80 MB")
+        self.assertEqual(result.code, 1, result)
+        task = self.gantry("tasks", "--json").json()
+        self.assertEqual((task["attempt"], task["detail"]),
+                         (1, "limit 76 MiB; with 'resources: {memory: learn}' it is given what it needs"))
+
+    def flat(self, *words):
+        return " ".join(self.gantry(*words).stdout.split())

@@ -199,5 +199,30 @@ class ForsakenAgentTest(FaultCase):
         self.assertEqual((result.code, result.stdout), (0, "hello\n"), result)
 
 
+class MemoryTest(CrashCase):
+    def test_what_died_of_memory_goes_on_with_more_after_both_are_killed(self):
+        """Four slots of 50 MiB each; the task takes 100, and has twice what it was killed at when it runs again."""
+        self.write("grid.yaml", "sites:\n  home: {hosts: 1, slots: 4, memory: 200 MiB}\n")
+        self.write("eat.py", """
+            import os, time
+            held = bytearray(100_000_000)
+            time.sleep(0 if os.path.exists("go") else 600)
+            """)
+        self.write("sweep.yaml", "command: python3 eat.py\nresources: {memory: learn}\n")
+        child = self.start_gantry("run", "--grid", "grid.yaml", "sweep.yaml", stdout=subprocess.DEVNULL)
+        deaths = "SELECT attempt FROM events WHERE kind = 'ended' AND cause = 4"
+        self.wait_while_running(child, lambda: (self.state / "gantry.db").exists() and self.journal(deaths),
+                                "the death of memory to be journalled")
+        agent = self.agent_pid()
+        child.kill()
+        child.wait()
+        self.kill(agent)
+        self.wait_gone(agent, "the agent")
+        self.write("go", "")
+        result = self.gantry("run", "--grid", "grid.yaml", "sweep.yaml")
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(self.journal(deaths), [(1,)], "once, with 50 MiB")
+
+
 if __name__ == "__main__":
     unittest.main()

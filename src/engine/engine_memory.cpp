@@ -1,0 +1,138 @@
+// What tasks are given of a host's memory where that is learnt: at first a slot's share, then what
+// others like them took, and after a death of memory more than they had, up to the largest host.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/engine_impl.hpp"
+#include "model/quantity.hpp"
+#include "schedule/packing.hpp"
+
+namespace gantry::engine {
+
+namespace {
+/// Where nobody knows what hosts have: at a batch system with a job for each task.
+constexpr std::uint64_t kUnknownShare = std::uint64_t{1} << 30U;
+constexpr std::uint64_t kAnyAmount = std::uint64_t{1} << 50U;
+/// Of ready tasks, that are looked at when something was learnt; others when they are started.
+constexpr std::size_t kSortedAnew = 20'000;
+
+std::uint64_t whole_mib(std::uint64_t bytes) {
+  constexpr std::uint64_t kMib = std::uint64_t{1} << 20U;
+  return bytes < kMib ? bytes : bytes / kMib * kMib;
+}
+
+/// What a host gives to a task of so many cores. A batch system that refused so much may have a
+/// little less: a step of forecast::coarse_memory.
+std::uint64_t memory_for(const Host& host, std::uint32_t cores) {
+  std::uint64_t most = host.memory;
+  for (const Refusal& refusal : host.refusals)
+    if (cores >= refusal.cores) most = std::min(most, refusal.memory / 19 * 16);
+  return whole_mib(most);
+}
+}  // namespace
+
+Resources Engine::Impl::resources_of(TaskId task) const {
+  const Resources declared = workload.resources_of(task);
+  return workload.learns_memory && declared.learn_memory ? with_memory(task, declared) : declared;
+}
+
+TaskNeeds Engine::Impl::needs_of(TaskId task) const {
+  TaskNeeds needs = workload.needs_of(task, appetite.by_cost);
+  if (workload.learns_memory && needs.resources.learn_memory)
+    needs.resources = with_memory(task, needs.resources);
+  return needs;
+}
+
+Resources Engine::Impl::with_memory(TaskId task, Resources declared) const {
+  const MemoryRoom room = memory_room(task, declared);
+  declared.learn_memory = false;
+  declared.memory = learned_memory.need(workload.features(task)).value_or(room.share);
+  if (const auto died = died_of_memory.find(task); died != died_of_memory.end())
+    declared.memory = std::max(declared.memory, died->second.wanted);
+  declared.memory = std::min(declared.memory, room.most);
+  return declared;
+}
+
+MemoryRoom Engine::Impl::memory_room(TaskId task, const Resources& declared) const {
+  const auto is_limited = [](double depot) { return std::isfinite(depot); };
+  if (std::ranges::any_of(map.depots, is_limited))
+    return look_for_room(declared, workload.files_of(task));
+  const auto [known, is_new] = rooms.try_emplace({declared.cores, declared.walltime});
+  if (is_new) known->second = look_for_room(declared, {});
+  return known->second;
+}
+
+MemoryRoom Engine::Impl::look_for_room(const Resources& declared,
+                                       std::span<const FileId> read) const {
+  const std::uint32_t cores = std::max(declared.cores, 1U);
+  MemoryRoom room{.share = std::numeric_limits<std::uint64_t>::max()};
+  for (const schedule::HostLoad& load : working()) {
+    const Host& host = *load.host;
+    const std::uint32_t slots = schedule::slots(host, declared);
+    if (slots == 0 || !schedule::is_lent_long_enough(host, declared)) continue;
+    if (!depot_holds(host.site, read)) continue;
+    const std::uint64_t here = memory_for(host, cores);
+    const std::uint64_t share = here < kAnyAmount ? whole_mib(here / slots) : kUnknownShare * cores;
+    room.share = std::min({room.share, share, here});
+    if (room.largest.empty() || here > room.most) room.largest = host.name;
+    room.most = std::max(room.most, here);
+  }
+  if (!room.largest.empty()) return room;
+  return {.share = kUnknownShare * cores, .most = std::numeric_limits<std::uint64_t>::max()};
+}
+
+void Engine::Impl::observe_memory(const AttemptReport& report) {
+  const TaskId task = report.key.task;
+  if (!learns_memory_of(task)) return;
+  const std::uint64_t used = report.usage.max_rss;
+  if (report.cause == FailureCause::out_of_memory) {
+    DiedOfMemory& died = died_of_memory[task];
+    died.given = memory_limit(report);
+    // One that does not say it shall not be tried with the same for ever.
+    if (died.given == 0) died.given = std::min(died.wanted, resources_of(task).memory);
+    died.wanted = std::max(died.wanted, forecast::more_memory(died.given, used));
+    return;
+  }
+  if (report.cause != FailureCause::none) return;
+  died_of_memory.erase(task);
+  if (!replaying) return learned_memory.observe(workload.features(task), used);
+  constexpr std::size_t kRing = forecast::RunTimeModel::kKept;
+  if (replayed_memory.size() < kRing)
+    replayed_memory.emplace_back(task, used);
+  else
+    replayed_memory[replayed_memories % kRing] = {task, used};
+  ++replayed_memories;
+}
+
+bool Engine::Impl::gets_more_memory(TaskId task) const {
+  const auto died = died_of_memory.find(task);
+  return died == died_of_memory.end() || resources_of(task).memory > died->second.given;
+}
+
+void Engine::Impl::renew_needs() {
+  if (!workload.learns_memory) return;
+  if (learned_memory.is_due()) {
+    learned_memory.refresh();
+    needs_changed = true;
+  }
+  if (!std::exchange(needs_changed, false)) return;
+  if (ready.sort_anew([this](TaskId task) { return needs_of(task); }, kSortedAnew)) changed = true;
+}
+
+std::string Engine::after_memory(TaskId task) const {
+  const auto died = impl_->died_of_memory.find(task);
+  if (died == impl_->died_of_memory.end()) return {};
+  const Resources next = impl_->resources_of(task);
+  if (impl_->tasks[task].state != TaskState::failed)
+    return "tried again with " + format_bytes(next.memory);
+  const MemoryRoom room = impl_->memory_room(task, impl_->workload.resources_of(task));
+  if (next.memory > died->second.given || room.largest.empty()) return {};
+  return fmt::format(
+      "it needs more than the {} of the largest host, {}: give it a larger one, or make it smaller",
+      format_bytes(room.most), room.largest);
+}
+
+}  // namespace gantry::engine

@@ -1,0 +1,75 @@
+#include "forecast/learned_memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gantry::forecast {
+
+namespace {
+constexpr double kLeastMemoryMargin = 1.25;
+/// A guess that was further off says nothing about the others.
+constexpr double kMostMemoryMargin = 4;
+/// Of the guesses: so many would have been enough. Each of the others costs one more attempt, which
+/// is cheaper than a bigger share of the host for all.
+constexpr double kEnoughFor = 0.95;
+constexpr std::uint64_t kMib = std::uint64_t{1} << 20U;
+/// More than any machine has.
+constexpr std::uint64_t kMostMemory = std::uint64_t{1} << 60U;
+}  // namespace
+
+void LearnedMemory::observe(std::span<const Feature> task, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  const auto guess = model_.predict(task);
+  if (!model_.observe(task, static_cast<double>(bytes)) || !guess || !(guess->high > 0)) return;
+  const double part = static_cast<double>(bytes) / guess->high;
+  if (guesses_.size() < kGuesses)
+    guesses_.push_back(part);
+  else
+    guesses_[next_guess_ % kGuesses] = part;
+  ++next_guess_;
+}
+
+double LearnedMemory::margin_by_guesses() const {
+  if (guesses_.empty()) return kLeastMemoryMargin;
+  std::vector<double> sorted = guesses_;
+  std::ranges::sort(sorted);
+  const auto place =
+      static_cast<std::size_t>(std::ceil(kEnoughFor * static_cast<double>(sorted.size())) - 1);
+  return std::clamp(sorted[place], kLeastMemoryMargin, kMostMemoryMargin);
+}
+
+void LearnedMemory::refresh() {
+  if (seen() < kEnough) return;
+  used_ = model_;
+  margin_ = margin_by_guesses();
+  next_ = seen() + std::max<std::uint64_t>(seen() / 2, 1);
+}
+
+std::optional<std::uint64_t> LearnedMemory::need(std::span<const Feature> task) const {
+  if (used_.observations() < kEnough) return std::nullopt;
+  const auto guess = used_.predict(task);
+  if (!guess) return std::nullopt;
+  const double bytes = std::min(guess->high * margin_, static_cast<double>(kMostMemory));
+  return coarse_memory(std::max(static_cast<std::uint64_t>(bytes), kLeast));
+}
+
+Result<LearnedMemory> LearnedMemory::from_text(std::string_view text) {
+  LearnedMemory memory;
+  TRY_ASSIGN(memory.model_, RunTimeModel::from_text(text));
+  if (memory.is_due()) memory.refresh();
+  return memory;
+}
+
+std::uint64_t coarse_memory(std::uint64_t bytes) {
+  if (bytes >= kMostMemory) return kMostMemory;
+  constexpr int kSteps = 4;
+  const double mib = std::max(static_cast<double>(bytes) / static_cast<double>(kMib), 1.0);
+  const double step = std::ceil(kSteps * std::log2(mib) - 1e-9);
+  return static_cast<std::uint64_t>(std::ceil(std::exp2(step / kSteps) - 1e-6)) * kMib;
+}
+
+std::uint64_t more_memory(std::uint64_t given, std::uint64_t used) {
+  return coarse_memory(2 * std::min(std::max(given, used), kMostMemory / 2));
+}
+
+}  // namespace gantry::forecast
