@@ -39,8 +39,16 @@ JobState slurm_state(std::string_view word) {
   if (word == "RUNNING") return JobState::running;
   constexpr std::array<std::string_view, 5> kWaiting{"PENDING", "CONFIGURING", "REQUEUED",
                                                      "REQUEUE_HOLD", "RESV_DEL_HOLD"};
-  const bool waits = std::find(kWaiting.begin(), kWaiting.end(), word) != kWaiting.end();
-  return waits ? JobState::queued : JobState::ending;
+  // Jobs of ours are not requeued: one that was preempted is over.
+  constexpr std::array<std::string_view, 9> kOver{"COMPLETED", "CANCELLED", "FAILED",
+                                                  "TIMEOUT",   "NODE_FAIL", "PREEMPTED",
+                                                  "BOOT_FAIL", "DEADLINE",  "OUT_OF_MEMORY"};
+  const auto is_one_of = [&](const auto& words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  if (is_one_of(kWaiting)) return JobState::queued;
+  if (word == "SUSPENDED" || word == "STOPPED") return JobState::suspended;
+  return is_one_of(kOver) ? JobState::ended : JobState::ending;
 }
 
 /// Slurm may take what it cannot run (EnforcePartLimits=NO), and then says this as long as it
@@ -54,7 +62,7 @@ JobState sge_state(std::string_view letters) {
   const auto has = [&](char c) { return letters.find(c) != std::string_view::npos; };
   if (has('d')) return JobState::ending;
   if (has('E')) return JobState::stuck;
-  if (has('s') || has('S') || has('T')) return JobState::ending;
+  if (has('s') || has('S') || has('T')) return JobState::suspended;
   if (has('r')) return JobState::running;
   return JobState::queued;
 }

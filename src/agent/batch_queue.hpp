@@ -15,9 +15,11 @@ enum class BatchSystem : std::uint8_t { slurm, sge };
 enum class JobState : std::uint8_t {
   queued,
   running,
-  ending,  ///< or suspended: nothing can be expected of it
-  stuck,   ///< it could not be started, and the batch system will not try again
-  unfit,   ///< it asks for more than any node has, and waits for ever
+  suspended,  ///< stopped by the batch system, and perhaps let go on one day
+  ending,     ///< nothing can be expected of it
+  ended,      ///< listed for a while yet
+  stuck,      ///< it could not be started, and the batch system will not try again
+  unfit,      ///< it asks for more than any node has, and waits for ever
 };
 
 struct BatchJob {

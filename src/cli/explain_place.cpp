@@ -145,6 +145,8 @@ class Place {
     for (const LiveHost& host : live_.hosts) {
       queued += host.condition == HostCondition::queued ? 1 : 0;
       others += host.condition == HostCondition::connecting ? 1 : 0;
+      if (host.condition == HostCondition::suspended)
+        add(fmt::format("The job of {} is suspended by its cluster.", name(host)));
       if (host.condition != HostCondition::lost) continue;
       add(fmt::format("{} is lost{}{}.", name(host),
                       host.since == kNever ? "" : " for " + format_duration(ago(host.since, now_)),

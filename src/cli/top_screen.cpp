@@ -79,6 +79,8 @@ Cell state_cell(const LiveHost& host, std::uint32_t waiting, TimePoint now) {
       return {"connecting", Color::yellow};
     case HostCondition::queued:
       return {"job queued", Color::yellow};
+    case HostCondition::suspended:
+      return {"suspended", Color::yellow};
     case HostCondition::away:
       return {"no job", Color::dim};
     case HostCondition::lost:

@@ -141,6 +141,7 @@ Result<std::vector<std::string>> jobs_in_queue(const RemoteSite& site, const Age
     bool ending = false;
     for (const BatchJob& job : parse_jobs(site.batch->system, answer.output)) {
       if (!job.name.starts_with(kJobs)) continue;
+      if (job.state == JobState::ended) continue;
       ending = ending || job.state == JobState::ending;
       if (job.state != JobState::ending) ids.push_back(job.id);
     }

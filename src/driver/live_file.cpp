@@ -21,11 +21,12 @@ constexpr std::size_t kMostBytes = std::size_t{8} << 20;
 constexpr std::size_t kMostText = 300;
 constexpr std::size_t kMostFiles = 8;  ///< that one task waits for
 
-constexpr std::array<std::pair<HostCondition, std::string_view>, 5> kConditions{{
+constexpr std::array<std::pair<HostCondition, std::string_view>, 6> kConditions{{
     {HostCondition::up, "up"},
     {HostCondition::connecting, "connecting"},
     {HostCondition::lost, "lost"},
     {HostCondition::queued, "queued"},
+    {HostCondition::suspended, "suspended"},
     {HostCondition::away, "away"},
 }};
 

@@ -122,8 +122,11 @@ std::string queue_command(BatchSystem system, const std::vector<std::string>& na
   if (system == BatchSystem::sge) return "qstat -g d -xml -u \"$(id -un)\"";
   std::string list;
   for (const auto& name : names) list += (list.empty() ? "" : ",") + name;
-  std::vector<std::string> words{"squeue", "--noheader", "--array", "--format=%F|%K|%T|%r|%j"};
-  if (!list.empty()) words.push_back("--name=" + list);
+  std::vector<std::string> words{"squeue", "--array", "--format=%F|%K|%T|%r|%j"};
+  if (names.empty())
+    words.insert(words.begin() + 1, "--noheader");
+  else  // that a job has ended is best heard from it
+    words.insert(words.end(), {"--states=all", "--name=" + list});
   return joined(words) + " --user=\"$(id -un)\"";
 }
 
@@ -133,6 +136,10 @@ std::vector<BatchJob> parse_queue(BatchSystem system, std::string_view output,
   std::erase_if(
       jobs, [&](const BatchJob& job) { return std::ranges::find(names, job.name) == names.end(); });
   return jobs;
+}
+
+bool is_whole(BatchSystem system, std::string_view answer) {
+  return answer.find(system == BatchSystem::slurm ? "|REASON|" : "</job_info>") != answer.npos;
 }
 
 std::vector<std::string> desk_words(const DeskRequest& desk) {

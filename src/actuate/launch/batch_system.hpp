@@ -42,8 +42,11 @@ std::string submit_command(BatchSystem system, const BatchRequest& request,
                            const std::string& job_name, const std::string& script,
                            std::string_view end);
 
-/// Tells of all jobs with these names at once: parse_queue() reads what it prints.
+/// Tells of all jobs with these names at once, also of those that ended a short while ago:
+/// parse_queue() reads what it prints. Without names: of all that have not ended, without a head.
 std::string queue_command(BatchSystem system, const std::vector<std::string>& names);
+/// It has its head or end. A batch system that has nothing to tell says at least that.
+bool is_whole(BatchSystem system, std::string_view answer);
 /// Jobs of other names are left out, and so is what is no job.
 std::vector<BatchJob> parse_queue(BatchSystem system, std::string_view output,
                                   const std::vector<std::string>& names);

@@ -84,7 +84,7 @@ TEST(BatchSystem, AJobHasANumber) {
 
 TEST(BatchSystem, SlurmTellsOfAllJobsAtOnce) {
   EXPECT_EQ(queue_command(BatchSystem::slurm, kNames),
-            "'squeue' '--noheader' '--array' '--format=%F|%K|%T|%r|%j' "
+            "'squeue' '--array' '--format=%F|%K|%T|%r|%j' '--states=all' "
             "'--name=gantry-ab-c1-1,gantry-ab-c1-2' "
             "--user=\"$(id -un)\"");
   const auto jobs = parse_queue(
@@ -104,6 +104,25 @@ TEST(BatchSystem, SlurmTellsOfAllJobsAtOnce) {
   EXPECT_EQ(jobs[2].state, JobState::ending);
 }
 
+TEST(BatchSystem, SlurmTellsWhatIsSuspendedAndWhatHasEnded) {
+  const auto state = [](const std::string& word) {
+    return parse_jobs(BatchSystem::slurm, "1|N/A|" + word + "|None|n\n").at(0).state;
+  };
+  EXPECT_EQ(state("SUSPENDED"), JobState::suspended);
+  EXPECT_EQ(state("STOPPED"), JobState::suspended);
+  EXPECT_EQ(state("REQUEUED"), JobState::queued);
+  EXPECT_EQ(state("PREEMPTED"), JobState::ended);  // none of ours is requeued
+  EXPECT_EQ(state("TIMEOUT"), JobState::ended);
+  EXPECT_EQ(state("COMPLETING"), JobState::ending);
+}
+
+TEST(BatchSystem, AnAnswerWithoutJobsIsMoreThanNone) {
+  EXPECT_TRUE(is_whole(BatchSystem::slurm, "motd\nARRAY_JOB_ID|ARRAY_TASK_ID|STATE|REASON|NAME\n"));
+  EXPECT_FALSE(is_whole(BatchSystem::slurm, "motd\n"));
+  EXPECT_TRUE(is_whole(BatchSystem::sge, "<job_info>\n</job_info>\n"));
+  EXPECT_FALSE(is_whole(BatchSystem::sge, "<job_info>\n"));
+}
+
 TEST(BatchSystem, GridEngineTellsOfAllJobsAtOnce) {
   const auto job = [](const std::string& id, const std::string& name, const std::string& state) {
     return "<job_list state=\"x\">\n<JB_job_number>" + id + "</JB_job_number>\n<JB_name>" + name +
@@ -111,15 +130,18 @@ TEST(BatchSystem, GridEngineTellsOfAllJobsAtOnce) {
   };
   const std::string text = "<?xml version='1.0'?>\n<job_info>\n" + job("1", kNames[0], "r") +
                            job("2", kNames[1], "qw") + job("3", kNames[1], "dr") +
-                           job("4", kNames[1], "Eqw") + job("5", "other", "r") + "</job_info>";
+                           job("4", kNames[1], "Eqw") + job("5", "other", "r") +
+                           job("6", kNames[0], "S") + job("7", kNames[0], "T") +
+                           job("8", kNames[0], "s") + "</job_info>";
   const auto jobs = parse_queue(BatchSystem::sge, text, kNames);
-  ASSERT_EQ(jobs.size(), 4);
+  ASSERT_EQ(jobs.size(), 7);
+  for (const std::size_t i : {4, 5, 6}) EXPECT_EQ(jobs[i].state, JobState::suspended);
   EXPECT_EQ(jobs[0].state, JobState::running);
   EXPECT_EQ(jobs[1].state, JobState::queued);
   EXPECT_EQ(jobs[2].state, JobState::ending);
   EXPECT_EQ(jobs[3].state, JobState::stuck);
   for (std::size_t n = 0; n < text.size(); ++n)  // whatever is cut off
-    EXPECT_LE(parse_queue(BatchSystem::sge, text.substr(0, n), kNames).size(), 4);
+    EXPECT_LE(parse_queue(BatchSystem::sge, text.substr(0, n), kNames).size(), 7);
 }
 
 TEST(BatchSystem, HostileQueuesHoldNoJobs) {

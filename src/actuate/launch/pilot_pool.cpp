@@ -11,20 +11,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A controller that is slow to answer is asked less often.
-constexpr int kRestForWork = 10;
 constexpr auto kLongestRetry = 120s;
-constexpr std::uint32_t kMostFailures = 5;
 /// In half an hour. What nobody understands may pass, but not for ever.
 constexpr std::uint32_t kMostRefusals = 20;
 /// A host that is free for so long while something waits was not forgotten: it is of no use.
 constexpr auto kShunned = 10s;
 constexpr auto kAfterVain = 60s;
-/// Once may be while the batch system is set up anew.
-constexpr std::uint32_t kUnfitForEver = 3;
-/// What was just submitted may not be in the list yet.
-constexpr std::uint32_t kMissedIsGone = 2;
-
+/// What was cancelled is in old answers yet: not each of them is a reason to cancel it again.
+constexpr int kLooksToHear = 10;
 }  // namespace
 
 PilotPool::PilotPool(const RemoteSite& site, const AgentBinary& binary, Patience patience)
@@ -70,7 +64,7 @@ void PilotPool::ask_next(Clock::time_point now) {
 void PilotPool::on_use(std::size_t index, std::uint32_t free, Clock::time_point now) {
   Pilot& pilot = pilots_[index];
   pilot.failures = 0;
-  pilot.up = true;
+  pilot.up = pilot.seen = pilot.answered = true;
   pilot.free = free;
   if (free == slots_of(index)) {
     if (!pilot.free_since) pilot.free_since = now;
@@ -110,7 +104,7 @@ void PilotPool::give_back_spare(Clock::time_point now) {
     }
     if (!pilot.spare_since) pilot.spare_since = now;
     if (now - *pilot.spare_since < site_.batch->idle) continue;
-    surplus_.push_back(pilot.job);
+    drop(pilot.job, now);
     // What waits can perhaps not run here at all: others in the queue shall not suffer for it.
     const bool in_vain = wanted_ > 0 && pilot.state == State::running && !pilot.used;
     if (in_vain) submit_after_ = now + kAfterVain * (1 << std::min(in_vain_++, 5U));
@@ -131,6 +125,7 @@ void PilotPool::ask_to_submit(std::size_t index) {
                                            time_for_tasks(site_.batch->request.walltime)});
   asked_ = Asked::submit;
   submitting_ = index;
+  pilots_[index].submitted = true;
   BatchRequest request = site_.batch->request;
   request.slots = slots_of(index);
   shell_.ask(submit_command(site_.batch->system, request, pilots_[index].job_name, script,
@@ -152,121 +147,31 @@ void PilotPool::on_answer(const RemoteShell::Answer& answer, Clock::time_point n
   }
 }
 
-void PilotPool::on_queue(const RemoteShell::Answer& answer, Clock::time_point now,
-                         std::vector<LauncherEvent>& events) {
-  looked_ = true;
-  if (!answer.came || answer.code != 0) {
-    look_at_ = now + wait_after(silences_++);
-    const std::string reason = reason_in(answer.output);
-    return tell(answer.came ? "its queue cannot be asked: " + reason : reason, events);
-  }
-  silences_ = 0;
-  told_.clear();
-  look_at_ =
-      now + std::max<Clock::duration>(patience_.look_every, (now - asked_at_) * kRestForWork);
-  const auto jobs = parse_queue(site_.batch->system, answer.output, names_);
-  for (Pilot& pilot : pilots_) {
-    const BatchJob* best = nullptr;
-    for (const BatchJob& job : jobs) {
-      if (job.name != pilot.job_name) continue;
-      // Two of one name: gantry was killed while it submitted. The one that is further is kept.
-      const bool better =
-          best == nullptr || (job.state == JobState::running && best->state != JobState::running);
-      const BatchJob* other = better ? std::exchange(best, &job) : &job;
-      if (other != nullptr && other->state != JobState::ending) surplus_.push_back(other->id);
-    }
-    if (best != nullptr)
-      on_job(pilot, *best, events);
-    else
-      on_missing(pilot, now, events);
-  }
-}
-
-void PilotPool::on_job(Pilot& pilot, const BatchJob& job, std::vector<LauncherEvent>& events) {
-  pilot.job = job.id;
-  pilot.missed = 0;
-  if (pilot.state == State::given_up) return;
-  if (job.id == pilot.given_back) {
-    // It takes its time, or was not heard to be cancelled.
-    if (job.state != JobState::ending) surplus_.push_back(job.id);
-    return;
-  }
-  pilot.given_back.clear();
-  switch (job.state) {
-    case JobState::queued:
-      pilot.state = State::queued;
-      pilot.unfit = 0;
-      break;
-    case JobState::unfit:
-      pilot.state = State::queued;
-      on_unfit(pilot, job, events);
-      break;
-    case JobState::running:
-      pilot.state = State::running;
-      break;
-    case JobState::ending:
-      pilot.state = State::ending;
-      break;
-    case JobState::stuck:
-      surplus_.push_back(job.id);
-      give_up(pilot, fmt::format("job {} is in an error state and was cancelled", job.id), events);
-      break;
-  }
-}
-
-void PilotPool::on_unfit(Pilot& pilot, const BatchJob& job, std::vector<LauncherEvent>& events) {
-  if (++pilot.unfit < kUnfitForEver) return;
-  surplus_.push_back(job.id);
-  give_up(
-      pilot,
-      fmt::format("job {} can never start ({}) and was cancelled: correct 'slots' and what else "
-                  "its site in the grid file asks for",
-                  job.id, job.reason),
-      events);
-}
-
-void PilotPool::give_up(Pilot& pilot, const std::string& why, std::vector<LauncherEvent>& events) {
-  pilot.state = State::given_up;
-  tell(why, events);
-}
-
-void PilotPool::on_missing(Pilot& pilot, Clock::time_point now,
-                           std::vector<LauncherEvent>& events) {
-  if (pilot.state == State::unknown) pilot.state = State::absent;
-  if (pilot.state == State::absent || pilot.state == State::given_up) return;
-  if (++pilot.missed < kMissedIsGone && pilot.state == State::queued) return;
-  pilot.state = State::absent;
-  if (!std::exchange(pilot.given_back, {}).empty()) return;
-  if (++pilot.failures >= kMostFailures)
-    return give_up(pilot,
-                   fmt::format("its jobs end before they can be used, the last was {}; see "
-                               "{}/job.log",
-                               pilot.job, folder_of(pilot)),
-                   events);
-  pilot.submit_at = now + wait_after(pilot.failures);
-}
-
 void PilotPool::on_submitted(const RemoteShell::Answer& answer, Clock::time_point now,
                              std::vector<LauncherEvent>& events) {
   Pilot& pilot = pilots_[submitting_];
   if (!answer.came) {
     // It may have been submitted: only the queue knows.
     pilot.state = State::unknown;
+    pilot.job.clear();
+    pilot.missed = 0;
+    pilot.missing_since = now;
     look_at_ = now + wait_after(silences_++);
     return tell(reason_in(answer.output), events);
   }
   const auto id = answer.code == 0 ? parse_job_id(answer.output) : std::nullopt;
   if (id) {
     pilot.job = *id;
-    pilot.used = false;
+    pilot.used = pilot.seen = pilot.answered = false;
     pilot.refused = pilot.unfit = 0;
     pilot.state = State::queued;
     pilot.missed = 0;
+    pilot.missing_since = now;
     look_at_ = std::min(look_at_, now + patience_.look_every / 4);
-    if (releasing_) surplus_.push_back(*id);  // it was on its way when nobody needed it any more
+    if (releasing_) drop(*id, now);  // it was on its way when nobody needed it any more
     return;
   }
-  const std::string reason = reason_in(answer.output);
+  const std::string reason = what_was_said(answer);
   const SubmitProblem problem = why_not_taken(answer.output);
   const bool stays = problem == SubmitProblem::unknown && pilot.refused >= kMostRefusals;
   const bool hopeless = stays || problem == SubmitProblem::hopeless;
@@ -283,6 +188,21 @@ void PilotPool::on_submitted(const RemoteShell::Answer& answer, Clock::time_poin
   }
   for (Pilot& each : pilots_)
     if (each.state == State::absent) each.state = State::given_up;
+}
+
+std::string PilotPool::what_was_said(const RemoteShell::Answer& answer) const {
+  std::string reason = reason_in(answer.output);
+  if (!reason.empty()) return reason;
+  return fmt::format("{} printed nothing (exit code {})",
+                     site_.batch->system == BatchSystem::slurm ? "sbatch" : "qsub", answer.code);
+}
+
+void PilotPool::drop(const std::string& job, Clock::time_point now) {
+  if (job.empty()) return;
+  const auto [at, is_new] = dropped_.try_emplace(job, now);
+  if (!is_new && now - at->second < patience_.look_every * kLooksToHear) return;
+  at->second = now;
+  surplus_.push_back(job);
 }
 
 void PilotPool::tell(const std::string& text, std::vector<LauncherEvent>& events) {
@@ -302,8 +222,8 @@ void PilotPool::release(const std::vector<bool>& idle) {
   releasing_ = true;
   for (std::size_t i = 0; i < pilots_.size(); ++i) {
     const Pilot& pilot = pilots_[i];
-    if (pilot.state == State::queued || (pilot.state == State::running && idle[i]))
-      surplus_.push_back(pilot.job);
+    const bool waits = pilot.state == State::queued || pilot.state == State::suspended;
+    if (waits || (pilot.state == State::running && idle[i])) surplus_.push_back(pilot.job);
   }
 }
 

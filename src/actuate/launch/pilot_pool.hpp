@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,10 @@ class PilotPool {
   struct Patience {
     Clock::duration look_every = std::chrono::seconds(2);
     Clock::duration first_retry = std::chrono::seconds(2);
+    /// A job that is in no answer: answers may be old, or lack something now and then.
+    Clock::duration missing = std::chrono::seconds(60);
+    /// The same before it was ever seen, and when answers are empty.
+    Clock::duration unseen = std::chrono::minutes(2);
   };
 
   /// Both must outlive this. REQUIRES: site.batch.
@@ -46,6 +51,10 @@ class PilotPool {
   /// It waits in the queue, or is on its way there.
   [[nodiscard]] bool is_queued(std::size_t index) const {
     return pilots_[index].state == State::queued;
+  }
+  /// The batch system has stopped it for the time being.
+  [[nodiscard]] bool is_suspended(std::size_t index) const {
+    return pilots_[index].state == State::suspended;
   }
   /// The agent of that host has answered, and `free` slots of it have nothing to do.
   void on_use(std::size_t index, std::uint32_t free, Clock::time_point now);
@@ -73,7 +82,7 @@ class PilotPool {
   void close() { shell_.close(); }
 
  private:
-  enum class State { unknown, absent, queued, running, ending, given_up };
+  enum class State { unknown, absent, queued, running, suspended, ending, given_up };
   enum class Asked { nothing, queue, submit, cancel };
   struct Pilot {
     std::string job_name;
@@ -83,7 +92,11 @@ class PilotPool {
     std::uint32_t refused = 0;   ///< times in a row that it could not be submitted
     std::uint32_t failures = 0;  ///< jobs in a row that ended without having answered
     std::uint32_t missed = 0;    ///< looks at the queue that did not show it
-    std::uint32_t unfit = 0;     ///< looks in which no node was large enough for it
+    std::optional<Clock::time_point> missing_since{};  ///< or submitted, and not seen yet
+    bool submitted = false;                            ///< perhaps: by this gantry
+    bool seen = false;        ///< its job is, or was, in the queue, as an answer or its agent says
+    bool answered = false;    ///< its job's agent has been connected to
+    std::uint32_t unfit = 0;  ///< looks in which no node was large enough for it
     bool up = false;
     bool used = false;                               ///< something was given to it
     std::uint32_t free = 0;                          ///< slots, while it is up
@@ -101,14 +114,26 @@ class PilotPool {
                  std::vector<LauncherEvent>& events);
   void on_queue(const RemoteShell::Answer& answer, Clock::time_point now,
                 std::vector<LauncherEvent>& events);
-  void on_job(Pilot& pilot, const BatchJob& job, std::vector<LauncherEvent>& events);
-  void on_missing(Pilot& pilot, Clock::time_point now, std::vector<LauncherEvent>& events);
+  /// Which of these the pilot is; nullptr: none. What it is not is cancelled.
+  const BatchJob* find_job(const Pilot& pilot, const std::vector<BatchJob>& jobs,
+                           Clock::time_point now);
+  void on_job(Pilot& pilot, const BatchJob& job, Clock::time_point now,
+              std::vector<LauncherEvent>& events);
+  /// `whole`: the answer that it is not in.
+  void on_missing(Pilot& pilot, bool whole, Clock::time_point now,
+                  std::vector<LauncherEvent>& events);
+  [[nodiscard]] bool is_gone(const Pilot& pilot, bool whole, Clock::time_point now) const;
+  void on_gone(Pilot& pilot, Clock::time_point now, std::vector<LauncherEvent>& events);
   void on_submitted(const RemoteShell::Answer& answer, Clock::time_point now,
                     std::vector<LauncherEvent>& events);
-  void on_unfit(Pilot& pilot, const BatchJob& job, std::vector<LauncherEvent>& events);
+  void on_unfit(Pilot& pilot, const BatchJob& job, Clock::time_point now,
+                std::vector<LauncherEvent>& events);
+  /// The job is cancelled, and never taken for the pilot again.
+  void drop(const std::string& job, Clock::time_point now);
   void give_up(Pilot& pilot, const std::string& why, std::vector<LauncherEvent>& events);
   [[nodiscard]] Clock::duration wait_after(std::uint32_t failures) const;
   void tell(const std::string& text, std::vector<LauncherEvent>& events);
+  [[nodiscard]] std::string what_was_said(const RemoteShell::Answer& answer) const;
   [[nodiscard]] std::uint32_t slots_of(std::size_t index) const;
   [[nodiscard]] std::string folder_of(const Pilot& pilot) const;
 
@@ -118,7 +143,8 @@ class PilotPool {
   RemoteShell shell_;
   std::vector<Pilot> pilots_;  ///< as the site's hosts
   std::vector<std::string> names_;
-  std::vector<std::string> surplus_;  ///< jobs to be cancelled
+  std::vector<std::string> surplus_;                  ///< jobs to be cancelled
+  std::map<std::string, Clock::time_point> dropped_;  ///< jobs that were, when last
   Asked asked_ = Asked::nothing;
   std::size_t submitting_ = 0;
   Clock::time_point asked_at_;

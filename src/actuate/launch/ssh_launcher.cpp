@@ -171,7 +171,9 @@ class SshLauncher final : public Launcher {
     for (std::size_t i = 0; i < site_.hosts.size(); ++i) {
       HostGlance host = hosts_.at(site_.hosts[i].id).link.glance();
       if (pool_ && !pool_->lends(i) && host.condition != HostCondition::up)
-        host.condition = pool_->is_queued(i) ? HostCondition::queued : HostCondition::away;
+        host.condition = pool_->is_queued(i)      ? HostCondition::queued
+                         : pool_->is_suspended(i) ? HostCondition::suspended
+                                                  : HostCondition::away;
       glance.hosts.push_back(std::move(host));
     }
     depot_.glance(glance.sites.emplace_back(SiteGlance{.id = site_.id, .name = site_.name}));
