@@ -171,6 +171,8 @@ class Launcher {
   virtual bool wind_up() { return true; }
   /// The same, and waits for it: what runs goes on, idle agents exit.
   virtual void close() = 0;
+  /// After close(): what a person should know of how it went, and do about it.
+  virtual std::vector<std::string> last_words() { return {}; }
 };
 
 }  // namespace gantry

@@ -149,6 +149,24 @@ std::string reason_in(std::string_view output) {
   return text;
 }
 
+std::string why_not_cancelled(std::string_view output) {
+  constexpr std::array<std::string_view, 6> kWell{"already complet", "invalid job id",
+                                                  "does not exist",  "has registered",
+                                                  "has deleted",     "already in deletion"};
+  std::string rest;
+  for_each_line(output, [&](std::string_view line) {
+    std::string text(line);
+    std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+      return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    });
+    const bool is_well = std::any_of(kWell.begin(), kWell.end(), [&](std::string_view word) {
+      return text.find(word) != text.npos;
+    });
+    if (!is_well) rest.append(line).push_back('\n');
+  });
+  return reason_in(rest);
+}
+
 SubmitProblem why_not_taken(std::string_view output) {
   constexpr std::array<std::string_view, 10> kHopeless{
       "invalid partition",

@@ -40,6 +40,10 @@ std::optional<std::string> parse_job_id(std::string_view output);
 /// What a person should read of a failed command's output: its last line that says something.
 std::string reason_in(std::string_view output);
 
+/// What a person should read of a scancel or qdel that failed; empty: the jobs had only ended
+/// already.
+std::string why_not_cancelled(std::string_view output);
+
 /// Of a job that was not taken.
 enum class SubmitProblem : std::uint8_t {
   passing,   ///< a limit of jobs, a controller that is away: it will be taken one day

@@ -89,6 +89,8 @@ Result<Summary> Session::run(Opened opened) {
   TRY(commit(true));
   show_progress();
   launcher_.close();
+  for (const auto& text : launcher_.last_words())
+    if (observer_.notice) observer_.notice(text);
   if (const auto why = run_.engine.unplaceable();
       host_names_.empty() && !why.empty() && !run_.engine.finished() && stops_ == 0)
     return refuse(why);

@@ -129,6 +129,31 @@ cat $c
             self.assertIn(len(jobs), (1, 2), err.decode())
             self.wait_until(lambda: grid.ssh("c1", "/usr/bin/squeue --noheader").stdout == "", "the queue to be empty", timeout=PATIENCE)
 
+    def test_a_run_ends_while_a_job_is_being_submitted(self):
+        with testbed.up(self, SITES) as grid:
+            # The second job is taken a while after the last task began, and none before tasks run.
+            home = grid.dir / "sites/c1/home"
+            (home / "wrap").mkdir()
+            sbatch = home / "wrap/sbatch"
+            sbatch.write_text(f'''#!/bin/sh
+if [ -e ~/wrap/first ]; then
+  [ -e ~/marks ] || {{ echo "temporarily not available" >&2; exit 1; }}
+  while [ $(ls ~/marks | wc -l) -lt {TASKS} ]; do sleep 0.2; done
+  echo x >>~/wrap/late; sleep 3
+fi
+touch ~/wrap/first; exec /usr/bin/sbatch "$@"
+''')
+            sbatch.chmod(0o755)
+            for profile in (".profile", ".bashrc"):
+                (home / profile).write_text("PATH=~/wrap:$PATH\n")
+            run = self.begin(grid)
+            _, err = run.communicate(timeout=PATIENCE)
+            self.assertEqual(run.returncode, 0, err.decode())
+            left = self.squeue(grid, "--states=PENDING,RUNNING,CONFIGURING")
+            # On the most loaded machine it takes longer than gantry waits.
+            self.assertTrue(left == [] or "nobody knows whether its job" in err.decode(), (left, err.decode()))
+            self.wait_until(lambda: self.squeue(grid) == [], "the queue to be empty", timeout=PATIENCE)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -182,6 +182,12 @@ class AllSites final : public ManySites {
     for (auto& site : sites_)
       if (site.launcher) site.launcher->close();
   }
+  std::vector<std::string> last_words() override {
+    std::vector<std::string> words;
+    for (auto& site : sites_)
+      if (site.launcher) std::ranges::move(site.launcher->last_words(), std::back_inserter(words));
+    return words;
+  }
 
  private:
   struct Receipt {

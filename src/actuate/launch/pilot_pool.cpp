@@ -1,6 +1,7 @@
 #include "actuate/launch/pilot_pool.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -19,6 +20,10 @@ constexpr auto kShunned = 10s;
 constexpr auto kAfterVain = 60s;
 /// What was cancelled is in old answers yet: not each of them is a reason to cancel it again.
 constexpr int kLooksToHear = 10;
+std::string said_nothing(std::string_view program, int code) {
+  return fmt::format("{} printed nothing (exit code {})", program, code);
+}
+
 }  // namespace
 
 PilotPool::PilotPool(const RemoteSite& site, const AgentBinary& binary, Patience patience)
@@ -140,8 +145,7 @@ void PilotPool::on_answer(const RemoteShell::Answer& answer, Clock::time_point n
     case Asked::submit:
       return on_submitted(answer, now, events);
     case Asked::cancel:
-      surplus_.clear();  // what is still there will be seen
-      return;
+      return on_cancelled(answer, events);
     case Asked::nothing:
       return;
   }
@@ -171,7 +175,11 @@ void PilotPool::on_submitted(const RemoteShell::Answer& answer, Clock::time_poin
     if (releasing_) drop(*id, now);  // it was on its way when nobody needed it any more
     return;
   }
-  const std::string reason = what_was_said(answer);
+  if (releasing_) return;  // nobody needs it any more
+  std::string reason = reason_in(answer.output);
+  if (reason.empty())
+    reason =
+        said_nothing(site_.batch->system == BatchSystem::slurm ? "sbatch" : "qsub", answer.code);
   const SubmitProblem problem = why_not_taken(answer.output);
   const bool stays = problem == SubmitProblem::unknown && pilot.refused >= kMostRefusals;
   const bool hopeless = stays || problem == SubmitProblem::hopeless;
@@ -190,11 +198,45 @@ void PilotPool::on_submitted(const RemoteShell::Answer& answer, Clock::time_poin
     if (each.state == State::absent) each.state = State::given_up;
 }
 
-std::string PilotPool::what_was_said(const RemoteShell::Answer& answer) const {
-  std::string reason = reason_in(answer.output);
-  if (!reason.empty()) return reason;
-  return fmt::format("{} printed nothing (exit code {})",
-                     site_.batch->system == BatchSystem::slurm ? "sbatch" : "qsub", answer.code);
+void PilotPool::on_cancelled(const RemoteShell::Answer& answer,
+                             std::vector<LauncherEvent>& events) {
+  if (releasing_ && !answer.came) tell_not_cancelled(reason_in(answer.output), events);
+  if (releasing_ && answer.came && answer.code != 0) {
+    const bool is_mute = reason_in(answer.output).empty();
+    const std::string why =
+        is_mute ? said_nothing(cancel_program(), answer.code) : why_not_cancelled(answer.output);
+    if (!why.empty()) tell_not_cancelled(why, events);
+  }
+  surplus_.clear();  // before the end, what is still there will be seen
+}
+
+void PilotPool::tell_not_cancelled(const std::string& why, std::vector<LauncherEvent>& events) {
+  const std::string ids = fmt::format("{}", fmt::join(surplus_, " "));
+  tell(fmt::format("jobs may be left in its queue: {}; cancel them there: {} {}", why,
+                   cancel_program(), ids),
+       events);
+}
+
+void PilotPool::close(std::vector<LauncherEvent>& events) {
+  for (std::size_t i = 0; i < pilots_.size() && releasing_; ++i) {
+    const bool is_on_its_way = asked_ == Asked::submit && submitting_ == i;
+    const bool is_unknown = pilots_[i].state == State::unknown && pilots_[i].submitted;
+    if (!is_on_its_way && !is_unknown) continue;
+    const bool is_slurm = site_.batch->system == BatchSystem::slurm;
+    tell(
+        fmt::format("nobody knows whether its job {0} was submitted; if it is in the queue, cancel "
+                    "it there: {1} {2}{0}",
+                    pilots_[i].job_name, cancel_program(), is_slurm ? "--name=" : ""),
+        events);
+  }
+  if (releasing_ && !surplus_.empty()) tell_not_cancelled("it does not answer in time", events);
+  surplus_.clear();
+  asked_ = Asked::nothing;
+  shell_.close();
+}
+
+std::string_view PilotPool::cancel_program() const {
+  return site_.batch->system == BatchSystem::slurm ? "scancel" : "qdel";
 }
 
 void PilotPool::drop(const std::string& job, Clock::time_point now) {

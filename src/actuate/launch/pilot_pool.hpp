@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "actuate/launch/batch_system.hpp"
@@ -69,7 +70,8 @@ class PilotPool {
   /// started, are cancelled. Done when is_released().
   void release(const std::vector<bool>& idle);
   [[nodiscard]] bool is_released() const {
-    return releasing_ && surplus_.empty() && asked_ == Asked::nothing;
+    const bool waits = asked_ == Asked::submit || asked_ == Asked::cancel;
+    return releasing_ && surplus_.empty() && !waits;
   }
 
   /// It is not connected to.
@@ -79,7 +81,8 @@ class PilotPool {
   }
 
   void add_wanted(std::vector<ReadySet::Wanted>& wanted) const { shell_.add_wanted(wanted); }
-  void close() { shell_.close(); }
+  /// Appends what may be left in the queue, and how to cancel it.
+  void close(std::vector<LauncherEvent>& events);
 
  private:
   enum class State { unknown, absent, queued, running, suspended, ending, given_up };
@@ -132,8 +135,10 @@ class PilotPool {
   void drop(const std::string& job, Clock::time_point now);
   void give_up(Pilot& pilot, const std::string& why, std::vector<LauncherEvent>& events);
   [[nodiscard]] Clock::duration wait_after(std::uint32_t failures) const;
+  [[nodiscard]] std::string_view cancel_program() const;
   void tell(const std::string& text, std::vector<LauncherEvent>& events);
-  [[nodiscard]] std::string what_was_said(const RemoteShell::Answer& answer) const;
+  void on_cancelled(const RemoteShell::Answer& answer, std::vector<LauncherEvent>& events);
+  void tell_not_cancelled(const std::string& why, std::vector<LauncherEvent>& events);
   [[nodiscard]] std::uint32_t slots_of(std::size_t index) const;
   [[nodiscard]] std::string folder_of(const Pilot& pilot) const;
 

@@ -19,6 +19,9 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
+/// Time in which a job that is in no answer is not gone, whatever the machine does.
+constexpr PilotPool::Clock::duration kPatient = 1h;
+
 class PilotPoolTest : public ::testing::Test {
  protected:
   PilotPoolTest() {
@@ -70,6 +73,15 @@ class PilotPoolTest : public ::testing::Test {
     return false;
   }
 
+  /// What a person is told at the end, without the site.
+  static std::string last_words(PilotPool& pool) {
+    std::vector<LauncherEvent> events;
+    pool.close(events);
+    if (events.empty()) return {};
+    const std::string text = std::get<LauncherNotice>(events.back()).text;
+    return text.substr(text.find("): ") + 3);
+  }
+
   ScratchDir dir_;
   std::string home_;
   RemoteSite site_;
@@ -119,8 +131,42 @@ TEST_F(PilotPoolTest, AJobThatIsSubmittedAtTheEndIsCancelled) {
   EXPECT_EQ(cancels(), "1\n");
 }
 
-/// Time in which a job that is in no answer is not gone, whatever the machine does.
-constexpr PilotPool::Clock::duration kPatient = 1h;
+TEST_F(PilotPoolTest, AJobThatIsNotSubmittedInTimeIsTold) {
+  set_sbatch("while ! test -e " + (dir_ / "go").string() + "; do sleep 0.01; done; echo $n");
+  PilotPool pool(site_, binary_, {2ms, 1ms, 0s, 0s});
+  ASSERT_TRUE(poll_until(pool, [&] { return submits() == 1; }));
+  pool.release({false});
+  EXPECT_EQ(last_words(pool),
+            "nobody knows whether its job gantry-me-c1-1 was submitted; if it is "
+            "in the queue, cancel it there: scancel --name=gantry-me-c1-1");
+  write("go", "");
+}
+
+TEST_F(PilotPoolTest, JobsThatCannotBeCancelledAreTold) {
+  set_sbatch("echo 41");
+  write("scancel", "#!/bin/sh\necho 'scancel: error: the controller sleeps' >&2; exit 1\n");
+  PilotPool pool(site_, binary_, {2ms, 1ms, kPatient, kPatient});
+  ASSERT_TRUE(poll_until(pool, [&] { return pool.is_queued(0); }));
+  pool.release({false});
+  ASSERT_TRUE(poll_until(pool, [&] { return pool.is_released(); }));
+  ASSERT_FALSE(told_.empty());
+  EXPECT_THAT(told_.back(),
+              HasSubstr("jobs may be left in its queue: scancel: error: the controller "
+                        "sleeps; cancel them there: scancel 41"));
+  EXPECT_EQ(last_words(pool), "");
+}
+
+TEST_F(PilotPoolTest, JobsThatHadEndedNeedNotBeCancelled) {
+  set_sbatch("echo 41");
+  write("scancel",
+        "#!/bin/sh\necho 'scancel: error: Kill job error on job id 41: Invalid job id "
+        "specified' >&2; exit 1\n");
+  PilotPool pool(site_, binary_, {2ms, 1ms, kPatient, kPatient});
+  ASSERT_TRUE(poll_until(pool, [&] { return pool.is_queued(0); }));
+  pool.release({false});
+  ASSERT_TRUE(poll_until(pool, [&] { return pool.is_released(); }));
+  EXPECT_THAT(told_, testing::IsEmpty());
+}
 
 TEST_F(PilotPoolTest, AJobThatNoAnswerHasYetIsNotSubmittedAgain) {
   set_sbatch("echo $n");

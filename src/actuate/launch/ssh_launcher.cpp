@@ -28,6 +28,8 @@ using Clock = std::chrono::steady_clock;
 
 /// For the last words to get there. Bounded: a person may wait for the end.
 constexpr auto kClosePatience = 5s;
+/// For jobs to be given back, also one that is just being submitted.
+constexpr auto kReleasePatience = 10s;
 
 class SshLauncher final : public Launcher {
  public:
@@ -185,26 +187,31 @@ class SshLauncher final : public Launcher {
   bool wind_up() override {
     const auto now = Clock::now();
     if (!wound_up_by_) wound_up_by_ = now + kClosePatience;
-    if (now >= *wound_up_by_) {
-      let_go();
-      return true;
-    }
     if (ending_ == Ending::sends) {
-      if (poll(events_) && has_to_send()) return false;
+      if (now < *wound_up_by_ && poll(events_) && has_to_send()) return false;
       if (pool_) release_pool();
+      if (pool_) wound_up_by_ = now + kReleasePatience;
       ending_ = Ending::releases;
     }
     if (ending_ == Ending::releases) {
-      if (pool_) pool_->poll(now, events_);
-      if (pool_ && !pool_->is_released()) return false;
+      if (pool_) pool_->poll(now, last_events_);
+      if (pool_ && !pool_->is_released() && now < *wound_up_by_) return false;
       let_go();
     }
-    return depot_.has_ended() &&
-           std::ranges::all_of(hosts_, [](auto& each) { return each.second.link.has_ended(); });
+    return now >= *wound_up_by_ ||
+           (depot_.has_ended() &&
+            std::ranges::all_of(hosts_, [](auto& each) { return each.second.link.has_ended(); }));
   }
 
   void close() override {
     while (!wind_up()) std::this_thread::sleep_for(5ms);
+  }
+  std::vector<std::string> last_words() override {
+    std::vector<std::string> words;
+    for (auto& event : std::exchange(last_events_, {}))
+      if (auto* notice = std::get_if<LauncherNotice>(&event))
+        words.push_back(std::move(notice->text));
+    return words;
   }
 
  private:
@@ -293,7 +300,7 @@ class SshLauncher final : public Launcher {
 
   void let_go() {
     if (std::exchange(ending_, Ending::ends) == Ending::ends) return;
-    if (pool_) pool_->close();
+    if (pool_) pool_->close(last_events_);
     for (auto& [id, host] : hosts_) host.link.close();
     depot_.close();
   }
@@ -401,8 +408,9 @@ class SshLauncher final : public Launcher {
   ReadySet ready_;
   std::vector<LauncherEvent> heard_;
   std::vector<LauncherEvent> events_;
-  std::string trouble_;         ///< why files cannot be sent to the site
-  std::size_t ways_tried_ = 0;  ///< to its depot, in vain
+  std::vector<LauncherEvent> last_events_;  ///< of jobs that are given back at the end
+  std::string trouble_;                     ///< why files cannot be sent to the site
+  std::size_t ways_tried_ = 0;              ///< to its depot, in vain
   Ending ending_ = Ending::sends;
   std::optional<Clock::time_point> wound_up_by_;  ///< once it has begun to
   std::uint64_t receipts_ = 0;
