@@ -52,7 +52,9 @@ void add_forecast(CLI::App& app, Action& action) {
       "task of cost 1 takes there (pace); for each link: how fast it carries files.\n"
       "Each forecast has an interval in which four of five values should lie, the\n"
       "forecaster that was best of late, how far off forecasts were on average\n"
-      "(error), and which part of the values lay in their interval (inside).\n\n"
+      "(error), and which part of the values lay in their interval (inside).\n"
+      "If run times follow from parameters: by which kind of function, and how far off\n"
+      "that is, as part of how far off the mean would be.\n\n"
       "Examples:\n"
       "  gantry forecast\n"
       "  gantry forecast --json | jq '.hosts[].pace_forecast'");

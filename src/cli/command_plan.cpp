@@ -16,6 +16,7 @@
 #include "cli/error_report.hpp"
 #include "cli/plan_report.hpp"
 #include "cli/watched_work.hpp"
+#include "driver/kept_model.hpp"
 #include "model/quantity.hpp"
 #include "schedule/registry.hpp"
 #include "simulate/experiment.hpp"
@@ -89,13 +90,30 @@ Result<std::optional<double>> interval_of(const PlanOptions& options) {
   return seconds(*interval);
 }
 
+/// Of tasks whose study does not say what they cost: what earlier runs here have taught.
+std::optional<forecast::LearnedCosts> learnt_costs(Context& context, const Sweep& sweep) {
+  const auto store = store::Store::open(context.state_dir, store::Access::read_only);
+  if (!store) return std::nullopt;
+  auto kept = driver::kept_model(*store, sweep);
+  if (!kept.notice.empty()) context.note("gantry: warning: " + one_line(kept.notice));
+  const std::uint64_t tasks = kept.model.observations();
+  forecast::LearnedCosts costs(sweep.size(), engine::workload_of(sweep).features,
+                               std::move(kept.model));
+  if (!costs.known()) return std::nullopt;
+  context.note(fmt::format("tasks take what was learnt from {} that ran here", tasks));
+  return costs;
+}
+
 Result<PlannedStudy> load_plan(Context& context, const PlanOptions& options) {
   TRY_ASSIGN(const auto loaded, spec::load_sweep(options.sweep));
   TRY_ASSIGN(const Grid grid, spec::load_grid(options.grid));
   TRY(loaded.sweep.check_inputs());
   PlannedStudy plan;
   TRY_ASSIGN(plan.world, simulate::grid_world(grid));
-  TRY_ASSIGN(plan.study, simulate::application_of(loaded.sweep));
+  const auto learnt = learnt_costs(context, loaded.sweep);
+  const auto seconds_of = [&](TaskId task) { return learnt->cost(task) * learnt->unit(); };
+  TRY_ASSIGN(plan.study, learnt ? simulate::application_of(loaded.sweep, seconds_of)
+                                : simulate::application_of(loaded.sweep));
   plan.world.grid.staged = simulate::staged_files(grid, plan.study.file_paths);
   TRY(simulate::check_depots(grid, plan.study.application, plan.study.file_names));
   if (plan.study.rounded) context.note("costs are rounded to 5%, as there are many different ones");
@@ -104,7 +122,7 @@ Result<PlannedStudy> load_plan(Context& context, const PlanOptions& options) {
   plan.summary = {.sweep = loaded.sweep.name(),
                   .tasks = loaded.sweep.size(),
                   .hosts = plan.world.grid.hosts.size(),
-                  .costs_in_seconds = loaded.sweep.has_cost()};
+                  .costs_in_seconds = loaded.sweep.has_cost() || learnt};
   for (const auto& host : plan.world.grid.hosts) plan.summary.slots += host.spec.slots;
   return plan;
 }

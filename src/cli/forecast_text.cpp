@@ -14,6 +14,8 @@ namespace {
 using driver::LiveForecast;
 using driver::LiveState;
 
+constexpr std::size_t kMostFamily = 20;  ///< characters of a name
+
 std::string percent(double share) {
   return fmt::format("{:.0f}%", 100 * share);
 }
@@ -54,6 +56,16 @@ std::string run_line(const LiveState& state, bool goes_on, TimePoint now) {
          format_eta({until(state.ends), until(state.ends_soonest), until(state.ends_latest)});
 }
 
+void add_model(const driver::LiveModel& model, std::vector<std::string>& lines) {
+  if (model.family.empty()) return;
+  lines.push_back(fmt::format("by parameters: {}, learnt from {} task{}, error {} of the mean's",
+                              one_line(model.family).substr(0, kMostFamily), model.tasks,
+                              model.tasks == 1 ? "" : "s", percent(std::min(model.error, 10.0))));
+  lines.push_back(fmt::format("such as task {}: {} ({} to {})", model.example,
+                              pace_text(model.seconds), pace_text(model.low),
+                              pace_text(model.high)));
+}
+
 }  // namespace
 
 std::vector<std::string> forecast_lines(const LiveState& state, bool goes_on, TimePoint now,
@@ -62,6 +74,7 @@ std::vector<std::string> forecast_lines(const LiveState& state, bool goes_on, Ti
   if (state.run_times_scored > 0)
     lines.push_back(fmt::format("run times: {} forecasts came due, off by {} on average",
                                 state.run_times_scored, percent(state.run_times_error)));
+  add_model(state.model, lines);
   std::uint64_t quarantined = 0;
   add_table(
       "host", "pace", style,

@@ -66,6 +66,25 @@ LiveForecast forecast_of(const forecast::Series* of, bool inverted) {
   return shown;
 }
 
+/// With the last task as an example, on whichever host.
+LiveModel model_of(const engine::Engine& engine) {
+  LiveModel shown;
+  const forecast::RunTimeModel* model = engine.learned().model();
+  const TaskId last(engine.counts().total);
+  const auto seconds = model != nullptr ? engine.expected(last, HostId{}) : std::nullopt;
+  if (!seconds) return shown;
+  shown.family = forecast::family_name(model->family());
+  shown.error = rounded(model->error_of_mean());
+  shown.tasks = count(model->observations());
+  shown.example = last.value();
+  shown.seconds = rounded(gantry::seconds(*seconds));
+  if (const auto spread = engine.learned().spread(last)) {
+    shown.low = rounded(shown.seconds * spread->first);
+    shown.high = rounded(shown.seconds * spread->second);
+  }
+  return shown;
+}
+
 /// All but the list of tasks.
 LiveHost host_of(const LiveFacts& facts, const HostGlance& glance, const schedule::HostLoad* load) {
   LiveHost host{.name = glance.name,
@@ -161,6 +180,7 @@ LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
     state.ends_latest = to_the_second(now + progress.eta.latest);
   }
   const auto& accuracy = facts.engine.accuracy();
+  state.model = model_of(facts.engine);
   state.run_times_scored = count(accuracy.scored());
   state.run_times_error = rounded(accuracy.mean_error());
   Glance glance;

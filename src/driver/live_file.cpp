@@ -57,6 +57,14 @@ void put_forecast(Json& json, const char* name, const LiveForecast& forecast) {
                     {"inside", forecast.inside}};
 }
 
+void put_model(Json& json, const LiveModel& model) {
+  if (model.family.empty()) return;
+  json["run_time_model"] =
+      Json{{"family", model.family}, {"error", model.error},     {"tasks", model.tasks},
+           {"task", model.example},  {"seconds", model.seconds}, {"low", model.low},
+           {"high", model.high}};
+}
+
 Json json_of(const LiveSite& site) {
   Json json{{"site", site.name},   {"hosts", site.hosts}, {"up", site.hosts_up},
             {"slots", site.slots}, {"busy", site.busy},   {"files", site.files}};
@@ -171,6 +179,18 @@ LiveForecast forecast_of(const Json& json) {
   forecast.error = real(json, "error");
   forecast.inside = real(json, "inside", 1);
   return forecast;
+}
+
+LiveModel model_of(const Json& json) {
+  LiveModel model;
+  get(json, "family", model.family);
+  model.error = real(json, "error");
+  get(json, "tasks", model.tasks);
+  get(json, "task", model.example);
+  model.seconds = real(json, "seconds");
+  model.low = real(json, "low");
+  model.high = real(json, "high");
+  return model;
 }
 
 LiveSite site_of(const Json& json) {
@@ -295,6 +315,7 @@ std::string live_text(const LiveState& state) {
     json["run_times_scored"] = state.run_times_scored;
     json["run_times_error"] = state.run_times_error;
   }
+  put_model(json, state.model);
   put_some(json, "tasks_per_second", state.tasks_per_second);
   put_text(json, "draining", state.draining);
   put_text(json, "grid", state.grid);
@@ -327,6 +348,7 @@ std::optional<LiveState> read_live_text(std::string_view text) {
   get(json, "retrying", state.retrying);
   get(json, "staging", state.staging);
   get(json, "handed_over", state.handed_over);
+  state.model = model_of(member(json, "run_time_model"));
   get(json, "began", state.began);
   get(json, "ends", state.ends);
   get(json, "ends_soonest", state.ends_soonest);

@@ -49,6 +49,18 @@ struct LiveForecast {
   double inside = 0;              ///< share of values that lay in their interval
 };
 
+/// How tasks' run times follow from their parameters.
+struct LiveModel {
+  std::string family{};     ///< empty: nothing is known yet
+  double error = 0;         ///< of its forecasts, as part of that of the mean
+  std::uint32_t tasks = 0;  ///< from so many, earlier runs' included
+  std::uint32_t example =
+      0;  ///< a task, and how long it takes: four of five times from low to high
+  double seconds = 0;
+  double low = 0;
+  double high = 0;
+};
+
 struct LiveHost {
   std::string name{};
   std::uint32_t site = 0;  ///< its place in LiveState::sites
@@ -114,6 +126,7 @@ struct LiveState {
   TimePoint ends_latest = kNever;
   std::uint32_t run_times_scored = 0;  ///< forecasts of run times that came due
   double run_times_error = 0;          ///< mean of |forecast - run time| / run time
+  LiveModel model{};
   double tasks_per_second = 0;
   std::string draining{};  ///< why nothing more is started; empty: it is
   std::vector<LiveSite> sites{};

@@ -24,6 +24,7 @@ LiveState example() {
                   .ends_latest = from_ns(1'794'883'330'000'000'000),
                   .tasks_per_second = 0.5,
                   .draining = "interrupted"};
+  state.model = {"power", 0.07, 64, 100, 12.5, 11, 14};
   state.sites.push_back({.name = "home", .hosts = 1, .hosts_up = 1});
   state.sites.push_back({.name = "lab",
                          .hosts = 2,
@@ -65,6 +66,8 @@ TEST(LiveStateTest, WhatIsWrittenIsRead) {
   const auto read = read_live_text(text);
   ASSERT_TRUE(read);
   EXPECT_EQ(live_text(*read), text);
+  EXPECT_EQ(read->model.family, "power");
+  EXPECT_EQ(read->model.high, 14);
   EXPECT_EQ(read->hosts[0].tasks[1].task, 18u);
   EXPECT_EQ(read->sites[1].homeward, 2u);
   ASSERT_EQ(read->hosts[0].arrivals.size(), 1u);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "driver/kept_model.hpp"
 #include "driver/old_results.hpp"
 #include "driver/outdated.hpp"
 #include "driver/reuse.hpp"
@@ -19,8 +20,10 @@ using engine::TaskState;
 constexpr schedule::Seconds kPlanEvery = 60;  ///< by schedulers that plan; they adapt it
 constexpr std::uint32_t kGroup = 10'000;      ///< events that are made durable together
 
-engine::Workload workload_of(const Sweep& sweep, const SharedInputs& shared) {
+engine::Workload workload_of(const Sweep& sweep, const SharedInputs& shared,
+                             forecast::RunTimeModel known) {
   engine::Workload workload = engine::workload_of(sweep);
+  workload.known_times = std::move(known);
   shared.describe(workload, sweep);
   return workload;
 }
@@ -29,19 +32,22 @@ class Setup {
  public:
   Setup(store::Store& store, const Sweep& sweep, const Options& options, ContentCache& contents,
         TimePoint now, std::unique_ptr<schedule::Scheduler> scheduler, const SiteMap& map,
-        const SharedInputs& shared)
+        const SharedInputs& shared, KeptModel known)
       : store_(store),
         sweep_(sweep),
         options_(options),
         contents_(contents),
         now_(now),
-        run_{RunId{}, false,
-             engine::Engine(workload_of(sweep, shared),
+        run_{RunId{},
+             false,
+             engine::Engine(workload_of(sweep, shared, std::move(known.model)),
                             {.keep_going = options.keep_going,
                              .max_fails = options.max_fails,
                              .hosts_may_come = true},
                             std::move(scheduler), map),
-             0},
+             0,
+             {},
+             std::move(known.notice)},
         old_results_(store, sweep, options.state_dir) {}
 
   Result<PreparedRun> prepare(const SpecSource& source) {
@@ -256,7 +262,8 @@ Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep, const S
                                       {.interval = kPlanEvery,
                                        .adaptive = true,
                                        .second_attempts = options.grid && options.duplicates}));
-  return Setup(store, sweep, options, contents, now, std::move(scheduler), map, shared)
+  return Setup(store, sweep, options, contents, now, std::move(scheduler), map, shared,
+               kept_model(store, sweep))
       .prepare(source);
 }
 

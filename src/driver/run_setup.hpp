@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "driver/content_cache.hpp"
@@ -20,6 +21,7 @@ struct PreparedRun {
   engine::Engine engine;
   std::uint32_t unchanged = 0;  ///< tasks that need no run
   OutdatedTasks outdated{};     ///< Summary::outdated
+  std::string notice{};         ///< for a person, if not empty
 };
 
 /// The same study's, or options.continue_run; none when a new one is to be made.

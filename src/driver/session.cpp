@@ -13,6 +13,7 @@
 
 #include "driver/attempt_outputs.hpp"
 #include "driver/attempt_results.hpp"
+#include "driver/kept_model.hpp"
 #include "model/fingerprint.hpp"
 
 namespace gantry::driver {
@@ -25,6 +26,7 @@ constexpr Duration kCommitInterval =
     100ms;  ///< how long an end may wait for others to share a sync with
 constexpr Duration kNewsInterval = 5s;  ///< how old the ETA in the store may become
 constexpr Duration kShowInterval = 100ms;
+constexpr Duration kKeepInterval = 60s;  ///< so much of what was learnt a killed gantry may lose
 constexpr Duration kPlaceInterval = 1s;
 /// For a person to make room for what tasks have made.
 constexpr Duration kPlacePatience = 10min;
@@ -58,7 +60,8 @@ Session::Session(const Sweep& sweep, const Options& options, const Observer& obs
       others_(others),
       began_(clock.now()),
       now_(began_),
-      committed_at_(began_) {}
+      committed_at_(began_),
+      kept_at_(began_) {}
 
 Result<Summary> Session::run(Opened opened) {
   TRY(take_in(std::move(opened)));
@@ -69,6 +72,7 @@ Result<Summary> Session::run(Opened opened) {
   }
   TRY(store_.mark_driven(run_.id));
   tell_outdated();
+  if (!run_.notice.empty()) tell(run_.notice);
   TRY_ASSIGN(auto signals, StopSignals::watch());
   signals_.emplace(std::move(signals));
   while (!run_.engine.finished() && stops_ < 3) {
@@ -83,7 +87,8 @@ Result<Summary> Session::run(Opened opened) {
     if (run_.engine.hosts().empty() && launcher_.has_given_up() && run_.engine.draining().empty())
       record(DrainRequested{"no host is left, and none will come"});
   }
-  if (run_.engine.accuracy().scored() > 0)
+  TRY(keep_model(store_, sweep_, run_.engine, now_));
+  if (run_.engine.accuracy().scored() > 0 || run_.engine.learned().known())
     TRY(store_.learn(std::string(kForecastsKind),
                      {"last", now_, live_text(board_.state_of(live_facts(progress()), now_))}));
   TRY(commit(true));
@@ -133,6 +138,10 @@ Result<> Session::step() {
   if (now_ >= committed_at_ + kCommitInterval) {
     TRY(commit(false));
     TRY(take_requests());
+  }
+  if (now_ >= kept_at_ + kKeepInterval) {
+    kept_at_ = now_;
+    TRY(keep_model(store_, sweep_, run_.engine, now_));
   }
   if (now_ >= shown_at_ + kShowInterval) show_progress();
   if (board_.is_due(now_)) board_.show(live_facts(progress()), now_);

@@ -158,6 +158,7 @@ class Session {
   TimePoint began_;
   TimePoint now_;
   TimePoint committed_at_;
+  TimePoint kept_at_;  ///< what was learnt
   TimePoint shown_at_;
   TimePoint stuck_since_ = kNever;  ///< since when the journal cannot be written
   bool dirty_ = false;              ///< something waits for a commit

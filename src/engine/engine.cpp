@@ -15,6 +15,12 @@ forecast::CostProfile profile_of(const Workload& workload) {
   return {workload.count, [&](std::uint32_t index) { return workload.cost(TaskId(index + 1)); }};
 }
 
+/// Where a person says what tasks cost, that counts.
+forecast::LearnedCosts learned_of(const Workload& workload) {
+  if (workload.cost) return {workload.count, {}, {}};
+  return {workload.count, workload.features, workload.known_times};
+}
+
 }  // namespace
 
 Engine::Impl::Impl(Workload work, Policy rules, std::unique_ptr<schedule::Scheduler> scheduler,
@@ -27,8 +33,10 @@ Engine::Impl::Impl(Workload work, Policy rules, std::unique_ptr<schedule::Schedu
       tasks(workload.count),
       ready([this](const TaskNeeds& needs) { return fits_somewhere(needs); }),
       files(workload.file_bytes, map),
-      costs(profile_of(workload)) {
+      costs(profile_of(workload)),
+      learned(learned_of(workload)) {
   if (workload.count > 0) typical = workload.resources_of(TaskId(1));
+  if (learned.known()) use_new_costs();
 }
 
 Engine::Engine(Workload workload, Policy policy)
@@ -132,6 +140,9 @@ const forecast::RunTimeAccuracy& Engine::accuracy() const {
 }
 const forecast::GridForecast& Engine::seen() const {
   return impl_->seen;
+}
+const forecast::LearnedCosts& Engine::learned() const {
+  return impl_->learned;
 }
 std::vector<std::pair<TaskId, TimePoint>> Engine::retries(std::size_t most) const {
   return impl_->retries.first(most);

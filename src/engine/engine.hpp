@@ -13,6 +13,7 @@
 
 #include "base/time.hpp"
 #include "engine/workload.hpp"
+#include "forecast/learned_costs.hpp"
 #include "model/action.hpp"
 #include "model/eta.hpp"
 #include "model/event.hpp"
@@ -138,6 +139,8 @@ class Engine {
   [[nodiscard]] const forecast::RunTimeAccuracy& accuracy() const;
   /// What was learnt of hosts and links.
   [[nodiscard]] const forecast::GridForecast& seen() const;
+  /// What was learnt of tasks by their parameters.
+  [[nodiscard]] const forecast::LearnedCosts& learned() const;
   /// Tasks whose back-off goes on, the soonest first; so many at most.
   [[nodiscard]] std::vector<std::pair<TaskId, TimePoint>> retries(std::size_t most) const;
   /// What the task needs, and what it may use: its memory, where that is learnt, is what an attempt

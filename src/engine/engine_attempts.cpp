@@ -20,8 +20,7 @@ Outstanding* Engine::Impl::find(const AttemptKey& key) {
 
 Outstanding Engine::Impl::place_on(const AttemptKey& key, HostId host, const Resources& resources) {
   const auto& [task, number] = key;
-  Outstanding attempt{
-      .attempt = number, .host = host, .cost = forecast::usable_cost(workload.cost_of(task))};
+  Outstanding attempt{.attempt = number, .host = host};
   if (const auto it = hosts.find(host); it != hosts.end()) {
     // An adopted attempt may run on a host that has become too small for it.
     if (schedule::slots(it->second.host, resources) > 0)
@@ -145,8 +144,7 @@ void Engine::Impl::take_cancels(std::vector<Action>& actions) {
 void Engine::Impl::occupy(HostId host, TaskId task, schedule::Load load, AttemptId attempt) {
   HostState& state = hosts.at(host);
   state.load += load;
-  state.ongoing.push_back(
-      {task, forecast::usable_cost(workload.cost_of(task)), kNever, attempt, false});
+  state.ongoing.push_back({task, forecast::usable_cost(cost_of(task)), kNever, attempt, false});
   if (files.has_limit(state.host.site)) files.use(workload.files_of(task), state.host.site);
   show_load(state);
 }

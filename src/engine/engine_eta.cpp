@@ -1,5 +1,6 @@
 // What the engine expects: how long a task takes, and how long the rest of the run.
 #include <algorithm>
+#include <cmath>
 
 #include "engine/engine_impl.hpp"
 #include "schedule/packing.hpp"
@@ -13,12 +14,17 @@ std::uint64_t Engine::Impl::slots_in_all() const {
 }
 
 std::optional<Duration> Engine::Impl::expected(TaskId task, HostId host) const {
-  const double cost = workload.cost_of(task);
+  const double cost = cost_of(task);
   if (const auto pace = seen.pace(host)) return from_seconds(*pace * forecast::usable_cost(cost));
   return run_times.expected(cost);
 }
 
 namespace {
+
+/// By which part run times of another run may be off.
+constexpr double kElsewhere = 0.5;
+/// What has to be done takes some time, however little is known of it.
+constexpr double kSoonest = 0.1;
 
 /// What runs over its forecast is expected to take as long again as it is over: "any moment now"
 /// would be wrong for as long as it is shown.
@@ -46,18 +52,32 @@ double Engine::Impl::cost_to_start() const {
       cost += forecast::usable_cost(each.needs->cost) * static_cast<double>(each.places->size());
       others -= std::min<std::uint64_t>(others, each.places->size());
     }
-    return cost + static_cast<double>(others) * costs.mean_from(cursor);
+    return cost + static_cast<double>(others) * mean_cost_from(cursor);
   }
   // Those in the window, just before the cursor, are yet to start.
   const auto first =
       cursor - static_cast<std::uint32_t>(std::min<std::size_t>(cursor, ready.placeable()));
-  return static_cast<double>(others) * costs.mean_from(first);
+  return static_cast<double>(others) * mean_cost_from(first);
 }
 
 Eta Engine::Impl::eta(TimePoint now) const {
   const Duration left = rest(now);
   if (left <= Duration{0}) return {};
-  return history.spread(share_done(), began == kNever ? Duration{0} : now - began, left);
+  return widened(history.spread(share_done(), began == kNever ? Duration{0} : now - began, left));
+}
+
+Eta Engine::Impl::widened(Eta eta) const {
+  if (!learned.known()) return eta;
+  forecast::Margin margin = learned.margin_from(cursor);
+  // What hosts and program of an earlier run have done, others may do faster or slower.
+  if (ran.empty())
+    margin = {std::max(margin.below, kElsewhere), std::max(margin.above, kElsewhere)};
+  const double rest = seconds(eta.expected);
+  const double sooner = std::hypot(rest - seconds(eta.soonest), rest * margin.below);
+  const double later = std::hypot(seconds(eta.latest) - rest, rest * margin.above);
+  eta.soonest = from_seconds(std::max(rest - sooner, rest * kSoonest));
+  eta.latest = from_seconds(rest + later);
+  return eta;
 }
 
 double Engine::Impl::share_done() const {

@@ -270,7 +270,8 @@ void Engine::Impl::end_replay() {
   const std::size_t size = replayed_times.size();
   for (std::size_t i = 0; i < size; ++i) {
     const auto& [task, took] = replayed_times[(replayed_count + i) % size];
-    run_times.observe(workload.cost_of(task), took);
+    run_times.observe(cost_of(task), took);
+    remember_time(task, took);
   }
   replayed_times = {};
   for (const auto& [task, bytes] : std::exchange(replayed_memory, {}))
@@ -308,10 +309,7 @@ void Engine::Impl::observe(const AttemptReport& report, HostId host) {
   const Duration took = report.ended - report.started;
   if (!replaying) {
     efficiency.observe(report.ended, took, slots_in_all());
-    const double cost = workload.cost_of(report.key.task);
-    // One that fails at once would make its host look fast.
-    if (report.cause == FailureCause::none) seen.ran(host, cost, took, report.ended);
-    return run_times.observe(cost, took);
+    return learn(report.key.task, host, took, report.ended, report.cause == FailureCause::none);
   }
   constexpr std::size_t kRing = forecast::RunTimeForecast::kMemory;
   if (replayed_times.size() < kRing)

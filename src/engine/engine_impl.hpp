@@ -8,6 +8,7 @@
 /// `retries`; pending ones that are selected are in `ready` if the cursor has passed them,
 /// otherwise the cursor still comes to them.
 
+#include <deque>
 #include <map>
 #include <set>
 #include <span>
@@ -24,6 +25,7 @@
 #include "forecast/cost_profile.hpp"
 #include "forecast/eta_history.hpp"
 #include "forecast/grid_forecast.hpp"
+#include "forecast/learned_costs.hpp"
 #include "forecast/learned_memory.hpp"
 #include "forecast/run_time.hpp"
 #include "forecast/run_time_accuracy.hpp"
@@ -36,7 +38,6 @@ struct Outstanding {
   AttemptId attempt;
   HostId host;
   schedule::Load load = 0;
-  double cost = 1;
   TimePoint started = kNever;
   Duration expected{0};  ///< to take, when it started; 0 = nothing was known
   bool running = false;
@@ -56,6 +57,13 @@ struct Staged {
   HostId host;
   SiteId site;
   schedule::Load load = 0;
+};
+
+/// What counts for a host's pace.
+struct Ran {
+  TaskId task;
+  double seconds = 0;
+  TimePoint ended;
 };
 
 struct HostState {
@@ -277,9 +285,27 @@ struct Engine::Impl {
   /// What was learnt meanwhile, and hosts that came or went, change what ready tasks need.
   void renew_needs();
 
+  // engine_learn.cpp: what tasks cost.
+  // ------------------------------------------------------------------------------------
+  /// As declared, or else as learnt; 1 when nothing is known.
+  [[nodiscard]] double cost_of(TaskId task) const {
+    return workload.cost ? workload.cost(task) : learned.cost(task);
+  }
+  /// Of tasks [index, count) on average.
+  [[nodiscard]] double mean_cost_from(std::uint32_t index) const {
+    return learned.known() ? learned.mean_from(index) : costs.mean_from(index);
+  }
+  /// An attempt took so long. `succeeded`: one that fails at once would make its host look fast.
+  void learn(TaskId task, HostId host, Duration took, TimePoint ended, bool succeeded);
+  void remember_time(TaskId task, Duration took);
+  /// Costs are others now: what was seen is counted again, and plans are made anew.
+  void use_new_costs();
+
   // engine_eta.cpp: what to expect.
   // ------------------------------------------------------------------------------------
   [[nodiscard]] Eta eta(TimePoint now) const;
+  /// By what is not known of tasks beyond those that were seen.
+  [[nodiscard]] Eta widened(Eta eta) const;
   /// How long the rest will take; 0 = not known, or nothing is left.
   [[nodiscard]] Duration rest(TimePoint now) const;
   /// Of the tasks that were to be done when it began.
@@ -334,7 +360,12 @@ struct Engine::Impl {
   forecast::EtaHistory history;
   TimePoint began = kNever;        ///< of the first decide()
   std::uint32_t ended_before = 0;  ///< tasks, then
-  forecast::CostProfile costs;
+  forecast::CostProfile costs;     ///< as declared
+  forecast::LearnedCosts learned;
+  bool costs_known = false;  ///< since they are, ends are foretold by them
+  /// What ran of late, by host and in all, to be counted again when costs are others.
+  std::map<HostId, std::deque<Ran>> ran_on;
+  std::deque<std::pair<TaskId, Duration>> ran;
   Resources typical;  ///< of the task handed over last
 
   forecast::LearnedMemory learned_memory;

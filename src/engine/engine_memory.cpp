@@ -40,7 +40,8 @@ Resources Engine::Impl::resources_of(TaskId task) const {
 }
 
 TaskNeeds Engine::Impl::needs_of(TaskId task) const {
-  TaskNeeds needs = workload.needs_of(task, appetite.by_cost);
+  TaskNeeds needs = workload.needs_of(task);
+  if (appetite.by_cost) needs.cost = cost_of(task);
   if (workload.learns_memory && needs.resources.learn_memory)
     needs.resources = with_memory(task, needs.resources);
   return needs;

@@ -119,6 +119,22 @@ void ReadyQueue::judge_again() {
   }
 }
 
+void ReadyQueue::sort_again(const std::function<TaskNeeds(TaskId)>& needs_of) {
+  std::vector<std::uint64_t> places;
+  for (const auto& [id, c] : classes_)
+    places.insert(places.end(), c.places.begin(), c.places.end());
+  std::ranges::sort(places);
+  classes_.clear();
+  view_.clear();
+  by_needs_.clear();
+  placeable_count_ = 0;
+  for (const std::uint64_t place : places) {
+    Class& c = class_for(needs_of(task_at(place)))->second;
+    c.places.push_back(place);
+    if (c.placeable) ++placeable_count_;
+  }
+}
+
 const TaskNeeds* ReadyQueue::needs(schedule::ClassId id) const {
   const auto it = classes_.find(id);
   return it == classes_.end() ? nullptr : &it->second.needs;

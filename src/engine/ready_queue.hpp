@@ -33,6 +33,8 @@ class ReadyQueue {
   std::optional<TaskId> take(schedule::ClassId id);
   /// The hosts have changed.
   void judge_again();
+  /// What tasks need has changed: all are sorted into new classes, in the same order.
+  void sort_again(const std::function<TaskNeeds(TaskId)>& needs_of);
 
   [[nodiscard]] bool empty() const { return classes_.empty(); }
   /// How many tasks some host can run.

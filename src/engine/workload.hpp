@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "forecast/parameter_table.hpp"
+#include "forecast/run_time_model.hpp"
 #include "model/host.hpp"
 #include "model/ids.hpp"
 #include "model/sweep.hpp"
@@ -31,18 +31,21 @@ struct Workload {
   std::function<double(TaskId)> output_bytes = {};   ///< empty = none
   /// Its parameters, as many for each task: what it takes is learnt from them. Empty = it is not.
   std::function<forecast::Features(TaskId)> features = {};
+  /// What earlier runs have taught of run times: seconds, on a host of speed 1.
+  forecast::RunTimeModel known_times = {};
 
   [[nodiscard]] Resources resources_of(TaskId task) const {
     return resources ? resources(task) : Resources{};
   }
+  /// As declared.
   [[nodiscard]] double cost_of(TaskId task) const { return cost ? cost(task) : 1.0; }
   [[nodiscard]] std::vector<FileId> files_of(TaskId task) const {
     return files ? files(task) : std::vector<FileId>{};
   }
-  /// `by_cost`: else all cost the same.
-  [[nodiscard]] TaskNeeds needs_of(TaskId task, bool by_cost) const {
-    return {resources_of(task), files_of(task), by_cost ? cost_of(task) : 1.0,
-            private_bytes ? private_bytes(task) : 0, output_bytes ? output_bytes(task) : 0};
+  /// All but the cost, which is 1.
+  [[nodiscard]] TaskNeeds needs_of(TaskId task) const {
+    return {resources_of(task), files_of(task), 1.0, private_bytes ? private_bytes(task) : 0,
+            output_bytes ? output_bytes(task) : 0};
   }
 };
 

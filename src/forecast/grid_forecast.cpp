@@ -13,9 +13,15 @@ constexpr double kLeastBytes = 256 << 10;
 constexpr Duration kLongerThanALogin = std::chrono::seconds(2);
 }  // namespace
 
-void GridForecast::ran(HostId host, double cost, Duration took, TimePoint ended) {
-  if (took <= Duration{0}) return;
-  hosts_[host].observe(ended, seconds(took), usable_cost(cost));
+double GridForecast::ran(HostId host, double cost, Duration took, TimePoint ended) {
+  if (took <= Duration{0}) return 0;
+  const double spent = seconds(took);
+  ran_again(host, cost, spent, ended);
+  return spent;
+}
+
+void GridForecast::ran_again(HostId host, double cost, double seconds, TimePoint ended) {
+  if (seconds > 0) hosts_[host].observe(ended, seconds, usable_cost(cost));
 }
 
 void GridForecast::moved(SiteId from, SiteId to, double bytes, TimePoint sent, TimePoint arrived) {

@@ -13,8 +13,13 @@ namespace gantry::forecast {
 
 class GridForecast {
  public:
-  /// A task of this relative cost took so long on the host. What took no time says nothing.
-  void ran(HostId host, double cost, Duration took, TimePoint ended = {});
+  /// A task of this relative cost took so long on the host. What took no time says nothing. Returns
+  /// the seconds that count.
+  double ran(HostId host, double cost, Duration took, TimePoint ended = {});
+  /// Costs are others now: as if nothing had run yet. What has is told once more, by the seconds
+  /// that count.
+  void forget_paces() { hosts_.clear(); }
+  void ran_again(HostId host, double cost, double seconds, TimePoint ended);
   /// So many bytes, sent from home to the site. A link that carries one after the other had only
   /// what was sent first until that arrived. Small files say nothing.
   void moved(SiteId site, double bytes, TimePoint sent, TimePoint arrived) {

@@ -220,7 +220,8 @@ RunTimeModel::Prediction RunTimeModel::Fit::predict(std::span<const Feature> tas
     // Where nothing was seen, less is known.
     const double further =
         (1 + chosen_.ridge->distance(row)) / (1 + chosen_.ridge->mean_distance());
-    if (further > 1) stretch = std::min(stretch * std::sqrt(further), kMostStretch);
+    if (further > 1) prediction.stretch = std::min(std::sqrt(further), kMostStretch);
+    stretch = std::min(stretch * prediction.stretch, kMostStretch);
   } else if (family == ModelFamily::neighbours) {
     prediction.value = near(task, known, kNobody);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/chance.hpp"
 #include "forecast/model_fit.hpp"
@@ -58,6 +59,24 @@ bool RunTimeModel::observe(std::span<const Feature> task, double value) {
   keep(std::move(*kept), value);
   if (seen_ >= next_fit_) fit();
   return true;
+}
+
+void RunTimeModel::observe_all(std::span<const Features> tasks, std::span<const double> values) {
+  const std::uint64_t before = seen_;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    next_fit_ = std::numeric_limits<std::uint64_t>::max();
+    observe(tasks[i], values[i]);
+  }
+  if (seen_ > before) fit();
+}
+
+void RunTimeModel::scale(double by) {
+  for (double& value : values_) value = std::min(value * by, kMostTaken);
+  if (seen_ > 0) fit();
+}
+
+void RunTimeModel::age() {
+  seen_ = std::min<std::uint64_t>(seen_, tasks_.size());
 }
 
 void RunTimeModel::keep(Features task, double value) {

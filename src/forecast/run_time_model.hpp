@@ -41,6 +41,12 @@ class RunTimeModel {
   /// finite or beyond ±1e50, or another number of parameters than the first had. Fits again when
   /// there are a quarter more than at the last fit.
   bool observe(std::span<const Feature> task, double value);
+  /// The same for many, and one fit. REQUIRES: as many values as tasks.
+  void observe_all(std::span<const Features> tasks, std::span<const double> values);
+  /// All values become so many times as large. REQUIRES: positive.
+  void scale(double by);
+  /// It counts as one that has seen no more than it keeps: what comes now replaces that soon.
+  void age();
   [[nodiscard]] std::uint64_t observations() const { return seen_; }
 
   struct Prediction {
@@ -48,6 +54,7 @@ class RunTimeModel {
     double low = 0;  ///< four in five values lie from low to high
     double high = 0;
     ModelFamily family = ModelFamily::mean;
+    double stretch = 1;  ///< so many times as wide as among the tasks that are known
   };
   /// Nothing before the first observation, or for another number of parameters.
   [[nodiscard]] std::optional<Prediction> predict(std::span<const Feature> task) const;

@@ -34,6 +34,9 @@ class Sweep {
   /// Identifies the whole expanded study: same digest, same tasks under the same numbers. Leaves
   /// out what does not change a task's result: resources, retries, timeout, cost.
   [[nodiscard]] Digest digest() const;
+  /// Of the command as it is written and the names of the parameters: what is learnt of tasks by
+  /// their parameters holds for all studies that have the same.
+  [[nodiscard]] Digest program_digest() const;
   [[nodiscard]] std::uint32_t size() const;
 
   /// REQUIRES: 1 <= id <= size().

@@ -154,6 +154,16 @@ Result<> Sweep::Impl::parse_templates() {
   return {};
 }
 
+Digest Sweep::program_digest() const {
+  const SweepDefinition& definition = impl_->definition;
+  Hasher hasher;
+  hasher.add("program 1").add(definition.shell ? 1 : 0).add(definition.command.size());
+  for (const auto& source : definition.command) hasher.add(source.text);
+  for (std::uint32_t slot = 0; slot < impl_->binding_count(); ++slot)
+    hasher.add(impl_->binding_name(slot));
+  return hasher.digest();
+}
+
 Digest Sweep::Impl::compute_digest() const {
   Hasher hasher;
   const auto add_all = [&](const std::vector<SourceText>& texts) {

@@ -34,7 +34,10 @@ SteadyEstimates LearnedEstimates::estimates(const World& world, std::span<const 
     seen_time += *pace;
     believed_time += 1 / prior_speed(*host);
   }
-  const double slower = believed_time > 0 ? seen_time / believed_time : 1;
+  double slower = believed_time > 0 ? seen_time / believed_time : 1;
+  // An earlier run may have told.
+  const auto known = world.run_times.expected(1);
+  if (believed_time <= 0 && known && *known > Duration{0}) slower = seconds(*known);
 
   SteadyEstimates estimates;
   for (const Host* host : slots) {

@@ -39,6 +39,17 @@ TEST(LearnedEstimates, BeforeAnythingWasSeenTheyAreWhatIsBelieved) {
   EXPECT_DOUBLE_EQ(estimates->moved(1, 0, 100, true), 5.5);
 }
 
+TEST(LearnedEstimates, WhereNothingRanAnEarlierRunTellsHowLongTasksTake) {
+  Learner learner;
+  learner.run_times.observe(1, std::chrono::seconds(5));
+  auto estimates = learner.estimates();
+  EXPECT_DOUBLE_EQ(estimates->computed(0, 3, 10), 53);
+  EXPECT_DOUBLE_EQ(estimates->computed(1, 3, 10), 28);
+  learner.seen.ran(HostId(1), 1, std::chrono::seconds(7));
+  estimates = learner.estimates();
+  EXPECT_DOUBLE_EQ(estimates->computed(0, 3, 10), 73);
+}
+
 TEST(LearnedEstimates, WhatIsDeclaredOfLinksToHomeIsBelieved) {
   Learner learner;
   learner.priors = {.speeds = {1, 2}};

@@ -76,7 +76,8 @@ bool round_costs(std::vector<Application::Task>& tasks) {
 
 }  // namespace
 
-Result<SweepApplication> application_of(const Sweep& sweep) {
+Result<SweepApplication> application_of(const Sweep& sweep,
+                                        const std::function<double(TaskId)>& cost_of) {
   if (sweep.size() > kMaxApplicationTasks)
     return fail(ErrorCode::usage,
                 fmt::format("{} tasks are too many to plan; the most is {}",
@@ -106,7 +107,7 @@ Result<SweepApplication> application_of(const Sweep& sweep) {
   result.application.tasks.resize(sweep.size());
   for (std::uint32_t i = 0; i < sweep.size(); ++i) {
     Application::Task& made = result.application.tasks[i];
-    made.cost = sweep.cost(TaskId(i + 1));
+    made.cost = cost_of && !sweep.has_cost() ? cost_of(TaskId(i + 1)) : sweep.cost(TaskId(i + 1));
     for (const std::uint32_t number : read[i]) {
       const auto& input = table.inputs()[number];
       if (input.readers > 1)

@@ -3,6 +3,7 @@
 /// with the sizes that these have on disk now.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,8 @@ struct SweepApplication {
 /// Inputs that several tasks read are shared files, the others the task's own. Outputs have no
 /// size. Costs are seconds on a host of speed 1; when there are
 /// many different ones they are rounded, as planners work on classes of tasks that are alike. A
-/// folder is as large as the files in it.
-Result<SweepApplication> application_of(const Sweep& sweep);
+/// folder is as large as the files in it. `cost_of`: what tasks cost, where the sweep does not say.
+Result<SweepApplication> application_of(const Sweep& sweep,
+                                        const std::function<double(TaskId)>& cost_of = {});
 
 }  // namespace gantry::simulate

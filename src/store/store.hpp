@@ -222,10 +222,12 @@ class Store {
     TimePoint updated;
     std::string value;  ///< JSON
   };
-  /// Joins the open group. Replaces what was there under this name.
-  Result<> learn(const std::string& kind, Learned learned);
+  /// Joins the open group. Replaces what was there under this name. Of the kind so many are kept,
+  /// the newest; 0 = all.
+  Result<> learn(const std::string& kind, Learned learned, std::uint32_t most = 0);
   /// By name; those that are no text come last.
   Result<std::vector<Learned>> learned(const std::string& kind) const;
+  Result<std::optional<Learned>> learned(const std::string& kind, const std::string& name) const;
 
   // Requests from other processes.
   // -------------------------------------------------------------------------

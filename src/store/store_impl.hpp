@@ -37,6 +37,7 @@ struct Group {
   std::map<RunId, RunUpdate> updates;
   std::unordered_map<std::string, KnownFile> files;
   std::map<std::pair<std::string, std::string>, Store::Learned> learned;  ///< by kind and name
+  std::map<std::string, std::uint32_t> most_learned;                      ///< of a kind
   std::optional<RunId> driven;                                            ///< becomes the last run
   std::int64_t taken_requests = 0;  ///< requests up to this id are done; 0 = none new
 
@@ -49,6 +50,7 @@ struct Group {
     updates.clear();
     files.clear();
     learned.clear();
+    most_learned.clear();
     driven.reset();
     taken_requests = 0;
   }

@@ -26,5 +26,23 @@ TEST_F(StoreTest, WhatWasLearntIsThereForTheNextRun) {
   EXPECT_TRUE(must(store.learned("nothing")).empty());
 }
 
+TEST_F(StoreTest, OfAKindTheNewestAreKept) {
+  Store store = open();
+  for (int i = 1; i <= 5; ++i)
+    must(store.learn("model", {std::to_string(i), from_ns(i == 2 ? 9 : i), "{}"}, 3));
+  must(store.learn("host", {"lab", from_ns(1), "[]"}));
+  must(store.commit());
+  std::string names;
+  for (const auto& one : must(store.learned("model"))) names += one.name;
+  EXPECT_EQ(names, "245");
+  EXPECT_EQ(must(store.learned("host")).size(), 1U);
+  const auto two = must(store.learned("model", "2"));
+  ASSERT_TRUE(two);
+  EXPECT_EQ(two->updated, from_ns(9));
+  EXPECT_EQ(two->value, "{}");
+  EXPECT_FALSE(must(store.learned("model", "1")));
+  EXPECT_FALSE(must(store.learned("host", "2")));
+}
+
 }  // namespace
 }  // namespace gantry::store

@@ -1,4 +1,7 @@
 """What a run foretells, and what it does about tasks that take far longer."""
+import contextlib
+import sqlite3
+
 import gantry_test
 import testbed
 
@@ -26,6 +29,37 @@ class StragglerTest(gantry_test.TestCase):
 
 
 class ForecastTest(gantry_test.TestCase):
+    def test_run_times_are_learnt_from_parameters_and_kept(self):
+        command = """
+            command: [sh, -c, "sleep {n}e-1"]
+            parameters: { n: %s }
+        """
+        self.write("first.yaml", command % "1..12")
+        first = self.gantry("run", "--json", "-j12", "first.yaml")
+        self.assertEqual(first.code, 0, first)
+        self.assertEqual([line["expected_seconds"] for line in first.json_lines() if line["event"] == "task"][0], 0)
+        model = self.gantry("forecast", "--json").json()["run_time_model"]
+        self.assertNotIn(model["family"], ("", "mean"))
+        self.assertGreater(model["tasks"], 3)
+        self.assertIn(f"by parameters: {model['family']}", self.gantry("forecast").stdout)
+        # Other values, and each task's time is known before any has ended.
+        self.write("second.yaml", command % "[0.5, 9.5]")
+        second = self.gantry("run", "--json", "-j2", "second.yaml")
+        self.assertEqual(second.code, 0, second)
+        expected = {line["parameters"]["n"]: line["expected_seconds"] for line in second.json_lines() if line["event"] == "task"}
+        self.assertGreater(expected[0.5], 0)
+        self.assertGreater(expected[9.5], expected[0.5])
+
+    def test_a_damaged_model_is_left_out(self):
+        run = ("run", "-j4", "--", "sh", "-c", "sleep 0.05; : {}", ":::", *map(str, range(6)))
+        self.assertEqual(self.gantry(*run).code, 0)
+        with contextlib.closing(sqlite3.connect(self.state / "gantry.db")) as store, store:
+            changed = store.execute("UPDATE learned SET value = '[1e999' WHERE kind = 'run times'")
+            self.assertEqual(changed.rowcount, 1)
+        again = self.gantry(*run, "7")
+        self.assertEqual(again.code, 0, again)
+        self.assertIn("what earlier runs have taught is not used", again.stderr)
+
     def test_tells_what_is_expected_also_when_the_run_is_over(self):
         nothing = self.gantry("forecast")
         self.assertNotEqual(nothing.code, 0)
