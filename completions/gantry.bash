@@ -3,7 +3,7 @@
 
 _gantry_options() {
   local common="--state --color --help"
-  local session="--jobs --keep-going --max-fails --scheduler --no-duplicates --grid --quiet --json --no-progress --output --no-output --keep-order --tag --joblog"
+  local session="--jobs --keep-going --max-fails --scheduler --no-duplicates --learn-for --grid --quiet --json --no-progress --output --no-output --keep-order --tag --joblog"
   local states="--failed --done --cancelled --pending"
   case $1 in
     run) echo "$session --fresh --dry-run --shell --timeout --retries $common" ;;

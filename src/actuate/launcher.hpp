@@ -87,6 +87,13 @@ struct HostResting {
   HostId host;
   std::string why;
 };
+/// Its tasks got this share of the speed that they would have there alone, of late, until `at` by
+/// its clock.
+struct HostShared {
+  HostId host;
+  double share = 1;
+  TimePoint at;
+};
 struct TaskRunning {
   TaskKey key;
   HostId host;
@@ -102,9 +109,9 @@ struct LauncherNotice {
   std::string text;
 };
 
-using LauncherEvent =
-    std::variant<HostAppeared, HostVanished, HostResting, TaskRunning, TaskReturned, TaskComputed,
-                 ReportReceived, FileBrought, BringFailed, FileLost, WayFailed, LauncherNotice>;
+using LauncherEvent = std::variant<HostAppeared, HostVanished, HostResting, HostShared, TaskRunning,
+                                   TaskReturned, TaskComputed, ReportReceived, FileBrought,
+                                   BringFailed, FileLost, WayFailed, LauncherNotice>;
 
 class Launcher {
  public:

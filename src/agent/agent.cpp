@@ -22,6 +22,7 @@
 #include "agent/process_tree.hpp"
 #include "agent/slot_log.hpp"
 #include "agent/unix_socket.hpp"
+#include "base/time.hpp"
 
 namespace gantry::agent {
 
@@ -209,8 +210,19 @@ void Agent::take_messages() {
 void Agent::tell_load(SteadyClock::time_point now) {
   if (!gantry_ || now < load_at_) return;
   load_at_ = now + std::chrono::nanoseconds(hello_.load_every_ns);
-  encode(gantry_.outbox(), load_.look(config_.dir));
+  Load load = load_.look(config_.dir);
+  load.share = look_at_share(now);
+  encode(gantry_.outbox(), load);
   poller_.send(gantry_, kGantryToken);
+}
+
+std::uint32_t Agent::look_at_share(SteadyClock::time_point now) {
+  const TimePoint today = RealClock{}.now();
+  std::vector<ProcessorShare::Watched> tasks;
+  for (const auto& slot : slots_)
+    if (slot->busy && slot->pid > 0)
+      tasks.push_back({slot->pid, today - from_ns(slot->current.started_ns)});
+  return share_.look(tasks, now).value_or(Load::kNoShare);
 }
 
 void Agent::note_news() {

@@ -12,6 +12,7 @@
 #include "agent/frame_stream.hpp"
 #include "agent/load_report.hpp"
 #include "agent/poller.hpp"
+#include "agent/processor_share.hpp"
 #include "agent/protocol.hpp"
 #include "agent/report_book.hpp"
 #include "agent/slot_pool.hpp"
@@ -58,6 +59,7 @@ class Agent {
   void note_news();
   void flush();
   void tell_load(SteadyClock::time_point now);
+  std::uint32_t look_at_share(SteadyClock::time_point now);
   // Messages from gantry.
   void on_message(const Frame& frame);
   void on_hello(Hello hello);
@@ -107,6 +109,7 @@ class Agent {
   SteadyClock::time_point ends_at_ =           ///< of the time for which the host is lent
       config_.time.count() > 0 ? born_ + config_.time : kNotNow;
   LoadReporter load_;
+  ProcessorShare share_;
   bool was_served_ = false;
   bool crowded_ = false;  ///< no more slots can be made; until one is free
   bool said_crowded_ = false;

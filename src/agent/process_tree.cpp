@@ -136,6 +136,10 @@ std::vector<pid_t> descendants(pid_t root) {
   return out;
 }
 
+std::vector<pid_t> threads(pid_t pid) {
+  return numeric_entries(proc_path(pid, "task"));
+}
+
 void signal_descendants(int signal) {
   for (const pid_t pid : descendants(::getpid())) ::kill(pid, signal);
 }

@@ -18,6 +18,9 @@ std::vector<pid_t> children(pid_t parent);
 /// Every living descendant of `root`, parents before children, without `root` itself.
 std::vector<pid_t> descendants(pid_t root);
 
+/// The threads of a process; none when it is gone.
+std::vector<pid_t> threads(pid_t pid);
+
 /// Sends `signal` to every descendant of this process.
 void signal_descendants(int signal);
 

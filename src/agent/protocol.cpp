@@ -200,6 +200,7 @@ void encode(std::string& out, const Notice& m) {
 void encode(std::string& out, const Load& m) {
   FrameWriter frame(out, MessageType::load);
   frame.encoder.u32(m.free_millicores).u64(m.free_memory).u64(m.free_disk).i64(m.clock_ns);
+  frame.encoder.u32(m.share);
 }
 
 void encode(std::string& out, std::uint64_t receipt, const Ended& m) {
@@ -332,6 +333,8 @@ std::optional<Load> decode_load(std::string_view body) {
   m.free_memory = d.u64();
   m.free_disk = d.u64();
   m.clock_ns = d.i64();
+  m.share = d.u32();
+  if (m.share > 1000 && m.share != Load::kNoShare) return std::nullopt;
   return whole(d, m);
 }
 

@@ -14,7 +14,7 @@
 
 namespace gantry::agent {
 
-inline constexpr std::uint32_t kProtocolVersion = 7;
+inline constexpr std::uint32_t kProtocolVersion = 8;
 /// Larger than any argv the kernel takes (2 MiB), any captured output and any set of result files.
 inline constexpr std::size_t kMaxFrame = std::size_t{64} << 20;
 
@@ -134,6 +134,10 @@ struct Load {
   std::uint64_t free_memory = 0;
   std::uint64_t free_disk = 0;
   std::int64_t clock_ns = 0;
+  static constexpr std::uint32_t kNoShare = ~std::uint32_t{0};
+  /// How fast its tasks got on since the last one, in thousandths of their speed with the
+  /// processors to themselves; kNoShare: they computed too little to tell.
+  std::uint32_t share = kNoShare;
 };
 
 struct Captured {

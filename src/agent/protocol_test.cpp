@@ -244,13 +244,24 @@ TEST(Protocol, WhatIsKeptTravels) {
 }
 
 TEST(Protocol, AHostsLoadTravels) {
-  const auto load = decode_load(body_of(frame_of(Load{1500, 1 << 30, 5, -1})));
+  const auto load = decode_load(body_of(frame_of(Load{1500, 1 << 30, 5, -1, 333})));
   ASSERT_TRUE(load);
+  EXPECT_EQ(load->share, 333U);
   EXPECT_EQ(load->free_millicores, 1500U);
   EXPECT_EQ(load->free_memory, std::uint64_t{1} << 30);
   EXPECT_EQ(load->free_disk, 5U);
   EXPECT_EQ(load->clock_ns, -1);
   EXPECT_FALSE(decode_load("short"));
+}
+
+TEST(Protocol, AHostsTasksGetAShareFromNothingToAllOrNobodyKnows) {
+  for (const std::uint32_t share : {0U, 1000U, Load::kNoShare}) {
+    const auto load = decode_load(body_of(frame_of(Load{.share = share})));
+    ASSERT_TRUE(load);
+    EXPECT_EQ(load->share, share);
+  }
+  EXPECT_FALSE(decode_load(body_of(frame_of(Load{.share = 1001}))));
+  EXPECT_FALSE(decode_load(body_of(frame_of(Load{.share = Load::kNoShare - 1}))));
 }
 
 TEST(Protocol, CutOrPaddedMessagesAreRefused) {

@@ -49,7 +49,8 @@ void add_forecast(CLI::App& app, Action& action) {
   command->add_flag("--json", *json, "One JSON document (docs/formats/live.md)");
   command->footer(
       "Of the run that goes on, or of the last one. For each host: the seconds that a\n"
-      "task of cost 1 takes there (pace); for each link: how fast it carries files.\n"
+      "task of cost 1 takes there (pace), and which share of their speed its tasks get\n"
+      "as others compute there too; for each link: how fast it carries files.\n"
       "Each forecast has an interval in which four of five values should lie, the\n"
       "forecaster that was best of late, how far off forecasts were on average\n"
       "(error), and which part of the values lay in their interval (inside).\n"

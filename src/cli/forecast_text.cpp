@@ -86,6 +86,18 @@ std::vector<std::string> forecast_lines(const LiveState& state, bool goes_on, Ti
         }
       },
       lines);
+  const auto told = [](const driver::LiveHost& host) { return host.share_forecast.value > 0; };
+  if (std::ranges::any_of(state.hosts, told))
+    add_table(
+        "host", "share", style,
+        [&](Table& table) {
+          for (const driver::LiveHost& host : state.hosts) {
+            quarantined += host.share_forecast.quarantined;
+            if (told(host))
+              table.add(forecast_cells(one_line(host.name), host.share_forecast, percent));
+          }
+        },
+        lines);
   add_table(
       "link to", "carries", style,
       [&](Table& table) {

@@ -18,6 +18,7 @@
 #include "cli/study.hpp"
 #include "cli/task_list.hpp"
 #include "driver/outdated.hpp"
+#include "model/quantity.hpp"
 #include "spec/grid_file.hpp"
 
 namespace gantry::cli {
@@ -242,6 +243,10 @@ void add_session_options(CLI::App& command, SessionOptions& options) {
       ->type_name("NAME");
   command.add_flag("--no-duplicates", options.no_duplicates,
                    "Start no task on a second host when it takes too long");
+  command
+      .add_option("--learn-for", options.learn_for,
+                  "Then forecasts stay as they are (for experiments)")
+      ->type_name("TIME");
   command.add_flag("-q,--quiet", options.quiet, "Print no progress, notices or summary");
   command.add_flag("--json", options.json, "Events as JSON Lines on standard output");
   command.add_flag("--no-progress", options.no_progress,
@@ -276,6 +281,14 @@ Result<int> run_session(Context& context, const spec::LoadedSweep& study,
   if (how.scheduler.empty())
     how.scheduler = how.grid ? schedule::kGridStrategy : schedule::kDefaultStrategy;
   how.duplicates = !options.no_duplicates;
+  if (!options.learn_for.empty()) {
+    const auto time = parse_duration(options.learn_for);
+    if (!time || *time <= Duration{0})
+      return fail(ErrorCode::usage,
+                  fmt::format("--learn-for must be a time, not '{}'", one_line(options.learn_for)),
+                  "write --learn-for 30s or 5m");
+    how.learn_for = *time;
+  }
   how.reload = reload_sweep;
   how.read_grid = spec::load_grid;
   ReportOptions report = report_options(options, study);

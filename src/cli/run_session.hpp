@@ -20,6 +20,7 @@ struct SessionOptions {
   std::uint32_t max_fails = 0;
   std::string scheduler;  ///< empty = the default, which depends on whether there is a grid
   bool no_duplicates = false;
+  std::string learn_for;  ///< a duration; empty = always
   bool quiet = false;
   bool json = false;
   bool no_progress = false;

@@ -32,6 +32,7 @@ struct Options {
   bool keep_going = false;      ///< also when everything so far has failed
   std::uint32_t max_fails = 0;  ///< stop starting tasks after so many failures; 0 = no limit
   std::string scheduler{schedule::kDefaultStrategy};  ///< by its name in the registry
+  Duration learn_for{0};   ///< then forecasts stay as they are, for experiments; 0 = never
   bool duplicates = true;  ///< a task that takes unusually long may run on another host, too
   /// Continue this run and only run these tasks again, whatever their state (`gantry retry`). 0 =
   /// by digest.

@@ -47,12 +47,13 @@ double rounded(double value) {
   return std::round(value / unit) * unit;
 }
 
-/// `of` are seconds for an amount of 1; `inverted`: what is shown is the amount in a second.
-LiveForecast forecast_of(const forecast::Series* of, bool inverted) {
+/// `of` are seconds for an amount of 1; `inverted`: what is shown is the amount in a second. All
+/// are `factor` times what the series has.
+LiveForecast forecast_of(const forecast::Series* of, bool inverted, double factor = 1) {
   LiveForecast shown;
   const auto next = of != nullptr ? of->forecast() : std::nullopt;
   if (!next || next->value <= 0) return shown;
-  const auto value = [&](double x) { return rounded(inverted && x > 0 ? 1 / x : x); };
+  const auto value = [&](double x) { return rounded(factor * (inverted && x > 0 ? 1 / x : x)); };
   shown.value = value(next->value);
   shown.low = value(inverted ? next->high : next->low);
   shown.high = value(inverted ? next->low : next->high);
@@ -96,7 +97,12 @@ LiveHost host_of(const LiveFacts& facts, const HostGlance& glance, const schedul
                 .free_memory = glance.free_memory,
                 .free_disk = glance.free_disk,
                 .pace = facts.engine.seen().pace(glance.id).value_or(0),
-                .pace_forecast = forecast_of(facts.engine.seen().paces(glance.id), false)};
+                .pace_forecast = forecast_of(facts.engine.seen().paces(glance.id), false,
+                                             1 / facts.engine.seen().speed(glance.id))};
+  if (const auto* told = facts.engine.seen().availability(glance.id)) {
+    host.share = rounded(told->share(facts.engine.seen().now()));
+    host.share_forecast = forecast_of(&told->series(), false);
+  }
   if (const auto done = facts.done.find(glance.id); done != facts.done.end())
     host.done = done->second;
   if (load == nullptr) return host;

@@ -95,6 +95,8 @@ Json json_of(const LiveHost& host) {
   }
   put_some(json, "pace", host.pace);
   put_forecast(json, "pace_forecast", host.pace_forecast);
+  put_some(json, "share", host.share);
+  put_forecast(json, "share_forecast", host.share_forecast);
   Json& tasks = json["tasks"] = Json::array();
   for (const LiveTask& task : host.tasks) {
     Json one{{"task", task.task}, {"attempt", task.attempt}};
@@ -236,6 +238,8 @@ LiveHost host_of(const Json& json, std::size_t sites, std::size_t& tasks_left) {
   get(json, "free_disk", host.free_disk);
   host.pace = real(json, "pace");
   host.pace_forecast = forecast_of(member(json, "pace_forecast"));
+  host.share = real(json, "share", 1);
+  host.share_forecast = forecast_of(member(json, "share_forecast"));
   each(json, "tasks", tasks_left, [&](const Json& item) {
     LiveTask& task = host.tasks.emplace_back();
     get(item, "task", task.task);

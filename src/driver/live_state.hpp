@@ -80,6 +80,8 @@ struct LiveHost {
   std::uint64_t free_disk = 0;
   double pace = 0;  ///< seconds for a task of cost 1, as learnt; 0 = not known yet
   LiveForecast pace_forecast{};
+  double share = 0;  ///< of their speed that its tasks get, expected; 0 = it has not told
+  LiveForecast share_forecast{};
 };
 
 struct LiveSite {

@@ -50,7 +50,9 @@ LiveState example() {
                          .free_cores = 0.25,
                          .free_memory = 1ULL << 40,
                          .free_disk = 5,
-                         .pace = 3.5});
+                         .pace = 3.5,
+                         .share = 0.25,
+                         .share_forecast = {.value = 0.25, .low = 0.2, .high = 0.5}});
   state.hosts.push_back({.name = "bob",
                          .site = 1,
                          .condition = HostCondition::lost,
@@ -72,6 +74,8 @@ TEST(LiveStateTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(read->sites[1].homeward, 2u);
   ASSERT_EQ(read->hosts[0].arrivals.size(), 1u);
   EXPECT_EQ(read->hosts[0].arrivals[0].task, 15u);
+  EXPECT_EQ(read->hosts[0].share, 0.25);
+  EXPECT_EQ(read->hosts[0].share_forecast.high, 0.5);
   EXPECT_EQ(read->hosts[1].condition, HostCondition::lost);
   EXPECT_EQ(read->waits[0].files[0], "/a/mesh.dat");
 }

@@ -268,6 +268,10 @@ Result<> Session::on_event(LauncherEvent event) {
                    run_.engine.apply(HostDraining{e.host, true});
                    return {};
                  },
+                 [&](HostShared& e) -> Result<> {
+                   run_.engine.apply(HostLoaded{e.host, e.share, std::min(e.at, now_), now_});
+                   return {};
+                 },
                  [&](TaskRunning& e) -> Result<> {
                    if (!ours(e.key)) {
                      others_.started(e.key, e.host);

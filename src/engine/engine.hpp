@@ -29,6 +29,9 @@ struct Policy {
   /// Others than those that are up may come. Tasks that no host can run wait for them, and whoever
   /// drives the run asks to drain when none of those could either: see stranded().
   bool hosts_may_come = false;
+  /// For experiments: so long after the first decide() forecasts of hosts, links and tasks stay as
+  /// they are, whatever happens; 0 = they never do.
+  Duration learn_for{0};
 };
 
 enum class TaskState : std::uint8_t {

@@ -42,12 +42,14 @@ void Engine::Impl::hand_over(const AttemptKey& key, HostId host, const Resources
 void Engine::Impl::mark_running(TaskId task, Outstanding& attempt, TimePoint at) {
   attempt.started = at;
   attempt.running = true;
+  attempt.begun = seen.work_done(attempt.host, at);
   count_queued(attempt.host, -1);
   if (attempt.expected == Duration{0})
     attempt.expected = expected(task, attempt.host).value_or(Duration{0});
   if (auto* ongoing = find_ongoing(attempt.host, {task, attempt.attempt})) {
     ongoing->started = at;
     ongoing->expected = attempt.expected;
+    ongoing->begun = attempt.begun;
   }
   show_state(task);
 }

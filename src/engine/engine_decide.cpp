@@ -12,6 +12,12 @@ namespace gantry::engine {
 namespace {
 /// So many failures and not one success: more of the same would only waste time.
 constexpr std::uint32_t kHopeless = 20;
+/// Loads that change all the time are heeded so often.
+constexpr Duration kLoadsRest = std::chrono::seconds(10);
+/// A plan holds when fewer than one in so many cores has changed.
+constexpr std::uint64_t kFewCores = 10;
+/// Shorter ones are over before they were elsewhere.
+constexpr Duration kWorthRecalling = std::chrono::seconds(1);
 }  // namespace
 
 std::vector<Action> Engine::Impl::decide(TimePoint now) {
@@ -19,6 +25,7 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
   const TimePoint wakeup = next_wakeup();
   const bool due = wakeup != kNever && wakeup <= now;
   last_decide = now;
+  if (learns()) seen.pass(now);
   look_back(now);
   std::vector<Action> actions;
   take_cancels(actions);
@@ -29,6 +36,7 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
     wake_retries(now);
     for (const MoveFile& move : files.begin_awaited(now)) actions.emplace_back(move);
     launch_staged(actions);
+    heed_loads(now, actions);
     for (const auto& load : std::span(shown).subspan(working_hosts))
       if (HostState& state = hosts.at(load.host->id); !state.keeps) recall(state, actions);
     if (working_hosts > 0) {
@@ -41,6 +49,24 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
   release_all_staged();
   for (auto& [id, state] : hosts) recall(state, actions);
   return actions;
+}
+
+void Engine::Impl::heed_loads(TimePoint now, std::vector<Action>& actions) {
+  if (!loads_changed || (heed_from != kNever && now < heed_from)) return;
+  loads_changed = false;
+  changed = true;
+  heed_from = now + kLoadsRest;
+  const auto mean = run_times.mean();
+  const bool worth_moving = working_hosts > 1 && mean && *mean >= kWorthRecalling;
+  std::uint64_t cores = 0;
+  std::uint64_t cores_changed = 0;
+  for (auto& [id, state] : hosts) {
+    cores += state.host.cores;
+    const auto load = std::exchange(state.changed, HostState::Changed::no);
+    if (load != HostState::Changed::no) cores_changed += state.host.cores;
+    if (load == HostState::Changed::slower && worth_moving) recall(state, actions);
+  }
+  upset = upset || cores_changed * kFewCores >= cores;
 }
 
 void Engine::Impl::recall(HostState& state, std::vector<Action>& actions) {
@@ -144,7 +170,7 @@ std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions
   const auto plan =
       strategy->plan({now, classes, working(), run_times, ready.placeable(), workload.file_bytes,
                       sites, refused, &seen, &map, [this](TaskId task) { return needs_of(task); },
-                      files.any_barred(now), &accuracy, &on_time});
+                      files.any_barred(now), &accuracy, &on_time, std::exchange(upset, false)});
   ask_again = plan.ask_again;
   planned_end = plan.ends;
   refused = 0;
@@ -261,7 +287,8 @@ void Engine::Impl::launch(TaskId task, HostId host, const Resources& resources,
 TimePoint Engine::Impl::next_wakeup() const {
   if (!draining.empty()) return kNever;
   TimePoint first = kNever;
-  for (const TimePoint time : {retries.next(), files.next_try(last_decide), ask_again})
+  const TimePoint heed = loads_changed ? heed_from : kNever;
+  for (const TimePoint time : {retries.next(), files.next_try(last_decide), ask_again, heed})
     if (time != kNever && (first == kNever || time < first)) first = time;
   return first;
 }

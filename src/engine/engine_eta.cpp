@@ -28,10 +28,10 @@ constexpr double kSoonest = 0.1;
 
 /// What runs over its forecast is expected to take as long again as it is over: "any moment now"
 /// would be wrong for as long as it is shown.
-double left_of(const schedule::Ongoing& given, double pace, TimePoint now) {
+double left_of(const schedule::Ongoing& given, double pace, double done) {
   const double whole = given.cost * pace;
   if (given.started == kNever) return whole;
-  return std::abs(whole - std::max(seconds(now - given.started), 0.0));
+  return std::abs(whole - std::max(done, 0.0));
 }
 
 }  // namespace
@@ -113,7 +113,10 @@ Duration Engine::Impl::rest(TimePoint now) const {
     double here_left = 0;
     for (const schedule::Ongoing& given : load.ongoing) {
       if (is_second(given)) continue;
-      const double each = left_of(given, pace, now);
+      const double done = given.started == kNever
+                              ? 0
+                              : seen.done_of(load.host->id, given.started, given.begun, now);
+      const double each = left_of(given, pace, done);
       here_left += each;
       longest = std::max(longest, each);
       ++open;

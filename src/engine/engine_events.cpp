@@ -17,6 +17,8 @@ constexpr std::uint8_t kLossRunning = 10;
 constexpr std::uint8_t kLossQueued = 1;
 /// An attempt that takes so many times what was expected is late.
 constexpr int kLate = 2;
+/// A host that is so many times as fast as it was, or as slow, changes plans.
+constexpr double kMuchChanged = 1.25;
 /// Before a task is tried again for which the machine had no room, a hundred times at most.
 constexpr Duration kCrowdedWait = std::chrono::seconds(1);
 }  // namespace
@@ -79,6 +81,20 @@ void Engine::Impl::on(const HostDown& event) {
   show_hosts();
   ready.judge_again();
   changed = true;
+}
+
+void Engine::Impl::on(const HostLoaded& event) {
+  const auto host = hosts.find(event.host);
+  if (host == hosts.end() || !learns()) return;
+  HostState& state = host->second;
+  if (seen.loaded(event.host, event.share, event.at, event.heard) != forecast::Verdict::taken)
+    return;
+  const double speed = seen.speed(event.host);
+  if (state.heeded == 0) state.heeded = speed;
+  if (speed < state.heeded * kMuchChanged && speed > state.heeded / kMuchChanged) return;
+  state.changed = speed < state.heeded ? HostState::Changed::slower : HostState::Changed::faster;
+  state.heeded = speed;
+  loads_changed = true;
 }
 
 bool Engine::Impl::valid(const TaskKey& key) const {
@@ -189,7 +205,9 @@ void Engine::Impl::on(const AttemptEnded& event) {
   if (is_elsewhere(key, event.host)) return;
   if (drop_leftover(key)) return observe(report, event.host);
   bool was_started = report.started != kNever;
+  std::optional<double> begun;
   if (const Outstanding* attempt = find(key)) {
+    begun = attempt->begun;
     score(report, *attempt);
     was_started |= release(key);
   } else {
@@ -199,7 +217,7 @@ void Engine::Impl::on(const AttemptEnded& event) {
     if (!counts_unasked(report, newest)) return;
     if (!outstanding.contains(task)) leave_queue(task);
   }
-  observe(report, event.host);
+  observe(report, event.host, begun);
   if (report.cause != FailureCause::none && outstanding.contains(task))
     return go_on_after(report, was_started);
   settle(report, was_started);
@@ -301,15 +319,17 @@ void Engine::Impl::renew(TaskId task) {
   record.cancel = false;
 }
 
-void Engine::Impl::observe(const AttemptReport& report, HostId host) {
+void Engine::Impl::observe(const AttemptReport& report, HostId host, std::optional<double> begun) {
   if (workload.learns_memory) observe_memory(report);
   if (report.cause == FailureCause::lost || report.cause == FailureCause::cancelled ||
       report.started == kNever || report.ended == kNever)
     return;
   const Duration took = report.ended - report.started;
   if (!replaying) {
+    if (!learns()) return;
     efficiency.observe(report.ended, took, slots_in_all());
-    return learn(report.key.task, host, took, report.ended, report.cause == FailureCause::none);
+    return learn(report.key.task, host, took, report.ended, begun,
+                 report.cause == FailureCause::none);
   }
   constexpr std::size_t kRing = forecast::RunTimeForecast::kMemory;
   if (replayed_times.size() < kRing)

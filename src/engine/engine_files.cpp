@@ -22,7 +22,8 @@ void Engine::Impl::on(const FileArrived& event) {
   if (!files.known(event.file)) return;
   const auto sent = files.sent(event.file, event.site);
   // What was to come over a way that was closed meanwhile came from home.
-  if (!event.found && sent && (sent->from == kHome || map.way(sent->from, event.site) != nullptr))
+  if (!event.found && sent && learns() &&
+      (sent->from == kHome || map.way(sent->from, event.site) != nullptr))
     seen.moved(sent->from, event.site, workload.file_bytes[event.file.value()], sent->at, event.at);
   files.arrived(event.file, event.site);
   files_arrived = true;

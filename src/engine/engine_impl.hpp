@@ -41,9 +41,10 @@ struct Outstanding {
   TimePoint started = kNever;
   Duration expected{0};  ///< to take, when it started; 0 = nothing was known
   bool running = false;
-  bool computed = false;  ///< it has left its host
-  bool ending = false;    ///< it was told to end
-  bool alone = false;     ///< it gets no twin
+  bool computed = false;          ///< it has left its host
+  bool ending = false;            ///< it was told to end
+  bool alone = false;             ///< it gets no twin
+  std::optional<double> begun{};  ///< what its host had done when it started, if that is known
 };
 
 /// A task whose host dies under it again and again is given up.
@@ -75,6 +76,9 @@ struct HostState {
   bool draining = false;     ///< it gets nothing more
   bool keeps = false;        ///< then: what waits there
   std::size_t shown_at = 0;  ///< its place in Impl::shown
+  double heeded = 0;         ///< how fast it was when plans last heeded that; 0 = not known
+  enum class Changed : std::uint8_t { no, slower, faster };
+  Changed changed = Changed::no;  ///< much, since then
 };
 
 /// What the hosts that could run a task have for it.
@@ -101,6 +105,7 @@ struct Engine::Impl {
   void on(const HostUp& event);
   void on(const HostDraining& event);
   void on(const HostDown& event);
+  void on(const HostLoaded& event);
   void on(const SiteJoined& event);
   void on(const AttemptStarted& event);
   void on(const AttemptComputed& event);
@@ -136,7 +141,12 @@ struct Engine::Impl {
   void make_pending(TaskId task, bool first = false);
   /// As if the task had never been tried, but for the attempt numbers.
   void renew(TaskId task);
-  void observe(const AttemptReport& report, HostId host);
+  void observe(const AttemptReport& report, HostId host, std::optional<double> begun = {});
+  /// Or are forecasts to stay as they are?
+  [[nodiscard]] bool learns() const {
+    return policy.learn_for <= Duration{0} || began == kNever ||
+           last_decide - began < policy.learn_for;
+  }
   /// Its forecast has come due.
   void score(const AttemptReport& report, const Outstanding& attempt);
   void settle(const AttemptReport& report, bool was_started);
@@ -194,6 +204,8 @@ struct Engine::Impl {
   void wake_retries(TimePoint now);
   void refill();
   void ask_strategy(TimePoint now, std::vector<Action>& actions);
+  /// Hosts have become much slower or faster: plans are made anew, but not all the time.
+  void heed_loads(TimePoint now, std::vector<Action>& actions);
   /// A host has come that has nothing to do: what waits behind others' tasks is asked for.
   void share_with_newcomers(std::vector<Action>& actions);
   /// What the host was given and has not begun is asked for.
@@ -296,7 +308,8 @@ struct Engine::Impl {
     return learned.known() ? learned.mean_from(index) : costs.mean_from(index);
   }
   /// An attempt took so long. `succeeded`: one that fails at once would make its host look fast.
-  void learn(TaskId task, HostId host, Duration took, TimePoint ended, bool succeeded);
+  void learn(TaskId task, HostId host, Duration took, TimePoint ended, std::optional<double> begun,
+             bool succeeded);
   void remember_time(TaskId task, Duration took);
   /// Costs are others now: what was seen is counted again, and plans are made anew.
   void use_new_costs();
@@ -328,6 +341,9 @@ struct Engine::Impl {
   TimePoint last_decide = kNever;
   bool host_came = false;          ///< since decide()
   bool changed = true;             ///< what a strategy decides by, since it was asked
+  bool loads_changed = false;      ///< much, since plans last heeded them
+  bool upset = false;              ///< so much that the strategy is to plan anew
+  TimePoint heed_from = kNever;    ///< when they are heeded next, if they change
   TimePoint ask_again = kNever;    ///< the strategy
   TimePoint planned_end = kNever;  ///< by the strategy's last plan
   std::uint32_t refused = 0;       ///< of what it wanted

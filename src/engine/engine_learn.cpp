@@ -21,14 +21,15 @@ void Engine::Impl::remember_time(TaskId task, Duration took) {
   if (learned.learns()) push_bounded(ran, {task, took}, kRanInAll);
 }
 
-void Engine::Impl::learn(TaskId task, HostId host, Duration took, TimePoint ended, bool succeeded) {
+void Engine::Impl::learn(TaskId task, HostId host, Duration took, TimePoint ended,
+                         std::optional<double> begun, bool succeeded) {
   const double cost = cost_of(task);
   // What an earlier run took stands in only until this one knows better.
   if (learned.known() && ran.empty()) run_times = {};
   run_times.observe(cost, took);
   remember_time(task, took);
   if (!succeeded) return;
-  const double spent = seen.ran(host, cost, took, ended);
+  const double spent = seen.ran(host, cost, took, ended, begun);
   if (!learned.learns() || !(spent > 0)) return;
   push_bounded(ran_on[host], {task, spent, ended}, kRanOnHost);
   const auto known = hosts.find(host);

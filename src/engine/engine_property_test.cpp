@@ -106,6 +106,10 @@ class World {
       default:
         break;
     }
+    // Of hosts that are not up, and with shares that cannot be, too.
+    if (dice % 100 < 20)
+      return tell(
+          HostLoaded{agent.host.id, static_cast<double>(more % 130) / 100 - 0.1, now_, now_});
     if (!agent.up) return bring_up(agent);
     if (dice % 2 == 0) return start_one(agent, more);
     finish_one(agent, more);

@@ -13,15 +13,45 @@ constexpr double kLeastBytes = 256 << 10;
 constexpr Duration kLongerThanALogin = std::chrono::seconds(2);
 }  // namespace
 
-double GridForecast::ran(HostId host, double cost, Duration took, TimePoint ended) {
+double GridForecast::ran(HostId host, double cost, Duration took, TimePoint ended,
+                         std::optional<double> begun) {
   if (took <= Duration{0}) return 0;
-  const double spent = seconds(took);
+  double spent = seconds(took);
+  if (const Availability* load = availability(host); load != nullptr)
+    spent = load->work_in(spent, ended, begun ? *begun : load->worked(ended - took));
   ran_again(host, cost, spent, ended);
   return spent;
 }
 
 void GridForecast::ran_again(HostId host, double cost, double seconds, TimePoint ended) {
   if (seconds > 0) hosts_[host].observe(ended, seconds, usable_cost(cost));
+}
+
+Verdict GridForecast::loaded(HostId host, double share, TimePoint at, TimePoint heard) {
+  return loads_[host].tell(share, at, heard);
+}
+
+const Availability* GridForecast::availability(HostId host) const {
+  const auto load = loads_.find(host);
+  return load != loads_.end() && load->second.known() ? &load->second : nullptr;
+}
+
+double GridForecast::speed(HostId host) const {
+  const Availability* load = availability(host);
+  return load != nullptr ? load->speed(now_) : 1;
+}
+
+std::optional<double> GridForecast::work_done(HostId host, TimePoint at) const {
+  const Availability* load = availability(host);
+  return load != nullptr ? std::optional(load->worked(at)) : std::nullopt;
+}
+
+double GridForecast::done_of(HostId host, TimePoint started, std::optional<double> begun,
+                             TimePoint now) const {
+  const Availability* load = availability(host);
+  if (load == nullptr) return seconds(now - started);
+  const double work = load->worked_by(now) - (begun ? *begun : load->worked(started));
+  return std::max(work, 0.0) / load->speed(now_);
 }
 
 void GridForecast::moved(SiteId from, SiteId to, double bytes, TimePoint sent, TimePoint arrived) {
@@ -36,7 +66,8 @@ void GridForecast::moved(SiteId from, SiteId to, double bytes, TimePoint sent, T
 std::optional<double> GridForecast::pace(HostId host) const {
   const auto known = hosts_.find(host);
   if (known == hosts_.end()) return std::nullopt;
-  return known->second.expected();
+  const Availability* load = availability(host);
+  return load != nullptr ? known->second.expected() / load->speed(now_) : known->second.expected();
 }
 
 std::optional<double> GridForecast::bandwidth(SiteId from, SiteId to) const {

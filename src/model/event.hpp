@@ -38,6 +38,14 @@ struct SiteJoined {
   double depot = std::numeric_limits<double>::infinity();  ///< bytes that it may hold
   std::optional<Way> way{};                                ///< between home and it, if declared
 };
+/// The host's tasks got this share of the speed that they would have there alone, of late, until
+/// `at` by its clock. Not journalled.
+struct HostLoaded {
+  HostId host;
+  double share = 1;
+  TimePoint at;
+  TimePoint heard;  ///< by ours
+};
 /// An attempt runs (or was found running after a restart). Not journalled: the agent knows.
 struct AttemptStarted {
   TaskKey key;
@@ -121,8 +129,8 @@ struct DrainRequested {
 };
 
 using Event =
-    std::variant<HostUp, HostDraining, HostDown, SiteJoined, AttemptStarted, AttemptComputed,
-                 AttemptReturned, AttemptEnded, TaskReused, TaskInvalidated, CancelRequested,
-                 FileArrived, MoveFailed, FileGone, WayClosed, DrainRequested>;
+    std::variant<HostUp, HostDraining, HostDown, HostLoaded, SiteJoined, AttemptStarted,
+                 AttemptComputed, AttemptReturned, AttemptEnded, TaskReused, TaskInvalidated,
+                 CancelRequested, FileArrived, MoveFailed, FileGone, WayClosed, DrainRequested>;
 
 }  // namespace gantry

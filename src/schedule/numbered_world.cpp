@@ -114,7 +114,7 @@ class Numbering {
       for (const Ongoing& ongoing : load.ongoing) {
         if ((ongoing.started != gantry::kNever) != running) continue;
         const auto slot = std::ranges::min_element(slots, {}, &PlanHost::free_from);
-        const Seconds from = running ? seconds(ongoing.started - world_.now) : slot->free_from;
+        const Seconds from = running ? -done_of(world_, load.host->id, ongoing) : slot->free_from;
         const auto index =
             static_cast<std::uint32_t>(first) + static_cast<std::uint32_t>(slot - slots.begin());
         slot->free_from = std::max(result_.estimates->computed(index, from, ongoing.cost), 0.0);

@@ -54,7 +54,8 @@ void PlanFollower::follow(GanttPlan chart, const NumberedWorld& numbers, TimePoi
 }
 
 void PlanFollower::observe(const Event& event) {
-  if (std::holds_alternative<AttemptStarted>(event)) return;
+  if (std::holds_alternative<AttemptStarted>(event) || std::holds_alternative<HostLoaded>(event))
+    return;
   if (const auto* computed = std::get_if<AttemptComputed>(&event))
     woken_.insert(computed->host);
   else if (const auto* ended = std::get_if<AttemptEnded>(&event))

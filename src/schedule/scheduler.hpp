@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,8 +44,9 @@ struct Ongoing {
   double cost = 1;
   TimePoint started = gantry::kNever;  ///< or never: it waits, for its files or for its turn
   AttemptId attempt{};                 ///< 0: it waits for its files
-  bool alone = false;    ///< it gets no twin: it was told to end, or its twin has failed
-  Duration expected{0};  ///< when it started, it was to take so long; 0 = not known
+  bool alone = false;             ///< it gets no twin: it was told to end, or its twin has failed
+  Duration expected{0};           ///< when it started, it was to take so long; 0 = not known
+  std::optional<double> begun{};  ///< what its host had done then: GridForecast::work_done()
 };
 
 struct HostLoad {
@@ -94,7 +96,14 @@ struct World {
   const forecast::RunTimeAccuracy* accuracy = nullptr;  ///< of forecasts of run times; may be none
   /// When an attempt last ended there that took no longer than usual; may be none.
   const std::map<SiteId, TimePoint>* on_time = nullptr;
+  bool upset = false;  ///< hosts have become so much slower or faster that plans do not hold
 };
+
+/// Seconds, at the present pace of its host, that it has done. REQUIRES: it has started.
+[[nodiscard]] inline double done_of(const World& world, HostId host, const Ongoing& given) {
+  if (world.seen == nullptr) return seconds(world.now - given.started);
+  return world.seen->done_of(host, given.started, given.begun, world.now);
+}
 
 /// Hand the next task of this class to this host.
 struct Intent {

@@ -91,7 +91,10 @@ class SecondAttempts {
     for (const HostLoad& load : world_.hosts)
       for (const Ongoing& given : load.ongoing) {
         if (!is_forecast(given) || given.alone || attempts[given.task] > 1) continue;
-        if (world_.now < due(given)) {
+        if (const auto rest = left_by_load(load.host->id, given);
+            rest && world_.now + *rest >= due(given)) {
+          stragglers_.push_back({given.task, load.host->id, given.expected, *rest});
+        } else if (world_.now < due(given)) {
           look_again(due(given));
         } else if (is_slow_for_all(fares[load.host->site], load.host->site, given)) {
           look_again(world_.now + given.expected / 2);
@@ -115,6 +118,17 @@ class SecondAttempts {
 
   void look_again(TimePoint time) {
     if (next_ == gantry::kNever || time < next_) next_ = time;
+  }
+
+  /// By what its host tells of its load; nothing where it tells none, or the task should have ended
+  /// all the same. Then it is known to be late before it is, and that the forecast was right but
+  /// for the load.
+  [[nodiscard]] std::optional<Duration> left_by_load(HostId host, const Ongoing& given) const {
+    if (world_.seen == nullptr || world_.seen->availability(host) == nullptr) return std::nullopt;
+    const auto pace = world_.seen->pace(host);
+    if (!pace) return std::nullopt;
+    const double left = *pace * given.cost - done_of(world_, host, given);
+    return left > 0 ? std::optional(from_seconds(left)) : std::nullopt;
   }
 
   [[nodiscard]] Duration left(const Ongoing& given) const {

@@ -123,6 +123,26 @@ TEST(Stragglers, NotWhenItsSiteIsSlowForAll) {
   EXPECT_THAT(scene.plan().twins, IsEmpty());
 }
 
+TEST(Stragglers, WhatALoadHoldsUpIsStartedElsewhereBeforeItIsLate) {
+  // Both were to take ten seconds, and run for six: at a tenth of the speed since the second one.
+  Scene scene({machine(1, kLab, {under_way(1, 94)}), machine(2, kLab, {under_way(2, 94)}),
+               machine(3, kFarm)});
+  for (const std::uint32_t host : {1U, 2U}) {
+    scene.seen.pass(at_second(95));
+    scene.seen.ran(HostId(host), 1, seconds(10), at_second(90));
+    for (int time = 92; time <= 96; ++time) {
+      scene.seen.pass(at_second(time));
+      scene.seen.loaded(HostId(host), 1, at_second(time), at_second(time));
+    }
+    EXPECT_THAT(scene.plan().twins, IsEmpty());
+  }
+  for (int time = 97; time <= 100; ++time) {
+    scene.seen.pass(at_second(time));
+    scene.seen.loaded(HostId(1), 0.1, at_second(time), at_second(time));
+  }
+  EXPECT_THAT(scene.plan().twins, ElementsAre(twin_of(1, 3)));
+}
+
 TEST(Stragglers, NotWhereItWouldTakeLonger) {
   Scene scene({machine(1, kLab, {under_way(1, 40)}), machine(2, kFarm)});
   scene.seen.ran(HostId(2), 1, seconds(500));

@@ -60,6 +60,13 @@ class ForecastTest(gantry_test.TestCase):
         self.assertEqual(again.code, 0, again)
         self.assertIn("what earlier runs have taught is not used", again.stderr)
 
+    def test_what_is_no_time_to_learn_for_is_refused(self):
+        for time in ("soon", "0s", "-5s"):
+            result = self.gantry("run", f"--learn-for={time}", "--", "true")
+            self.assertEqual(result.code, 2, result)
+            self.assertIn("--learn-for 30s", result.stderr)
+        self.assertEqual(self.gantry("run", "--learn-for", "1ms", "--", "true", "{}", ":::", "1", "2").code, 0)
+
     def test_tells_what_is_expected_also_when_the_run_is_over(self):
         nothing = self.gantry("forecast")
         self.assertNotEqual(nothing.code, 0)

@@ -66,6 +66,7 @@ void check_all(std::string_view body) {
   check(body, decode_welcome);
   check(body, decode_started);
   check(body, decode_notice);
+  check(body, decode_load);
   check(body, decode_ended, [](std::string& out, const std::pair<std::uint64_t, Ended>& message) {
     encode(out, message.first, message.second);
   });

@@ -146,6 +146,8 @@ bool AgentChannel::on_frame(const agent::Frame& frame) {
     }
     case MessageType::load:
       load_ = agent::decode_load(frame.body);
+      if (load_ && load_->share != agent::Load::kNoShare)
+        events_.emplace_back(HostShared{host_, load_->share / 1000.0, from_ns(load_->clock_ns)});
       return load_.has_value();
     default:
       return false;

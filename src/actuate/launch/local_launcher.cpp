@@ -57,7 +57,8 @@ class LocalLauncher final : public Launcher {
                  {.cores = site_.cores,
                   .memory = site_.memory,
                   .grace_ns = site_.grace.count(),
-                  .environment = inherited_environment()}) {}
+                  .environment = inherited_environment(),
+                  .load_every_ns = std::chrono::nanoseconds(kLoadInterval).count()}) {}
 
   Result<> open() override {
     TRY(connect());
