@@ -9,7 +9,7 @@ processes come and go on one host after another. Each task's time is foretold wh
 |took - foretold| / took.
 
 frozen: after LOAD_AT seconds the fastest site's hosts get competing processes, for the rest of the run. Forecasts learn on, or
-stay as they were at that moment (`--frozen-forecasts`). No second attempts in either. Both runs of a round have the same tasks.
+stay as they were at that moment (`--learn-for`). No second attempts in either. Both runs of a round have the same tasks.
 """
 import argparse
 import contextlib
@@ -168,7 +168,7 @@ def show_frozen(bed, rounds):
         dice = random.Random(seed)
         tenths = [dice.randint(10, 60) for _ in range(36)]
         live = makespan(bed, loops, tenths, f"live {seed}")
-        frozen = makespan(bed, loops, tenths, f"frozen {seed}", "--frozen-forecasts", f"{LOAD_AT}s")
+        frozen = makespan(bed, loops, tenths, f"frozen {seed}", "--learn-for", f"{LOAD_AT}s")
         ratios.append(live / frozen)
         print(f"| {seed} | {live:.1f} | {frozen:.1f} | {100 * (1 - live / frozen):.1f} % |", flush=True)
     print(f"| geometric mean | | | {100 * (1 - statistics.geometric_mean(ratios)):.1f} % |")

@@ -42,8 +42,10 @@ std::uint32_t home_cores(const Options& options) {
 std::uint64_t home_memory(const Options& options) {
   std::uint64_t declared = 0;
   if (options.grid)
-    for (const GridHosts& hosts : options.grid->sites.front().hosts)
+    for (const GridHosts& hosts : options.grid->sites.front().hosts) {
+      if (hosts.memory == 0) return usable_memory();
       declared += hosts.count * hosts.memory;
+    }
   return declared > 0 ? declared : usable_memory();
 }
 

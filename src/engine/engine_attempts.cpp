@@ -50,6 +50,7 @@ void Engine::Impl::mark_running(TaskId task, Outstanding& attempt, TimePoint at)
     ongoing->started = at;
     ongoing->expected = attempt.expected;
     ongoing->begun = attempt.begun;
+    ongoing->speed = seen.speed(attempt.host);
   }
   show_state(task);
 }

@@ -138,8 +138,11 @@ void Engine::Impl::check_stuck() {
 std::vector<Resources> Engine::stranded() const {
   std::vector<Resources> needs;
   if (!impl_->draining.empty() || !impl_->is_stuck()) return needs;
-  for (const schedule::ReadyClass& each : impl_->ready.view())
+  for (const schedule::ReadyClass& each : impl_->ready.view()) {
     needs.push_back(each.needs->resources);
+    // It will do with what the host has.
+    if (impl_->learns_memory_of(ReadyQueue::first_of(each))) needs.back().memory = 0;
+  }
   return needs;
 }
 

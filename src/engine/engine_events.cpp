@@ -286,6 +286,7 @@ void Engine::Impl::end_replay() {
   replaying = false;
   // Once the ring is full, its oldest entry is where the next one would have gone.
   const std::size_t size = replayed_times.size();
+  if (size > 0 && learned.known()) run_times = {};  // what other runs took does not count any more
   for (std::size_t i = 0; i < size; ++i) {
     const auto& [task, took] = replayed_times[(replayed_count + i) % size];
     run_times.observe(cost_of(task), took);

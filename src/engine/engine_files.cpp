@@ -98,8 +98,13 @@ void Engine::Impl::launch_staged(std::vector<Action>& actions) {
     if (files.all_there(needs_of(task).files, place.site)) complete.push_back(task);
   for (const TaskId task : complete) {
     const HostId host = staged.at(task).host;
+    const Resources needs = resources_of(task);
     leave_stage(task);
-    launch(task, host, resources_of(task), actions);
+    // Meanwhile it may have been learnt that it needs more than there is.
+    if (!workload.learns_memory || schedule::slots(hosts.at(host).host, needs) > 0)
+      launch(task, host, needs, actions);
+    else if (!outstanding.contains(task))
+      make_pending(task, true);
   }
 }
 

@@ -60,6 +60,9 @@ struct Staged {
   schedule::Load load = 0;
 };
 
+/// Of ready tasks, that are looked at when something was learnt: an event must not take seconds.
+inline constexpr std::size_t kSortedAnew = 20'000;
+
 /// What counts for a host's pace.
 struct Ran {
   TaskId task;

@@ -48,7 +48,13 @@ void Engine::Impl::use_new_costs() {
     for (schedule::Ongoing& given : state.ongoing)
       given.cost = forecast::usable_cost(cost_of(given.task));
   }
-  if (appetite.by_cost) ready.sort_again([this](TaskId task) { return needs_of(task); });
+  if (appetite.by_cost) {
+    const auto needs = [this](TaskId task) { return needs_of(task); };
+    if (ready.placeable() <= kSortedAnew)
+      ready.sort_again(needs);
+    else
+      ready.sort_anew(needs, kSortedAnew);
+  }
   changed = true;
   // What was foretold while all tasks seemed alike says nothing of what is foretold now.
   if (!std::exchange(costs_known, true)) history = {};

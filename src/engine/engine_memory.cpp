@@ -16,8 +16,6 @@ namespace {
 /// Where nobody knows what hosts have: at a batch system with a job for each task.
 constexpr std::uint64_t kUnknownShare = std::uint64_t{1} << 30U;
 constexpr std::uint64_t kAnyAmount = std::uint64_t{1} << 50U;
-/// Of ready tasks, that are looked at when something was learnt; others when they are started.
-constexpr std::size_t kSortedAnew = 20'000;
 
 std::uint64_t whole_mib(std::uint64_t bytes) {
   constexpr std::uint64_t kMib = std::uint64_t{1} << 20U;
@@ -76,6 +74,8 @@ MemoryRoom Engine::Impl::look_for_room(const Resources& declared,
     if (slots == 0 || !schedule::is_lent_long_enough(host, declared)) continue;
     if (!depot_holds(host.site, read)) continue;
     const std::uint64_t here = memory_for(host, cores);
+    // It does not refuse for the memory.
+    if (here < forecast::LearnedMemory::kLeast && !host.refusals.empty()) continue;
     const std::uint64_t share = here < kAnyAmount ? whole_mib(here / slots) : kUnknownShare * cores;
     room.share = std::min({room.share, share, here});
     if (room.largest.empty() || here > room.most) room.largest = host.name;
@@ -91,15 +91,19 @@ void Engine::Impl::observe_memory(const AttemptReport& report) {
   const std::uint64_t used = report.usage.max_rss;
   if (report.cause == FailureCause::out_of_memory) {
     DiedOfMemory& died = died_of_memory[task];
-    died.given = memory_limit(report);
-    // One that does not say it shall not be tried with the same for ever.
-    if (died.given == 0) died.given = std::min(died.wanted, resources_of(task).memory);
+    // Whatever its host says: it shall not be tried with the same for ever.
+    const std::uint64_t most = memory_room(task, workload.resources_of(task)).most;
+    died.given = std::max({died.given, memory_limit(report), std::min(died.wanted, most)});
+    if (died.given == 0) died.given = resources_of(task).memory;
     died.wanted = std::max(died.wanted, forecast::more_memory(died.given, used));
     return;
   }
   if (report.cause != FailureCause::none) return;
   died_of_memory.erase(task);
-  if (!replaying) return learned_memory.observe(workload.features(task), used);
+  if (!replaying) {
+    if (learns()) learned_memory.observe(workload.features(task), used);
+    return;
+  }
   constexpr std::size_t kRing = forecast::RunTimeModel::kKept;
   if (replayed_memory.size() < kRing)
     replayed_memory.emplace_back(task, used);
@@ -115,7 +119,7 @@ bool Engine::Impl::gets_more_memory(TaskId task) const {
 
 void Engine::Impl::renew_needs() {
   if (!workload.learns_memory) return;
-  if (learned_memory.is_due()) {
+  if (learns() && learned_memory.is_due()) {
     learned_memory.refresh();
     needs_changed = true;
   }

@@ -135,6 +135,10 @@ void ReadyQueue::sort_again(const std::function<TaskNeeds(TaskId)>& needs_of) {
   }
 }
 
+TaskId ReadyQueue::first_of(const schedule::ReadyClass& ready) {
+  return task_at(ready.places->front());
+}
+
 const TaskNeeds* ReadyQueue::needs(schedule::ClassId id) const {
   const auto it = classes_.find(id);
   return it == classes_.end() ? nullptr : &it->second.needs;

@@ -36,6 +36,9 @@ class ReadyQueue {
   /// What tasks need has changed: all are sorted into new classes, in the same order.
   void sort_again(const std::function<TaskNeeds(TaskId)>& needs_of);
 
+  /// Some task of a class of view().
+  [[nodiscard]] static TaskId first_of(const schedule::ReadyClass& ready);
+
   [[nodiscard]] bool empty() const { return classes_.empty(); }
   /// How many tasks some host can run.
   [[nodiscard]] std::size_t placeable() const { return placeable_count_; }

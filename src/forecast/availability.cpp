@@ -10,6 +10,8 @@ namespace {
 constexpr double kLeastAvailable = 0.01;
 /// Agents tell more often than this: before that nobody computed.
 constexpr double kToldWithin = 10;
+/// As often as agents tell, and a bit: only of that time a report knows.
+constexpr double kToldEvery = 4;
 /// After such a silence what was last seen counts half.
 constexpr double kHalfForgotten = 120;
 
@@ -23,7 +25,8 @@ double seconds_between(TimePoint from, TimePoint to) {
 Verdict Availability::tell(double share, TimePoint at, TimePoint now) {
   const bool first = !known();
   const TimePoint before = series_.last_time();
-  const double speed_before = first ? 1 : speed(now);
+  // What worked() has said of the silence holds: attempts that began in it go by that.
+  const double promised = first ? 1 : expected() / first_;
   const Verdict verdict = series_.observe(at, share);
   if (verdict != Verdict::taken) return verdict;
   const double usable = std::max(share, kLeastAvailable);
@@ -35,8 +38,8 @@ Verdict Availability::tell(double share, TimePoint at, TimePoint now) {
   }
   last_speed_ = usable / first_;
   const double since = std::max(seconds_between(before, at), 0.0);
-  const double recent = std::min(since, kToldWithin);
-  work_ += (since - recent) * speed_before + recent * last_speed_;
+  const double recent = std::min(since, kToldEvery);
+  work_ += (since - recent) * promised + recent * last_speed_;
   span_ += since;
   return verdict;
 }
@@ -66,7 +69,7 @@ double Availability::worked_by(TimePoint now) const {
 }
 
 double Availability::work_in(double seconds, TimePoint ended, double begun) const {
-  return std::clamp(worked(ended) - begun, seconds * kLeastAvailable, seconds / first_);
+  return std::clamp(worked(ended) - begun, seconds * kLeastAvailable, most_work_in(seconds));
 }
 
 }  // namespace gantry::forecast

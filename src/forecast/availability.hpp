@@ -31,6 +31,9 @@ class Availability {
   /// Of what took so many seconds until then; `begun`: what worked() was when it began.
   [[nodiscard]] double work_in(double seconds, TimePoint ended, double begun) const;
 
+  /// The most that can be done in so many seconds.
+  [[nodiscard]] double most_work_in(double seconds) const { return seconds / first_; }
+
   [[nodiscard]] const Series& series() const { return series_; }
 
  private:

@@ -42,6 +42,17 @@ TEST(Availability, ALoadIsBelievedWithinTwoReports) {
   }
 }
 
+TEST(Availability, AHostThatWasLoadedWhileNobodyComputedIsNotTakenForFast) {
+  ToldHost host;
+  host.tell(1, 33);
+  host.now += 12;  // idle, and then somebody else came
+  const auto begun = host.seen.work_done(kHost, moment(host.now));
+  const double started = host.now;
+  host.tell(0.3, 6);
+  host.seen.ran(kHost, 1, from_seconds(16.7), moment(started + 16.7), begun);  // 5 s of work
+  EXPECT_NEAR(*host.seen.pace(kHost) * host.seen.speed(kHost), 5, 1.5);
+}
+
 TEST(Availability, AShareThatStaysTheSameChangesNothing) {
   // Half a processor, as a quota gives it: what was learnt before the first report holds.
   ToldHost host;

@@ -19,12 +19,11 @@ double GridForecast::ran(HostId host, double cost, Duration took, TimePoint ende
   double spent = seconds(took);
   if (const Availability* load = availability(host); load != nullptr)
     spent = load->work_in(spent, ended, begun ? *begun : load->worked(ended - took));
-  ran_again(host, cost, spent, ended);
-  return spent;
+  return ran_again(host, cost, spent, ended) ? spent : 0;
 }
 
-void GridForecast::ran_again(HostId host, double cost, double seconds, TimePoint ended) {
-  if (seconds > 0) hosts_[host].observe(ended, seconds, usable_cost(cost));
+bool GridForecast::ran_again(HostId host, double cost, double seconds, TimePoint ended) {
+  return seconds > 0 && hosts_[host].observe(ended, seconds, usable_cost(cost));
 }
 
 Verdict GridForecast::loaded(HostId host, double share, TimePoint at, TimePoint heard) {
@@ -51,7 +50,8 @@ double GridForecast::done_of(HostId host, TimePoint started, std::optional<doubl
   const Availability* load = availability(host);
   if (load == nullptr) return seconds(now - started);
   const double work = load->worked_by(now) - (begun ? *begun : load->worked(started));
-  return std::max(work, 0.0) / load->speed(now_);
+  const double most = std::max(load->most_work_in(seconds(now - started)), 0.0);
+  return std::clamp(work, 0.0, most) / load->speed(now_);
 }
 
 void GridForecast::moved(SiteId from, SiteId to, double bytes, TimePoint sent, TimePoint arrived) {

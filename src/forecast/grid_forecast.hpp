@@ -16,13 +16,14 @@ namespace gantry::forecast {
 class GridForecast {
  public:
   /// A task of this relative cost took so long on the host. What took no time says nothing. Returns
-  /// the seconds that count. `begun`: as work_done() was when it began, if that was known.
+  /// the seconds that count; 0: none, it is absurd. `begun`: as work_done() was when it began, if
+  /// that was known.
   double ran(HostId host, double cost, Duration took, TimePoint ended = {},
              std::optional<double> begun = {});
   /// Costs are others now: as if nothing had run yet. What has is told once more, by the seconds
   /// that count.
   void forget_paces() { hosts_.clear(); }
-  void ran_again(HostId host, double cost, double seconds, TimePoint ended);
+  bool ran_again(HostId host, double cost, double seconds, TimePoint ended);
   /// Tasks of the host got this share of their speed of late, until `at` by its clock; `heard` by
   /// ours.
   Verdict loaded(HostId host, double share, TimePoint at, TimePoint heard);

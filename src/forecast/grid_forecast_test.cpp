@@ -55,6 +55,13 @@ TEST(GridForecast, WhatTookNoTimeOrHasNoCostDoesNoHarm) {
   EXPECT_EQ(forecast.bandwidth(SiteId(1)), std::nullopt);
 }
 
+TEST(GridForecast, ATimeDuringWhichSomebodySetTheClockDoesNotCount) {
+  GridForecast forecast;
+  for (int i = 0; i < 30; ++i)
+    EXPECT_GT(forecast.ran(HostId(1), 1, from_seconds(9 + i % 3), at(10 * i)), 0);
+  EXPECT_EQ(forecast.ran(HostId(1), 1, from_seconds(1.7e9), at(310)), 0);
+}
+
 TEST(GridForecast, FilesThatWereSentTogetherTookTheirTurns) {
   GridForecast forecast;
   forecast.moved(SiteId(1), 1e6, at(0), at(10));

@@ -10,6 +10,8 @@ namespace gantry::forecast {
 
 namespace {
 
+/// Nobody waits so long for a task: somebody has set a clock.
+constexpr double kLongestTask = 1e7;
 constexpr std::size_t kRemembered = RunTimeModel::kKept;
 /// Tasks that are looked at to see whether another model makes a difference, and how much does.
 constexpr std::uint32_t kCompared = 64;
@@ -50,7 +52,9 @@ bool LearnedCosts::is_quick(const RunTimeModel& model) const {
 
 double LearnedCosts::cost(TaskId task) const {
   if (!known()) return 1;
-  const double cost = std::max(seconds_of(*model_, features_(task)) / unit_, kLeastCost);
+  const auto prediction = model_->predict(features_(task));
+  if (!prediction) return 1;
+  const double cost = std::max(prediction->value / unit_, kLeastCost);
   return std::exp(std::round(std::log(cost) / kCostStep) * kCostStep);
 }
 
@@ -73,7 +77,7 @@ bool LearnedCosts::worth_learning() const {
 }
 
 bool LearnedCosts::ran(TaskId task, HostId host, double speed, double seconds) {
-  if (!learns() || !(seconds > 0 && std::isfinite(seconds))) return false;
+  if (!learns() || !(seconds > 0 && seconds <= kLongestTask)) return false;
   ++observed_;
   seconds_ += seconds;
   const Seen one{task, host, speed > 0 && std::isfinite(speed) ? speed : 1, seconds};

@@ -18,7 +18,8 @@ constexpr std::uint64_t kMostMemory = std::uint64_t{1} << 60U;
 }  // namespace
 
 void LearnedMemory::observe(std::span<const Feature> task, std::uint64_t bytes) {
-  if (bytes == 0) return;
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 46U;  // no host has more
+  if (bytes == 0 || bytes > kMost) return;
   const auto guess = model_.predict(task);
   if (!model_.observe(task, static_cast<double>(bytes)) || !guess || !(guess->high > 0)) return;
   const double part = static_cast<double>(bytes) / guess->high;

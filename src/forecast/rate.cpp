@@ -10,12 +10,13 @@ namespace {
 constexpr double kRateFade = 0.6;
 }  // namespace
 
-void Rate::observe(TimePoint at, double seconds, double amount) {
-  if (!(seconds > 0 && amount > 0 && std::isfinite(seconds) && std::isfinite(amount))) return;
+bool Rate::observe(TimePoint at, double seconds, double amount) {
+  if (!(seconds > 0 && amount > 0 && std::isfinite(seconds) && std::isfinite(amount))) return false;
   // Ends of several slots arrive in any order.
-  series_.observe(std::max(at, series_.last_time()), seconds / amount);
+  const Verdict verdict = series_.observe(std::max(at, series_.last_time()), seconds / amount);
   seconds_ = kRateFade * seconds_ + seconds;
   amount_ = kRateFade * amount_ + amount;
+  return verdict == Verdict::taken;
 }
 
 double Rate::expected() const {

@@ -9,8 +9,9 @@ namespace gantry::forecast {
 
 class Rate {
  public:
-  /// Nothing that is not positive and finite is taken.
-  void observe(TimePoint at, double seconds, double amount);
+  /// Nothing that is not positive and finite is taken. False also of what is absurd after all that
+  /// was seen: it counts for little.
+  bool observe(TimePoint at, double seconds, double amount);
 
   [[nodiscard]] bool known() const { return amount_ > 0; }
   /// Seconds for an amount of 1. REQUIRES: known().

@@ -47,6 +47,7 @@ struct Ongoing {
   bool alone = false;             ///< it gets no twin: it was told to end, or its twin has failed
   Duration expected{0};           ///< when it started, it was to take so long; 0 = not known
   std::optional<double> begun{};  ///< what its host had done then: GridForecast::work_done()
+  double speed = 1;               ///< of its host then, by its load: GridForecast::speed()
 };
 
 struct HostLoad {

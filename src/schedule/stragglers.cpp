@@ -24,6 +24,8 @@ constexpr Duration kLeastLate = std::chrono::seconds(5);
 constexpr double kUnusualAtFirst = 3;
 /// A second attempt costs a slot and may take longer than thought: it must be clearly quicker.
 constexpr double kClearly = 1.25;
+/// A host that has become so much slower since the task began is loaded.
+constexpr double kLoaded = 1.25;
 /// Each is compared with each. Others have their turn at the next plan.
 constexpr std::size_t kMostCompared = 200;
 
@@ -125,9 +127,11 @@ class SecondAttempts {
   /// for the load.
   [[nodiscard]] std::optional<Duration> left_by_load(HostId host, const Ongoing& given) const {
     if (world_.seen == nullptr || world_.seen->availability(host) == nullptr) return std::nullopt;
-    const auto pace = world_.seen->pace(host);
-    if (!pace) return std::nullopt;
-    const double left = *pace * given.cost - done_of(world_, host, given);
+    const double speed = world_.seen->speed(host);
+    if (speed * kLoaded > given.speed)
+      return std::nullopt;  // whatever is slow there, not by its load
+    const double left =
+        seconds(given.expected) * given.speed / speed - done_of(world_, host, given);
     return left > 0 ? std::optional(from_seconds(left)) : std::nullopt;
   }
 

@@ -143,6 +143,20 @@ TEST(Stragglers, WhatALoadHoldsUpIsStartedElsewhereBeforeItIsLate) {
   EXPECT_THAT(scene.plan().twins, ElementsAre(twin_of(1, 3)));
 }
 
+TEST(Stragglers, NotWhereSomethingElseThanTheLoadMakesTasksSlow) {
+  // Tasks that ended lately took three times as long, at full speed.
+  Scene scene({machine(1, kLab, {under_way(1, 94)}), machine(2, kLab, {under_way(2, 94)}),
+               machine(3, kFarm)});
+  for (int time = 60; time <= 100; ++time) {
+    scene.seen.pass(at_second(time));
+    for (const std::uint32_t host : {1U, 2U}) {
+      scene.seen.loaded(HostId(host), 1, at_second(time), at_second(time));
+      scene.seen.ran(HostId(host), 1, seconds(30), at_second(time));
+    }
+  }
+  EXPECT_THAT(scene.plan().twins, IsEmpty());
+}
+
 TEST(Stragglers, NotWhereItWouldTakeLonger) {
   Scene scene({machine(1, kLab, {under_way(1, 40)}), machine(2, kFarm)});
   scene.seen.ran(HostId(2), 1, seconds(500));

@@ -45,7 +45,6 @@ class LoadedHostTest(gantry_test.TestCase):
             grid.load("s1h1", "6")
             under = self.wait_for_host("s1h1", lambda host: host.get("share", 1) < before["share"] / 2)
             self.assertGreater(under["pace"], 1.5 * before["pace"])
-            self.assertLessEqual(under["done"], before["done"] + 1, "what began under load has not ended yet")
             shown = self.gantry("forecast")
             self.assertEqual(shown.code, 0, shown)
             self.assertRegex(shown.stdout, r"(?m)^s1h1 +\d+%", "the share that its tasks get")
