@@ -68,8 +68,12 @@ double Availability::worked_by(TimePoint now) const {
   return work_ + std::max(seconds_between(told_, now), 0.0) * expected() / first_;
 }
 
+double Availability::most_work(TimePoint from, TimePoint to) const {
+  return std::max(seconds_between(from, to), 0.0) / first_;
+}
+
 double Availability::work_in(double seconds, TimePoint ended, double begun) const {
-  return std::clamp(worked(ended) - begun, seconds * kLeastAvailable, most_work_in(seconds));
+  return std::clamp(worked(ended) - begun, seconds * kLeastAvailable, seconds / first_);
 }
 
 }  // namespace gantry::forecast

@@ -31,8 +31,8 @@ class Availability {
   /// Of what took so many seconds until then; `begun`: what worked() was when it began.
   [[nodiscard]] double work_in(double seconds, TimePoint ended, double begun) const;
 
-  /// The most that can be done in so many seconds.
-  [[nodiscard]] double most_work_in(double seconds) const { return seconds / first_; }
+  /// The most that can have been done between the two; 0 when that makes no sense.
+  [[nodiscard]] double most_work(TimePoint from, TimePoint to) const;
 
   [[nodiscard]] const Series& series() const { return series_; }
 

@@ -50,8 +50,7 @@ double GridForecast::done_of(HostId host, TimePoint started, std::optional<doubl
   const Availability* load = availability(host);
   if (load == nullptr) return seconds(now - started);
   const double work = load->worked_by(now) - (begun ? *begun : load->worked(started));
-  const double most = std::max(load->most_work_in(seconds(now - started)), 0.0);
-  return std::clamp(work, 0.0, most) / load->speed(now_);
+  return std::clamp(work, 0.0, load->most_work(started, now)) / load->speed(now_);
 }
 
 void GridForecast::moved(SiteId from, SiteId to, double bytes, TimePoint sent, TimePoint arrived) {
