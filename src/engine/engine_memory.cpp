@@ -91,10 +91,9 @@ void Engine::Impl::observe_memory(const AttemptReport& report) {
   const std::uint64_t used = report.usage.max_rss;
   if (report.cause == FailureCause::out_of_memory) {
     DiedOfMemory& died = died_of_memory[task];
+    died.given = std::max(died.given, memory_limit(report));
     // Whatever its host says: it shall not be tried with the same for ever.
-    const std::uint64_t most = memory_room(task, workload.resources_of(task)).most;
-    died.given = std::max({died.given, memory_limit(report), std::min(died.wanted, most)});
-    if (died.given == 0) died.given = resources_of(task).memory;
+    if (!replaying || died.given == 0) died.given = std::max(died.given, resources_of(task).memory);
     died.wanted = std::max(died.wanted, forecast::more_memory(died.given, used));
     return;
   }

@@ -189,6 +189,42 @@ TEST(EngineMemory, WhatABatchSystemRefusesIsNotAskedForAgain) {
   EXPECT_LT(asked, 8);
 }
 
+TEST(EngineMemory, ABatchSystemThatRefusesEverythingIsNotAskedForLittleAndLess) {
+  Engine engine(learners(1), {.hosts_may_come = true});
+  Host batch = machine(1, 10, 0);
+  batch.memory = std::uint64_t{1} << 60U;
+  engine.apply(HostUp{batch});
+  int asked = 0;
+  for (auto starts = started(engine); !starts.empty(); starts = started(engine)) {
+    ASSERT_LT(++asked, 25);
+    EXPECT_GE(given(engine, 1), 64U);
+    batch.refusals.push_back({1, given(engine, 1) * kMebi, "no such account"});
+    engine.apply(AttemptReturned{{RunId(1), TaskId(1), starts[0].attempt}, HostId(1)});
+    engine.apply(HostUp{batch});
+  }
+  EXPECT_EQ(engine.stranded().size(), 1U);
+}
+
+TEST(EngineMemory, AHostThatSaysLittleOfItsLimitsDoesNotMakeATaskRunForEver) {
+  Engine engine(learners(1), {});
+  engine.apply(HostUp{machine(1, 4, 4000)});
+  int tried = 0;
+  for (auto starts = started(engine); !starts.empty(); starts = started(engine)) {
+    ASSERT_LT(++tried, 8);
+    engine.apply(end_of(starts[0], FailureCause::out_of_memory, 1, kMebi));
+  }
+  EXPECT_EQ(engine.state(TaskId(1)), TaskState::failed);
+}
+
+TEST(EngineMemory, NobodyIsTurnedAwayForWhatWasNotLearntYet) {
+  Engine engine(learners(3, 16), {.hosts_may_come = true});
+  engine.apply(HostUp{machine(1, 2, 4000)});
+  EXPECT_TRUE(started(engine).empty());
+  ASSERT_EQ(engine.stranded().size(), 1U);
+  EXPECT_EQ(engine.stranded()[0].cores, 16U);
+  EXPECT_EQ(engine.stranded()[0].memory, 0U);
+}
+
 TEST(EngineMemory, DeclaredMemoryIsThePersonsLimit) {
   Workload declared = learners(2);
   declared.resources = [](TaskId) { return Resources{.memory = 100 * kMebi}; };
