@@ -107,9 +107,6 @@ class Mover {
   /// No event comes for it any more.
   virtual void cancel(TransferId id) = 0;
 
-  /// The host at the other end is taken for lost: what is under way goes on over a new connection.
-  virtual void connect_anew() {}
-
   /// Sends what can be sent and appends what has arrived to `events`. An error when the site can
   /// never be reached like this (another version); all transfers have failed then.
   virtual Result<> poll(std::vector<MoverEvent>& events) = 0;

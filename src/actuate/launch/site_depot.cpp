@@ -38,11 +38,6 @@ void SiteDepot::set_way(const RemoteHost* host) {
   way_ = host;
 }
 
-void SiteDepot::on_vanished(const RemoteHost& host) {
-  // Pilots come and go; their login host is another one.
-  if (over_ == &host && !site_.batch) mover_->connect_anew();
-}
-
 /// Asked again and again until it succeeds.
 Result<UniqueFd> SiteDepot::connect() {
   const auto now = Clock::now();
@@ -53,7 +48,6 @@ Result<UniqueFd> SiteDepot::connect() {
   }
   if (!connection_ || connection_->fd() < 0) {
     TRY_ASSIGN(connection_, SshConnection::begin(site_.target(*way_), binary_, {"files", "."}));
-    over_ = way_;
     began_at_ = now;
   }
   switch (connection_->advance()) {

@@ -29,8 +29,6 @@ class SiteDepot {
 
   /// The host over which files go from now on; nullptr while none can be reached.
   void set_way(const RemoteHost* host);
-  /// A host does not answer: nothing is waited for that goes over it.
-  void on_vanished(const RemoteHost& host);
   /// Why the last attempt to connect failed, or the site fell silent once more; empty when it did
   /// not. Once.
   std::string take_trouble() { return std::exchange(trouble_, {}); }
@@ -117,7 +115,6 @@ class SiteDepot {
   const RemoteSite& site_;
   const AgentBinary& binary_;
   const RemoteHost* way_ = nullptr;
-  const RemoteHost* over_ = nullptr;  ///< the connection goes
   std::unique_ptr<SshConnection> connection_;
   Clock::time_point connect_after_{};
   Clock::time_point began_at_{};  ///< to connect

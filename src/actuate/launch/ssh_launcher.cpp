@@ -367,7 +367,6 @@ class SshLauncher final : public Launcher {
       // What it had reported it will report again.
       give_back_waiting(host.link.host().id);
       arrivals_.on_vanished(host.link.host().id);
-      depot_.on_vanished(host.link.host());
       host.delivered.clear();
     }
     auto* report = std::get_if<ReportReceived>(&event);

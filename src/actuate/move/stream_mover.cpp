@@ -53,10 +53,6 @@ void StreamMover::glance(SiteGlance& site) const {
   if (transfer != nullptr) site.sending = {put->path, transfer->offset, put->bytes};
 }
 
-void StreamMover::connect_anew() {
-  if (link_.is_up()) lose_link("its host is lost");
-}
-
 void StreamMover::close() {
   if (link_.is_up()) {
     if (greeted_) announce_last();

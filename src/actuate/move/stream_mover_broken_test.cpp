@@ -59,17 +59,6 @@ TEST_F(StreamMoverBrokenTest, ASiteThatHangsIsConnectedToAnew) {
   EXPECT_EQ(interruptions_[0], "nothing was heard from its file server for 1 s");
 }
 
-TEST_F(StreamMoverBrokenTest, ASiteWhoseHostIsLostIsConnectedToAnewAtOnce) {
-  hang_ = true;  // the first connection, for a minute
-  open();
-  const auto id = mover_->put(make_file("f", "x"));
-  std::vector<MoverEvent> none;
-  EXPECT_TRUE(mover_->poll(none));
-  mover_->connect_anew();
-  EXPECT_EQ(await(id), "");
-  EXPECT_EQ(connections_, 2);
-}
-
 TEST_F(StreamMoverBrokenTest, ADamagedPartIsSentAgainFromTheBeginning) {
   const std::string content = large_content(900'000);
   const Put file = make_file("large", content);

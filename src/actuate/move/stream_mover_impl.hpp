@@ -35,7 +35,6 @@ class StreamMover final : public Mover {
   [[nodiscard]] bool wants_to_send() const override { return false; }
 
   void glance(SiteGlance& site) const override;
-  void connect_anew() override;
   void close() override;
 
  private:
