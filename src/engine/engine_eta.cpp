@@ -14,9 +14,20 @@ std::uint64_t Engine::Impl::slots_in_all() const {
 }
 
 std::optional<Duration> Engine::Impl::expected(TaskId task, HostId host) const {
-  const double cost = cost_of(task);
-  if (const auto pace = seen.pace(host)) return from_seconds(*pace * forecast::usable_cost(cost));
-  return run_times.expected(cost);
+  const double cost = forecast::usable_cost(cost_of(task));
+  const auto known = hosts.find(host);
+  if (known == hosts.end()) return run_times.expected(cost);
+  const auto pace = pace_of(known->second.host);
+  return pace ? std::optional(from_seconds(*pace * cost)) : std::nullopt;
+}
+
+std::optional<double> Engine::Impl::pace_of(const Host& host) const {
+  if (const auto pace = seen.pace(host.id)) return pace;
+  const auto unit = run_times.expected(1);
+  if (!unit) return std::nullopt;
+  // What an earlier run has taught is of a host of speed 1.
+  const bool is_of_another = learned.known() && ran.empty() && host.speed > 0;
+  return seconds(*unit) / (is_of_another ? host.speed : 1);
 }
 
 namespace {
@@ -109,7 +120,7 @@ Duration Engine::Impl::rest(TimePoint now) const {
   std::uint64_t slots = 0;
   std::uint64_t open = draining.empty() ? tasks.selected().pending + tasks.selected().waiting : 0;
   for (const schedule::HostLoad& load : shown) {
-    const double pace = std::max(seen.pace(load.host->id).value_or(seconds(*unit)), 1e-9);
+    const double pace = std::max(pace_of(*load.host).value_or(seconds(*unit)), 1e-9);
     double here_left = 0;
     for (const schedule::Ongoing& given : load.ongoing) {
       if (is_second(given)) continue;

@@ -320,6 +320,8 @@ struct Engine::Impl {
   // engine_eta.cpp: what to expect.
   // ------------------------------------------------------------------------------------
   [[nodiscard]] Eta eta(TimePoint now) const;
+  /// Seconds for a cost of 1; nothing when nothing is known.
+  [[nodiscard]] std::optional<double> pace_of(const Host& host) const;
   /// By what is not known of tasks beyond those that were seen.
   [[nodiscard]] Eta widened(Eta eta) const;
   /// How long the rest will take; 0 = not known, or nothing is left.

@@ -75,9 +75,10 @@ MemoryRoom Engine::Impl::look_for_room(const Resources& declared,
     if (!depot_holds(host.site, read)) continue;
     const std::uint64_t here = memory_for(host, cores);
     // It does not refuse for the memory.
-    if (here < forecast::LearnedMemory::kLeast && !host.refusals.empty()) continue;
+    constexpr std::uint64_t kLeast = forecast::LearnedMemory::kLeast;
+    if (here < kLeast && !host.refusals.empty()) continue;
     const std::uint64_t share = here < kAnyAmount ? whole_mib(here / slots) : kUnknownShare * cores;
-    room.share = std::min({room.share, share, here});
+    room.share = std::min({room.share, std::max(share, kLeast), here});
     if (room.largest.empty() || here > room.most) room.largest = host.name;
     room.most = std::max(room.most, here);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "base/chance.hpp"
@@ -25,6 +26,10 @@ constexpr double kMostBeyond = 4;
 constexpr double kBelieved = 1;
 /// Models and hosts' speeds are found by turns.
 constexpr int kTurns = 3;
+/// With several hosts so many tasks, and so many more for each: whether tasks or hosts differ
+/// cannot be told from fewer.
+constexpr std::size_t kFirst = 4;
+constexpr std::size_t kEachHost = 3;
 /// Neighbours take long to ask: not for more tasks.
 constexpr std::uint32_t kMostByNeighbours = 20'000;
 
@@ -76,6 +81,12 @@ bool LearnedCosts::worth_learning() const {
   return seconds_ >= kWorthLearning * static_cast<double>(observed_);
 }
 
+bool LearnedCosts::has_enough() const {
+  std::set<HostId> hosts;
+  for (const Seen& one : seen_) hosts.insert(one.host);
+  return hosts.size() < 2 || seen_.size() >= kFirst + kEachHost * hosts.size();
+}
+
 bool LearnedCosts::ran(TaskId task, HostId host, double speed, double seconds) {
   if (!learns() || !(seconds > 0 && seconds <= kLongestTask)) return false;
   ++observed_;
@@ -85,7 +96,7 @@ bool LearnedCosts::ran(TaskId task, HostId host, double speed, double seconds) {
     seen_.push_back(one);
   else if (const std::uint64_t place = mixed(observed_) % observed_; place < kRemembered)
     seen_[place] = one;
-  if (observed_ < next_fit_ || !worth_learning()) return false;
+  if (observed_ < next_fit_ || !worth_learning() || !has_enough()) return false;
   next_fit_ = observed_ + std::max<std::uint64_t>(1, observed_ / 4);
   RunTimeModel model = fit().model;
   if (!makes_a_difference(model)) return false;

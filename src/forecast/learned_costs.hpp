@@ -56,6 +56,8 @@ class LearnedCosts {
   [[nodiscard]] std::optional<RunTimeModel> to_keep() const;
 
  private:
+  /// To tell slow hosts from long tasks.
+  [[nodiscard]] bool has_enough() const;
   struct Seen {
     TaskId task;
     HostId host;

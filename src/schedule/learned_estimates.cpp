@@ -66,7 +66,7 @@ Beliefs LearnedEstimates::beliefs(const World& world) const {
     if (!world.file_bytes.empty() && load.host->site != kHome) sites.push_back(load.host->site);
   }
   std::ranges::sort(sites);
-  sites.erase(std::ranges::unique(sites).begin(), sites.end());
+  sites.erase(std::unique(sites.begin(), sites.end()), sites.end());
   const SteadyEstimates now = estimates(world, hosts, sites);
   Beliefs beliefs;
   for (std::size_t i = 0; i < hosts.size(); ++i) beliefs.speeds[hosts[i]->id] = now.speeds[i];

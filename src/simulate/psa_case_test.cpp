@@ -168,12 +168,12 @@ TEST(Application, TheWorkloadSaysWhatItsTasksNeed) {
   const engine::Workload workload = workload_of(application);
   EXPECT_EQ(workload.count, 2U);
   EXPECT_EQ(workload.file_bytes, application.file_bytes);
-  const TaskNeeds first = workload.needs_of(TaskId(1), true);
-  EXPECT_EQ(first.cost, 3);
+  const TaskNeeds first = workload.needs_of(TaskId(1));
+  EXPECT_EQ(workload.cost_of(TaskId(1)), 3);
   EXPECT_EQ(first.files, std::vector{FileId(1)});
   EXPECT_EQ(first.private_bytes, 4);
   EXPECT_EQ(first.output_bytes, 5);
-  EXPECT_EQ(workload.needs_of(TaskId(2), true).files.size(), 2U);
+  EXPECT_EQ(workload.needs_of(TaskId(2)).files.size(), 2U);
 }
 
 }  // namespace

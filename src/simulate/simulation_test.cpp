@@ -330,7 +330,8 @@ double promised(const RandomCase& made, Heuristic heuristic, std::uint64_t seed)
   for (const double bytes : made.workload.file_bytes) situation.files.push_back({bytes});
   std::vector<TaskNeeds> classes;  // in the order of their first tasks
   for (std::uint32_t i = 1; i <= made.workload.count; ++i) {
-    const TaskNeeds needs = made.workload.needs_of(TaskId(i), true);
+    TaskNeeds needs = made.workload.needs_of(TaskId(i));
+    needs.cost = made.workload.cost_of(TaskId(i));
     const auto known = std::ranges::find(classes, needs);
     if (known == classes.end()) {
       classes.push_back(needs);

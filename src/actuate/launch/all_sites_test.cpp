@@ -113,7 +113,8 @@ TEST(AllSites, ASiteThatIsAddedIsOpenedAndHeard) {
 
 TEST(AllSites, WhereNothingCanBeLeftOneThatHangsKeepsNobodyWaiting) {
   Notes home;
-  Notes lab{.turns_to_settle = 120};  // a tenth of a second each
+  Notes lab;
+  lab.turns_to_settle = 120;  // a tenth of a second each
   home.events.emplace_back(HostAppeared{{HostId(1), "here", 1, 0, kHome}});
   std::vector<OtherSite> others;
   others.push_back(site(kLab, 2, lab));
