@@ -58,9 +58,12 @@ std::string run_line(const LiveState& state, bool goes_on, TimePoint now) {
 
 void add_model(const driver::LiveModel& model, std::vector<std::string>& lines) {
   if (model.family.empty()) return;
-  lines.push_back(fmt::format("by parameters: {}, learnt from {} task{}, error {} of the mean's",
-                              one_line(model.family).substr(0, kMostFamily), model.tasks,
-                              model.tasks == 1 ? "" : "s", percent(std::min(model.error, 10.0))));
+  constexpr std::size_t kColumns = 80;
+  const std::string line =
+      fmt::format("by parameters: {}, learnt from {} task{}, error {} of the mean's",
+                  one_line(model.family).substr(0, kMostFamily), model.tasks,
+                  model.tasks == 1 ? "" : "s", percent(std::min(model.error, 10.0)));
+  lines.push_back(fit(line, kColumns, false));
   lines.push_back(fmt::format("such as task {}: {} ({} to {})", model.example,
                               pace_text(model.seconds), pace_text(model.low),
                               pace_text(model.high)));
