@@ -54,13 +54,6 @@ std::optional<std::uint64_t> LearnedMemory::need(std::span<const Feature> task) 
   return coarse_memory(std::max(static_cast<std::uint64_t>(bytes), kLeast));
 }
 
-Result<LearnedMemory> LearnedMemory::from_text(std::string_view text) {
-  LearnedMemory memory;
-  TRY_ASSIGN(memory.model_, RunTimeModel::from_text(text));
-  if (memory.is_due()) memory.refresh();
-  return memory;
-}
-
 std::uint64_t coarse_memory(std::uint64_t bytes) {
   if (bytes >= kMostMemory) return kMostMemory;
   constexpr int kSteps = 4;

@@ -7,11 +7,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/result.hpp"
 #include "forecast/run_time_model.hpp"
 
 namespace gantry::forecast {
@@ -35,11 +32,6 @@ class LearnedMemory {
   [[nodiscard]] std::uint64_t seen() const { return model_.observations(); }
   /// By which the high end of a prediction is multiplied.
   [[nodiscard]] double margin() const { return margin_; }
-  [[nodiscard]] const RunTimeModel& model() const { return model_; }
-
-  /// To keep it in a database.
-  [[nodiscard]] std::string to_text() const { return model_.to_text(); }
-  static Result<LearnedMemory> from_text(std::string_view text);
 
  private:
   /// So many of the last guesses are looked at.
