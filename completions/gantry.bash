@@ -9,7 +9,7 @@ _gantry_options() {
     run) echo "$session --fresh --dry-run --shell --timeout --retries $common" ;;
     status) echo "--json --watch $common" ;;
     top) echo "--once --json $common" ;;
-    forecast) echo "--json $common" ;;
+    forecast) echo "--run --json $common" ;;
     tasks) echo "--run $states --json --wide $common" ;;
     log) echo "--run $states --stdout --stderr --attempt $common" ;;
     results) echo "--run --format --csv --jsonl --json --all --wide --plot --by --log-x --log-y $common" ;;
@@ -19,8 +19,8 @@ _gantry_options() {
     retry) echo "--run --failed $session $common" ;;
     runs) echo "--json --wide $common" ;;
     clean) echo "--keep --yes $common" ;;
-    plan) echo "--grid --scheduler --interval --svg --html --json $common" ;;
-    simulate) echo "--cases --seed --schedulers --jobs --out --json --bandwidth-scale --optimize $common" ;;
+    plan) echo "--grid --jobs --scheduler --interval --svg --html --json $common" ;;
+    simulate) echo "--cases --seed --schedulers --jobs --out --json --bandwidth-scale --optimize --kind $common" ;;
     grid) echo "--timeout --all --unfetched --json $common" ;;
     testbed) echo "--dir --for --json $common" ;;
     completion | help) echo "$common" ;;
@@ -95,6 +95,7 @@ _gantry() {
       ;;
     --color) mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$word") && return ;;
     --format) mapfile -t COMPREPLY < <(compgen -W "table csv jsonl" -- "$word") && return ;;
+    --kind) mapfile -t COMPREPLY < <(compgen -W "steady steps turns heavy dying" -- "$word") && return ;;
     --run) mapfile -t COMPREPLY < <(compgen -W "last $(_gantry_runs)" -- "$word") && return ;;
     --plot | --by) mapfile -t COMPREPLY < <(compgen -W "$(_gantry_columns)" -- "$word") && return ;;
     --out | --dir)

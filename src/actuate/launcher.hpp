@@ -3,6 +3,7 @@
 /// of one site and tells what became of them. Everything it says arrives as LauncherEvents from
 /// poll(); it never calls back. One thread: the driver's.
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -44,6 +45,11 @@ struct ReportReceived {
   std::string note{};                  ///< what the launcher itself wanted back with the report
   bool swept = false;                  ///< nothing of the attempt is left where it ran
   std::vector<std::string> printed{};  ///< but for this: its long output, of which we have a copy
+  /// Seconds that it took besides its run time, from when it was handed over until its end was
+  /// heard, by our clock, if it succeeded and the host was free for it. Its run time is what its
+  /// agent says: this may be any number.
+  std::optional<double> besides{};
+  bool start_heard = false;  ///< TaskRunning was told before
 };
 /// It has left its host to others; its outputs are on their way, then its report comes.
 struct TaskComputed {
@@ -94,10 +100,30 @@ struct HostShared {
   double share = 1;
   TimePoint at;
 };
+/// A job waits in the queue of a batch system and will be this host, or it does not any more.
+struct HostAwaited {
+  Host host;
+  bool waits = true;
+};
+/// A job of the site has come to run, so long after it was submitted.
+struct QueueLeft {
+  SiteId site;
+  double seconds = 0;  ///< may be any number
+};
+/// Its agent has answered so long after it was asked, by our clock, while no files were under way.
+struct HostEchoed {
+  HostId host;
+  SiteId site;
+  double seconds = 0;
+  std::uint64_t bytes = 0;  ///< that it was sent to answer, of a probe()
+  double trip = 0;          ///< of a probe(): of an empty message to it, just before
+};
 struct TaskRunning {
   TaskKey key;
   HostId host;
   TimePoint at;
+  /// Since it was handed over, by our clock, if the host was free for it then.
+  std::optional<Duration> waited{};
 };
 /// Handed over, given back without having been started.
 struct TaskReturned {
@@ -109,9 +135,10 @@ struct LauncherNotice {
   std::string text;
 };
 
-using LauncherEvent = std::variant<HostAppeared, HostVanished, HostResting, HostShared, TaskRunning,
-                                   TaskReturned, TaskComputed, ReportReceived, FileBrought,
-                                   BringFailed, FileLost, WayFailed, LauncherNotice>;
+using LauncherEvent =
+    std::variant<HostAppeared, HostVanished, HostResting, HostShared, HostAwaited, HostEchoed,
+                 QueueLeft, TaskRunning, TaskReturned, TaskComputed, ReportReceived, FileBrought,
+                 BringFailed, FileLost, WayFailed, LauncherNotice>;
 
 class Launcher {
  public:
@@ -153,6 +180,10 @@ class Launcher {
   /// a host of the site is up, and files travel there.
   virtual void bring(const MoveFile&, const std::vector<TaskFile>&) {}
   virtual void drop(FileId, SiteId) {}
+  /// Sends an empty message to an agent of the site, then so many bytes that say nothing, unless
+  /// files are on their way there, or such bytes: HostEchoed tells how long each took, if nothing
+  /// comes in between.
+  virtual void probe(SiteId, std::uint64_t /*bytes*/) {}
   /// Ends the attempt's process tree (politely first); the report that follows says `cancelled`.
   virtual void cancel(const TaskKey& key, HostId host) = 0;
   /// Asks for everything back that was handed over and has not started: TaskReturned events follow.

@@ -66,6 +66,7 @@ class Agent {
   void on_start(const Frame& frame);
   void on_cancel(const AttemptKey& key);
   void on_recall();
+  void on_echo(const Echo& echo);
   // The end, when a signal asks for it.
   Result<> watch_signals();
   void on_stop_signal();

@@ -44,10 +44,19 @@ void Agent::on_message(const Frame& frame) {
     case MessageType::ack:
       if (const auto ack = decode_ack(frame.body)) return book_.acknowledge(ack->receipt);
       break;
+    case MessageType::echo:
+      if (const auto echo = decode_echo(frame.body)) return on_echo(*echo);
+      break;
     default:
       break;
   }
   drop_gantry();  // it does not speak our language
+}
+
+/// At once, with all news that wait for others.
+void Agent::on_echo(const Echo& echo) {
+  encode(gantry_.outbox(), Echoed{echo.number, seal_of(echo.padding)});
+  poller_.send(gantry_, kGantryToken);
 }
 
 Welcome Agent::introduction() const {

@@ -96,6 +96,9 @@ void JobDesk::on_message(const Frame& frame) {
     return on_recall();
   } else if (frame.type == MessageType::ack) {
     if (const auto ack = decode_ack(frame.body)) return on_ack(ack->receipt);
+  } else if (frame.type == MessageType::echo) {
+    if (const auto echo = decode_echo(frame.body))
+      return encode(gantry_.outbox(), Echoed{echo->number, seal_of(echo->padding)});
   }
   gantry_.close();  // it does not speak our language
 }

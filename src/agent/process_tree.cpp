@@ -127,12 +127,13 @@ std::vector<pid_t> children(pid_t parent) {
   return out;
 }
 
-std::vector<pid_t> descendants(pid_t root) {
+std::vector<pid_t> descendants(pid_t root, std::size_t most) {
   std::vector<pid_t> out = children(root);
-  for (std::size_t i = 0; i < out.size(); ++i) {
+  for (std::size_t i = 0; i < out.size() && out.size() < most; ++i) {
     const auto next = children(out[i]);
     out.insert(out.end(), next.begin(), next.end());
   }
+  if (out.size() > most) out.resize(most);
   return out;
 }
 

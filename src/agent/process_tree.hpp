@@ -5,7 +5,9 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,8 +17,10 @@ namespace gantry::agent {
 /// The direct children of `parent`.
 std::vector<pid_t> children(pid_t parent);
 
-/// Every living descendant of `root`, parents before children, without `root` itself.
-std::vector<pid_t> descendants(pid_t root);
+/// Every living descendant of `root`, parents before children, without `root` itself; so many at
+/// the most.
+std::vector<pid_t> descendants(pid_t root,
+                               std::size_t most = std::numeric_limits<std::size_t>::max());
 
 /// The threads of a process; none when it is gone.
 std::vector<pid_t> threads(pid_t pid);

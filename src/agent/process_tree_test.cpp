@@ -82,7 +82,8 @@ TEST(ProcessTree, FindsChildrenAndTheirs) {
     if (children(::getpid()) != std::vector<pid_t>{one, two}) return false;
     while (children(two).empty()) ::usleep(1000);
     const auto all = descendants(::getpid());
-    return all.size() == 3 && all[2] == children(two)[0];
+    return all.size() == 3 && all[2] == children(two)[0] &&
+           descendants(::getpid(), 2) == std::vector<pid_t>{one, two};
   });
 }
 

@@ -52,7 +52,7 @@ std::optional<std::uint32_t> ProgressSum::permille() const {
 std::optional<ThreadTimes> ProcessorShare::spent_by(pid_t shepherd,
                                                     std::map<pid_t, ThreadTimes>& seen) const {
   ThreadTimes sum;
-  for (const pid_t pid : descendants(shepherd)) {
+  for (const pid_t pid : descendants(shepherd, kMostThreads + 1)) {
     for (const pid_t thread : threads(pid)) {
       if (seen.size() >= kMostThreads) return std::nullopt;
       const auto text = read_file("/proc/" + std::to_string(pid) + "/task/" +

@@ -113,6 +113,12 @@ std::optional<T> whole(const Decoder& d, T message) {
 
 }  // namespace
 
+std::uint64_t seal_of(std::string_view padding) {
+  if (padding.size() < sizeof(std::uint64_t)) return 0;
+  Decoder d(padding.substr(padding.size() - sizeof(std::uint64_t)));
+  return d.u64();
+}
+
 void encode(std::string& out, const Hello& m) {
   FrameWriter frame(out, MessageType::hello);
   frame.encoder.u32(m.version).u32(m.cores).u64(m.memory).i64(m.grace_ns);
@@ -156,6 +162,16 @@ void encode(std::string& out, const Recall&) {
 void encode(std::string& out, const Ack& m) {
   FrameWriter frame(out, MessageType::ack);
   frame.encoder.u64(m.receipt);
+}
+
+void encode(std::string& out, const Echo& m) {
+  FrameWriter frame(out, MessageType::echo);
+  frame.encoder.u64(m.number).str(m.padding);
+}
+
+void encode(std::string& out, const Echoed& m) {
+  FrameWriter frame(out, MessageType::echoed);
+  frame.encoder.u64(m.number).u64(m.seal);
 }
 
 void encode(std::string& out, const Welcome& m) {
@@ -274,6 +290,23 @@ std::optional<Tell> decode_tell(std::string_view body) {
 std::optional<Ack> decode_ack(std::string_view body) {
   Decoder d(body);
   const Ack m{d.u64()};
+  return whole(d, m);
+}
+
+std::optional<Echo> decode_echo(std::string_view body) {
+  Decoder d(body);
+  Echo m{.number = d.u64()};
+  const std::string_view padding = d.str();
+  if (padding.size() > Echo::kMostPadding) return std::nullopt;
+  m.padding = padding;
+  return whole(d, std::move(m));
+}
+
+std::optional<Echoed> decode_echoed(std::string_view body) {
+  Decoder d(body);
+  Echoed m;
+  m.number = d.u64();
+  m.seal = d.u64();
   return whole(d, m);
 }
 

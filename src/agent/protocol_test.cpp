@@ -63,6 +63,29 @@ Ended example_ended() {
   return ended;
 }
 
+TEST(Protocol, AnEchoIsItsNumberAndPadding) {
+  EXPECT_EQ(decode_echo(body_of(frame_of(Echo{1ULL << 60})))->number, 1ULL << 60);
+  EXPECT_EQ(decode_echo(body_of(frame_of(Echo{1, "padding"})))->padding, "padding");
+  EXPECT_EQ(decode_echoed(body_of(frame_of(Echoed{7, 8})))->number, 7U);
+  EXPECT_EQ(decode_echoed(body_of(frame_of(Echoed{7, 8})))->seal, 8U);
+  EXPECT_FALSE(decode_echoed("short"));
+  EXPECT_FALSE(decode_echo("no length or another"));
+}
+
+TEST(Protocol, APaddingHasABound) {
+  std::string padding(Echo::kMostPadding, 'x');
+  EXPECT_TRUE(decode_echo(body_of(frame_of(Echo{1, padding}))));
+  padding.push_back('x');
+  EXPECT_FALSE(decode_echo(body_of(frame_of(Echo{1, padding}))));
+}
+
+TEST(Protocol, TheSealOfAPaddingIsItsEnd) {
+  EXPECT_EQ(seal_of(""), 0U);
+  EXPECT_EQ(seal_of("7 bytes"), 0U);
+  EXPECT_EQ(seal_of("any and the end"), seal_of(" the end"));
+  EXPECT_NE(seal_of(" the end"), seal_of(" the eNd"));
+}
+
 TEST(Protocol, AStartComesBackWhole) {
   const Start start = example_start();
   const auto decoded = decode_start(body_of(frame_of(start)));

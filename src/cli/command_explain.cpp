@@ -9,7 +9,9 @@
 #include "cli/explain_text.hpp"
 #include "cli/study.hpp"
 #include "cli/task_options.hpp"
+#include "driver/kept_model.hpp"
 #include "driver/live_state.hpp"
+#include "engine/workload.hpp"
 #include "model/fingerprint.hpp"
 #include "store/run_lock.hpp"
 
@@ -83,6 +85,9 @@ Result<int> explain_tasks(Context& context, const ExplainOptions& options) {
   const bool driven = driver_of(run.record, store::RunLock::holder(context.state_dir)).has_value();
   const AgentView agent(context);
   const auto live = driven ? driver::read_live(context.state_dir) : std::nullopt;
+  const auto memory =
+      study ? driver::kept_memory(run.store, study->sweep) : forecast::LearnedMemory{};
+  const auto features = study ? engine::workload_of(study->sweep).features : nullptr;
   Result<> failure;
   TRY(for_each_task(
       run.store, run.record, filter,
@@ -104,6 +109,9 @@ Result<int> explain_tasks(Context& context, const ExplainOptions& options) {
           story.definition = study->sweep.task(task);
           story.implied = implied_by(*story.definition);
           story.remote = remote_outputs_of(run.store, *story.definition);
+          if (story.definition->resources.learn_memory)
+            if (const auto bytes = memory.need(features(task)))
+              story.memory = {*bytes, memory.used().observations()};
         }
         if (live && live->run == run.record.id.value())
           add_place(story, *live, study ? study->sweep.cost(task) : 1);

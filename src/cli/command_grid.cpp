@@ -46,7 +46,7 @@ void print_live(Context& context, const Grid& grid) {
   if (!ours) return;
   context.out.line("");
   context.out.line(fmt::format("run {} goes on (gantry top keeps showing it):", live->run));
-  for (const auto& line : top_lines(*live, RealClock{}.now(), context.table_style(false)))
+  for (const auto& line : top_lines(*live, RealClock{}.now(), context.table_style()))
     context.out.line(line);
 }
 
@@ -134,19 +134,22 @@ tl::unexpected<Error> refuse_to_drain(const Grid& grid, const driver::LiveState&
   std::vector<std::string> known;
   for (const auto& site : live.sites)
     if (site.name != kHomeSite) known.push_back(site.name);
+  const std::string used = known.empty() ? "" : fmt::format("it uses {}", fmt::join(known, ", "));
   const std::string what =
       fmt::format("run {} uses no site '{}' that can leave it", live.run, one_line(name));
   if (name == kHomeSite)
     return fail(ErrorCode::usage, what,
                 "this machine stays; with hosts: 0 of home the next run "
                 "starts nothing here");
-  if (std::ranges::find(grid.sites, name, &GridSite::name) == grid.sites.end())
-    return fail(ErrorCode::usage, what, did_you_mean(name, known));
+  if (std::ranges::find(grid.sites, name, &GridSite::name) == grid.sites.end()) {
+    const std::string meant = did_you_mean(name, known);
+    return fail(ErrorCode::usage, what, meant.empty() ? used : meant);
+  }
   // It is no misspelling: it has left, or was not there when the run began.
   return fail(ErrorCode::usage,
               fmt::format("run {} does not use site '{}': it has left, or never joined", live.run,
                           one_line(name)),
-              known.empty() ? "" : fmt::format("it uses {}", fmt::join(known, ", ")));
+              used);
 }
 
 Result<int> grid_drain(Context& context, const GridCommandOptions& options) {

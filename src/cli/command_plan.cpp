@@ -1,5 +1,5 @@
-// gantry plan: how long a sweep will take on a grid, and with which scheduler, before anything
-// runs.
+// gantry plan: how long a sweep will take on a grid or on this machine, and with which scheduler,
+// before anything runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,10 +11,12 @@
 #include <set>
 
 #include "base/fd.hpp"
+#include "base/machine.hpp"
 #include "cli/commands.hpp"
 #include "cli/display_text.hpp"
 #include "cli/error_report.hpp"
 #include "cli/plan_report.hpp"
+#include "cli/run_session.hpp"
 #include "cli/watched_work.hpp"
 #include "driver/kept_model.hpp"
 #include "model/quantity.hpp"
@@ -44,8 +46,9 @@ constexpr double kPlans = 100;
 
 struct PlanOptions {
   std::string sweep;
-  std::string grid;
-  std::vector<std::string> schedulers{std::string(kAllSchedulers)};
+  std::optional<std::string> grid;      ///< none: this machine
+  std::uint32_t jobs = 0;               ///< of this machine; 0 = one a core
+  std::vector<std::string> schedulers;  ///< none: all, or for this machine the one that runs there
   std::optional<std::string> interval;  ///< none: chosen
   std::string svg;
   std::string html;
@@ -60,9 +63,27 @@ struct PlannedStudy {
   std::optional<simulate::Simulated> best{};
 };
 
-Result<std::vector<std::string>> schedulers_of(const PlanOptions& options) {
+/// What `gantry run` uses where no grid file is given.
+Grid this_machine(std::uint32_t jobs) {
+  const GridHosts here{.name = std::string(kHomeSite),
+                       .slots = jobs > 0 ? jobs : usable_cores(),
+                       .memory = usable_memory()};
+  return {.sites = {{.name = std::string(kHomeSite), .hosts = {here}}}, .links = {}};
+}
+
+Result<Grid> grid_of(const PlanOptions& options) {
+  if (!options.grid) return this_machine(options.jobs);
+  return spec::load_grid(*options.grid);
+}
+
+/// Those that are compared, when none was named.
+std::vector<std::string> usual_schedulers(const PlanOptions& options) {
+  return {std::string(options.grid ? kAllSchedulers : schedule::kDefaultStrategy)};
+}
+
+Result<std::vector<std::string>> schedulers_of(const std::vector<std::string>& words) {
   std::vector<std::string> names;
-  for (const std::string& word : options.schedulers) {
+  for (const std::string& word : words) {
     if (word == kAllSchedulers) {
       for (const std::string_view name : schedule::strategy_names()) names.emplace_back(name);
       continue;
@@ -94,19 +115,24 @@ Result<std::optional<double>> interval_of(const PlanOptions& options) {
 std::optional<forecast::LearnedCosts> learnt_costs(Context& context, const Sweep& sweep) {
   const auto store = store::Store::open(context.state_dir, store::Access::read_only);
   if (!store) return std::nullopt;
-  auto kept = driver::kept_model(*store, sweep);
-  if (!kept.notice.empty()) context.note("gantry: warning: " + one_line(kept.notice));
-  const std::uint64_t tasks = kept.model.observations();
+  auto kept = driver::kept_times(*store, sweep);
+  for (const auto& notice : kept.notices) context.note("gantry: warning: " + one_line(notice));
+  const std::uint64_t tasks = kept.times.observations();
   forecast::LearnedCosts costs(sweep.size(), engine::workload_of(sweep).features,
-                               std::move(kept.model));
-  if (!costs.known()) return std::nullopt;
+                               std::move(kept.times));
+  if (!costs.known()) {
+    if (tasks > 0)
+      context.note(fmt::format(
+          "what was learnt from {} tasks that ran here does not tell what these take", tasks));
+    return std::nullopt;
+  }
   context.note(fmt::format("tasks take what was learnt from {} that ran here", tasks));
   return costs;
 }
 
 Result<PlannedStudy> load_plan(Context& context, const PlanOptions& options) {
   TRY_ASSIGN(const auto loaded, spec::load_sweep(options.sweep));
-  TRY_ASSIGN(const Grid grid, spec::load_grid(options.grid));
+  TRY_ASSIGN(const Grid grid, grid_of(options));
   TRY(loaded.sweep.check_inputs());
   PlannedStudy plan;
   TRY_ASSIGN(plan.world, simulate::grid_world(grid));
@@ -122,7 +148,8 @@ Result<PlannedStudy> load_plan(Context& context, const PlanOptions& options) {
   plan.summary = {.sweep = loaded.sweep.name(),
                   .tasks = loaded.sweep.size(),
                   .hosts = plan.world.grid.hosts.size(),
-                  .costs_in_seconds = loaded.sweep.has_cost() || learnt};
+                  .costs_in_seconds = loaded.sweep.has_cost() || learnt,
+                  .costs_are_learnt = !loaded.sweep.has_cost() && learnt};
   for (const auto& host : plan.world.grid.hosts) plan.summary.slots += host.spec.slots;
   return plan;
 }
@@ -171,10 +198,11 @@ Result<> write_pictures(Context& context, const PlanOptions& options, const Plan
 }
 
 Result<int> run_plan(Context& context, const PlanOptions& options) {
-  TRY_ASSIGN(auto schedulers, schedulers_of(options));
+  const auto words = options.schedulers.empty() ? usual_schedulers(options) : options.schedulers;
+  TRY_ASSIGN(auto schedulers, schedulers_of(words));
   TRY_ASSIGN(const auto asked, interval_of(options));
   TRY_ASSIGN(PlannedStudy plan, load_plan(context, options));
-  const bool all = options.schedulers.front() == kAllSchedulers;
+  const bool all = words.front() == kAllSchedulers;
   if (all && plan.summary.tasks > kTasksForBest && std::erase(schedulers, kSlowest))
     context.note(fmt::format(
         "'{0}' may take minutes for so many tasks and is left out; --scheduler {0} asks for it",
@@ -210,13 +238,15 @@ Result<int> run_plan(Context& context, const PlanOptions& options) {
 
 void add_plan(CLI::App& app, Action& action) {
   auto options = std::make_shared<PlanOptions>();
-  CLI::App* command =
-      app.add_subcommand("plan", "Predict how long a sweep takes on a grid; run nothing");
+  CLI::App* command = app.add_subcommand("plan", "Predict how long a sweep takes; run nothing");
   command->add_option("SWEEP", options->sweep, "The sweep file")->type_name("")->required();
-  command->add_option("--grid", options->grid, "The grid file: sites, hosts and links")
-      ->type_name("FILE")
-      ->required();
-  command->add_option("--scheduler", options->schedulers, "Names: a,b; or all (default)")
+  CLI::Option* grid =
+      command->add_option("--grid", options->grid, "Sites, hosts and links (default: this machine)")
+          ->type_name("FILE");
+  add_jobs_option(*command, options->jobs)->excludes(grid);
+  command
+      ->add_option("--scheduler", options->schedulers,
+                   "Names: a,b or all (default with --grid: all)")
       ->type_name("LIST")
       ->delimiter(',')
       ->expected(1)
@@ -235,6 +265,7 @@ void add_plan(CLI::App& app, Action& action) {
       "tasks read are shared files; they are moved once to each site that needs them,\n"
       "and again when a full depot: had to drop them.\n\n"
       "Examples:\n"
+      "  gantry plan sweep.yaml                      on this machine\n"
       "  gantry plan sweep.yaml --grid grid.yaml\n"
       "  gantry plan sweep.yaml --grid grid.yaml --scheduler best,min-min --svg p.svg");
   command->callback([options, &action] {

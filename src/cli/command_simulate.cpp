@@ -36,10 +36,11 @@ struct SimulateOptions {
   bool json = false;
   double bandwidth_scale = 0;
   std::string optimize;
+  std::string kind;  ///< of erratic runs
 };
 
 void list_experiments(Context& context) {
-  Table table({{"experiment", false, false}, {"about"}}, context.table_style(false),
+  Table table({{"experiment", false, false}, {"about"}}, context.table_style(),
               [&](std::string_view line) { context.out.line(line); });
   for (const auto& [name, about] : simulate::paper_experiments())
     table.add({std::string(name), std::string(about)});
@@ -190,7 +191,8 @@ Result<int> simulate_eta(Context& context, const SimulateOptions& options) {
                                  .seed = options.seed,
                                  .schedulers = options.schedulers,
                                  .jobs = options.jobs,
-                                 .json = options.json});
+                                 .json = options.json,
+                                 .kind = simulate::erratic_kind(options.kind)});
 }
 
 Result<int> run_simulate(Context& context, const SimulateOptions& options) {
@@ -198,6 +200,8 @@ Result<int> run_simulate(Context& context, const SimulateOptions& options) {
     list_experiments(context);
     return kExitOk;
   }
+  if (!options.kind.empty() && options.words.front() != kEtaStudy)
+    return fail(ErrorCode::usage, "--kind is for 'gantry simulate eta'");
   if (options.words.front() == "etc") return simulate_etc(context, options);
   if (options.words.front() == "forecasts") return simulate_forecasts(context, options);
   if (options.words.front() == kEtaStudy || options.words.front() == kRunTimeStudy)
@@ -246,6 +250,11 @@ void add_simulate(CLI::App& app, Action& action) {
       ->check(scale_check());
   command->add_option("--optimize", options->optimize, "With etc: search this long for each: 10s")
       ->type_name("TIME");
+  command
+      ->add_option("--kind", options->kind,
+                   fmt::format("With eta, small runs: {}", fmt::join(simulate::kErraticKinds, "|")))
+      ->type_name("K")
+      ->check(CLI::IsMember(simulate::kErraticKinds).description(""));
   command->footer(
       "Each trial is written at once to DIR/EXPERIMENT.csv: the same command goes on\n"
       "after Ctrl-C or a crash. The picture is DIR/EXPERIMENT.svg. Not so etc, eta and\n"

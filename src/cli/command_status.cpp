@@ -58,9 +58,9 @@ std::vector<std::string> status_lines(const store::RunRecord& record, std::optio
                                   format_time(record.updated));
   lines.push_back(times);
   if (const auto driver = driver_of(record, holder)) {
-    lines.push_back(
-        fmt::format("  driven by process {}{}", *driver,
-                    record.eta.expected > Duration{0} ? ", ETA " + format_eta(record.eta) : ""));
+    const Eta eta = eta_of(record, RealClock{}.now());
+    lines.push_back(fmt::format("  driven by process {}{}", *driver,
+                                eta.expected > Duration{0} ? ", ETA " + format_eta(eta) : ""));
   } else if (left > 0) {
     lines.push_back(
         fmt::format("  {} still run{} without a gantry: the same gantry run again goes "

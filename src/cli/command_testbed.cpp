@@ -122,9 +122,9 @@ void print_testbed_tables(Context& context, const Testbed& testbed) {
   context.out.line(fmt::format("{}: network {}.0.0/16, folder {}", testbed.plan().name,
                                testbed.plan().network, testbed.files().dir.string()));
   Table hosts({{"host"}, {"site"}, {"via"}, {"state"}, {"slots"}, {"speed"}, {"load"}, {"address"}},
-              context.table_style(false), print);
-  Table links({{"link"}, {"bandwidth"}, {"latency"}, {"state"}, {"login"}},
-              context.table_style(false), print);
+              context.table_style(), print);
+  Table links({{"link"}, {"bandwidth"}, {"latency"}, {"state"}, {"login"}}, context.table_style(),
+              print);
   for (const auto& site : testbed.plan().sites) {
     for (const auto& host : site.hosts) {
       const auto status = testbed.status_of(host);

@@ -64,7 +64,7 @@ Result<int> explain_nothing(Context& context) {
 }
 
 void print_once(Context& context, const driver::LiveState& state) {
-  for (const auto& line : top_lines(state, RealClock{}.now(), context.table_style(false)))
+  for (const auto& line : top_lines(state, RealClock{}.now(), context.table_style()))
     context.out.line(line);
 }
 
@@ -79,7 +79,7 @@ Result<int> watch(Context& context, driver::LiveState state) {
       else
         ended = !store::RunLock::holder(context.state_dir);
       screen.draw(
-          fit_rows(top_lines(state, RealClock{}.now(), context.table_style(false)), screen.rows()));
+          fit_rows(top_lines(state, RealClock{}.now(), context.table_style()), screen.rows()));
     } while (!ended && !context.out.closed() && screen.wait(kRefresh));
   }
   if (!ended) return kExitOk;

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 
 #include "base/result.hpp"
 #include "base/time.hpp"
@@ -20,8 +21,10 @@ struct Context {
   std::filesystem::path state_dir;
   const Clock& clock;
 
-  [[nodiscard]] TableStyle table_style(bool wide) const {
-    return {wide ? 0 : Terminal::columns(out.fd()), terminal.utf8, terminal.color_stdout};
+  /// `wide` is what a command with --wide was asked for.
+  [[nodiscard]] TableStyle table_style(std::optional<bool> wide = std::nullopt) const {
+    return {wide.value_or(false) ? 0 : Terminal::columns(out.fd()), terminal.utf8,
+            terminal.color_stdout, wide.has_value()};
   }
   /// Shows an error and goes on.
   void report(const Error& error);

@@ -1,13 +1,16 @@
 #pragma once
 /// `gantry simulate eta` and `gantry simulate apst-forecasts`: how good the forecasts of a run's
-/// end and of run times are, on the grids of psa-table1, for planners that know only what was seen.
+/// end and of run times are, on the grids of psa-table1 or in small erratic runs on one or a
+/// few machines, for planners that know only what was seen.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/context.hpp"
+#include "simulate/erratic_runs.hpp"
 
 namespace gantry::cli {
 
@@ -21,6 +24,7 @@ struct EtaStudyOptions {
   std::vector<std::string> schedulers{};  ///< none: a few
   std::uint32_t jobs = 0;                 ///< 0 = one a core
   bool json = false;
+  std::optional<simulate::ErraticKind> kind{};  ///< none: on grids
 };
 
 Result<int> run_eta_study(Context& context, const EtaStudyOptions& options);

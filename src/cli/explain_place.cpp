@@ -6,6 +6,7 @@
 
 #include "cli/display_text.hpp"
 #include "cli/format.hpp"
+#include "model/quantity.hpp"
 
 namespace gantry::cli {
 namespace {
@@ -38,10 +39,11 @@ class Place {
                       host.slots));
     } else {
       place_.running = true;
-      add(fmt::format("Attempt {} runs on {}, for {} so far.", task.attempt, name(host),
-                      format_duration(ago(task.started, now_))));
+      add(fmt::format("Attempt {} runs on {}, for {} so far{}.", task.attempt, name(host),
+                      format_duration(ago(task.started, now_)), expected_text(task.expected)));
     }
-    add_reason(host);
+    add_memory(task);
+    add_reason(host, task.cost);
   }
 
   void on_its_way_home(const LiveHost& host, const LiveArrival& arrival) {
@@ -70,7 +72,7 @@ class Place {
                                         format_bandwidth(site->bytes_per_second))
                           : "."));
     }
-    add_reason(host);
+    add_reason(host, wait.cost);
   }
 
   void for_back_off(const LiveWait& wait) {
@@ -90,6 +92,8 @@ class Place {
     }
     if (slots == 0)
       add("It waits for a host: none is up.");
+    else if (busy < slots && live_.staging > 0)
+      add_others_files(busy, slots);
     else if (busy < slots)
       add(
           fmt::format("It waits for a slot: {} of {} are busy, the others are for tasks that came "
@@ -117,15 +121,35 @@ class Place {
     place_.host = host.name;
     if (const LiveSite* site = site_of(host)) place_.site = site->name;
   }
-  [[nodiscard]] std::string time_on(const LiveHost& host) const {
-    return format_duration(from_seconds(std::min(host.pace * cost_, 1e9)));
+
+  /// What it was given of it, where that is learnt.
+  void add_memory(const LiveTask& task) {
+    if (task.memory == 0) return;
+    std::string why = "what all begin with, as nothing is learnt yet";
+    if (task.memory_died_with > 0)
+      why = "as it died with " + format_bytes(task.memory_died_with);
+    else if (task.memory_learnt_from > 0)
+      why = "as learnt from " + count_of(task.memory_learnt_from, "task");
+    add(fmt::format("It was given {} of memory, {}.", format_bytes(task.memory), why));
   }
 
-  /// Who chose the host, and by which figures.
-  void add_reason(const LiveHost& chosen) {
+  static std::string expected_text(double seconds) {
+    if (!(seconds > 0)) return {};
+    return fmt::format("; {} were expected when it began",
+                       format_duration(from_seconds(std::min(seconds, 1e9))));
+  }
+
+  /// Who chose the host, and by which figures. `cost`: as the run counts it; 0 = not told.
+  void add_reason(const LiveHost& chosen, double cost) {
     if (live_.hosts.size() + live_.more_hosts < 2) return;
-    std::string text = fmt::format("The scheduler {} chose the host", one_line(live_.scheduler));
-    if (chosen.pace > 0) text += fmt::format(": {} for such a task", time_on(chosen));
+    const auto time_on = [&](const LiveHost& host) {
+      return format_duration(from_seconds(std::min(host.pace * (cost > 0 ? cost : cost_), 1e9)));
+    };
+    std::string times;
+    const auto add_time = [&](const std::string& time) {
+      times += (times.empty() ? " Such a task takes " : ", ") + time;
+    };
+    if (chosen.pace > 0) add_time(time_on(chosen) + " there now");
     std::vector<const LiveHost*> others;
     for (const LiveHost& host : live_.hosts)
       if (&host != &chosen && host.pace > 0 && host.condition == HostCondition::up)
@@ -133,9 +157,26 @@ class Place {
     std::ranges::stable_sort(others, {}, &LiveHost::pace);
     others.resize(std::min(others.size(), kOthersShown));
     for (const LiveHost* host : others)
-      text += fmt::format(", {} on {} ({} of {} slots busy)", time_on(*host), name(*host),
-                          host->busy, host->slots);
-    add(text + (chosen.pace > 0 || !others.empty() ? ", as learnt." : "; nothing is learnt yet."));
+      add_time(fmt::format("{} on {} ({} of {} slots busy)", time_on(*host), name(*host),
+                           host->busy, host->slots));
+    add(fmt::format("The scheduler {} chose the host{}{}", one_line(live_.scheduler),
+                    times.empty() ? "; nothing is learnt yet." : "." + times,
+                    times.empty()     ? ""
+                    : chosen.pace > 0 ? ", as learnt."
+                                      : ", as learnt; not known yet of the chosen one."));
+  }
+
+  /// Slots are free, but kept for tasks whose files travel.
+  void add_others_files(std::size_t busy, std::size_t slots) {
+    add(
+        fmt::format("It waits for a slot: {} of {} are busy, others are kept for {} whose files "
+                    "are on their way.",
+                    busy, slots, count_of(live_.staging, "task")));
+    for (const LiveSite& site : live_.sites)
+      if (!site.sending.empty())
+        add(fmt::format("{} is on its way to {}: {:.0f}% at {}.", one_line(site.sending),
+                        one_line(site.name), site.sent_part * 100,
+                        format_bandwidth(site.bytes_per_second)));
   }
 
   /// Hosts that could have taken it.

@@ -48,11 +48,45 @@ TEST(ExplainPlaceTest, ATaskThatRuns) {
   EXPECT_EQ(place.host, "zeus");
   EXPECT_EQ(place.site, "home");
   // Ten times the cost, ten times as long as the pace says.
-  EXPECT_EQ(
-      told(example(), 17, 10),
-      "Attempt 2 runs on zeus (home), for 12.0 s so far.\n"
-      "The scheduler best chose the host: 20.0 s for such a task, 50.0 s on ada (lab) (1 of 1 "
-      "slots busy), as learnt.\n");
+  EXPECT_EQ(told(example(), 17, 10),
+            "Attempt 2 runs on zeus (home), for 12.0 s so far.\n"
+            "The scheduler best chose the host. Such a task takes 20.0 s there now, 50.0 s on ada "
+            "(lab) (1 "
+            "of 1 slots busy), as learnt.\n");
+}
+
+TEST(ExplainPlaceTest, TimesAreOfTheTaskAsTheRunCountsIt) {
+  LiveState live = example();
+  live.hosts[0].tasks[0].expected = 4;
+  EXPECT_NE(told(live, 17).find("for 12.0 s so far; 4.00 s were expected when it began.\n"),
+            std::string::npos);
+  live.hosts[0].tasks[0].cost = 3;
+  EXPECT_NE(told(live, 17, 10).find("takes 6.00 s there now, 15.0 s on ada"), std::string::npos);
+  live.hosts[0].pace = 0;
+  EXPECT_NE(told(live, 17).find("The scheduler best chose the host. Such a task takes 15.0 s on "
+                                "ada (lab) (1 of 1 slots busy), as learnt; not known yet of the "
+                                "chosen one.\n"),
+            std::string::npos)
+      << told(live, 17);
+  live.hosts[1].pace = 0;
+  EXPECT_NE(told(live, 17).find("best chose the host; nothing is learnt yet.\n"),
+            std::string::npos);
+}
+
+TEST(ExplainPlaceTest, MemoryThatIsLearnt) {
+  LiveState live = example();
+  driver::LiveTask& task = live.hosts[0].tasks[0];
+  EXPECT_EQ(told(live, 17).find("memory"), std::string::npos);
+  task.memory = 512U << 20U;
+  EXPECT_NE(told(live, 17).find("It was given 512 MiB of memory, what all begin with, as "
+                                "nothing is learnt yet.\n"),
+            std::string::npos);
+  task.memory_learnt_from = 40;
+  EXPECT_NE(told(live, 17).find("It was given 512 MiB of memory, as learnt from 40 tasks.\n"),
+            std::string::npos);
+  task.memory_died_with = 256U << 20U;
+  EXPECT_NE(told(live, 17).find("It was given 512 MiB of memory, as it died with 256 MiB.\n"),
+            std::string::npos);
 }
 
 TEST(ExplainPlaceTest, ATaskThatWaits) {
@@ -69,6 +103,17 @@ TEST(ExplainPlaceTest, ATaskThatWaits) {
   EXPECT_EQ(told(example(), 22),
             "It waits for a slot: all 3 are busy.\n"
             "bob (lab) is lost for 1m15s: it does not answer.\n");
+}
+
+TEST(ExplainPlaceTest, SlotsThatAreFreeMayBeForTasksWhoseFilesTravel) {
+  LiveState live = example();
+  live.sites[0].busy = 0;
+  live.staging = 2;
+  EXPECT_NE(told(live, 22).find("It waits for a slot: 1 of 3 are busy, others are kept for 2 tasks "
+                                "whose files are on their way.\n"
+                                "/a/mesh.dat is on its way to lab: 43% at 2 MB/s.\n"),
+            std::string::npos)
+      << told(live, 22);
 }
 
 TEST(ExplainPlaceTest, ATaskWhoseOutputsComeHome) {

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "cli/display_text.hpp"
 #include "cli/format.hpp"
 #include "cli/json_line.hpp"
@@ -23,12 +26,17 @@ std::string words_of(const std::vector<std::pair<std::string, std::string>>& bin
   return text;
 }
 
-std::string resources_text(const Task& task) {
+std::string resources_text(const Task& task, const std::optional<LearntMemory>& memory) {
   std::string text =
       fmt::format("{} core{}", task.resources.cores, task.resources.cores == 1 ? "" : "s");
   if (task.resources.memory > 0)
     text += fmt::format(", {} of memory", format_bytes(task.resources.memory));
-  if (task.resources.learn_memory) text += ", memory as it is learnt";
+  if (task.resources.learn_memory) {
+    text += ", memory as it is learnt";
+    if (memory)
+      text += fmt::format(" ({} by {} task{})", format_bytes(memory->bytes), memory->tasks,
+                          memory->tasks == 1 ? "" : "s");
+  }
   if (task.resources.walltime > Duration{0})
     text += ", walltime " + format_duration(task.resources.walltime);
   if (task.timeout > Duration{0}) text += ", timeout " + format_duration(task.timeout);
@@ -56,7 +64,7 @@ void add_definition(std::vector<std::string>& lines, const TaskStory& story) {
     lines.push_back(labelled("input", fmt::format("{} ({})", one_line(path), what)));
   for (const auto& output : task.outputs)
     lines.push_back(labelled("output", output_text(output, story.remote)));
-  lines.push_back(labelled("resources", resources_text(task)));
+  lines.push_back(labelled("resources", resources_text(task, story.memory)));
 }
 
 std::string attempt_text(const store::HistoryRow& row) {
@@ -88,6 +96,19 @@ std::string history_text(const store::HistoryRow& row) {
   return one_line(row.kind);
 }
 
+/// Attempts that began before this one and of which the journal has no end; empty if none.
+std::string missing_before(std::uint32_t attempt, std::uint32_t next,
+                           const std::set<std::uint32_t>& ended) {
+  std::string numbers;
+  for (; next < attempt && numbers.size() < 40; ++next)
+    if (!ended.contains(next)) numbers += (numbers.empty() ? "" : ", ") + std::to_string(next);
+  return numbers.empty() ? numbers
+                         : fmt::format(
+                               "attempt {} has no end that is known: its host or gantry "
+                               "was lost, or another was first",
+                               numbers);
+}
+
 /// What the journal does not know yet.
 std::string unjournalled_text(const WithAgent& agent) {
   const auto& report = agent.report;
@@ -105,7 +126,18 @@ void add_history(std::vector<std::string>& lines, const TaskStory& story) {
   lines.emplace_back("history");
   if (story.history.empty() && story.agent == nullptr) lines.emplace_back("  nothing yet");
   Fingerprint before;
+  std::set<std::uint32_t> ended;
+  for (const auto& row : story.history)
+    if (row.kind == "ended") ended.insert(row.attempt.value());
+  std::uint32_t next = 1;  // the attempt that would come next
   for (const auto& row : story.history) {
+    if (row.kind == "ended") {
+      const std::uint32_t attempt = row.attempt.value();
+      const std::string missing = missing_before(attempt, next, ended);
+      if (!missing.empty() && story.state != TaskState::running)  // or it may be what runs
+        lines.push_back(fmt::format("  {:19}  {}", "", missing));
+      next = std::max(next, attempt + 1);
+    }
     lines.push_back(fmt::format("  {}  {}", format_time(row.at), history_text(row)));
     const bool failed = row.kind == "ended" && row.report.cause != FailureCause::none;
     if (const std::string said = last_line(row.report.err.text); failed && !said.empty())
@@ -245,6 +277,9 @@ void append_explain_json(std::string& out, const TaskStory& story) {
     for (const auto& input : story.implied) implied.push_back(input.path);
     line.texts("implied_inputs", implied);
     line.number("memory", task.resources.memory).real("timeout_seconds", seconds(task.timeout));
+    if (story.memory)
+      line.number("learnt_memory", story.memory->bytes)
+          .number("learnt_memory_tasks", story.memory->tasks);
   } else if (story.row != nullptr) {
     line.scalars("parameters", story.row->parameters);
   }

@@ -19,6 +19,12 @@ struct ImpliedInput {
   std::string_view what;  ///< "program" or "value"
 };
 
+/// What such a task needs of memory, as tasks that ended have taught.
+struct LearntMemory {
+  std::uint64_t bytes = 0;
+  std::uint64_t tasks = 0;
+};
+
 struct TaskStory {
   const store::RunRecord* run = nullptr;
   TaskId task;
@@ -33,6 +39,7 @@ struct TaskStory {
   std::vector<ImpliedInput> implied{};
   std::optional<TaskPlace> place{};  ///< when it has not ended, and its run goes on
   std::vector<RemoteFile> remote{};  ///< outputs that are at sites
+  std::optional<LearntMemory> memory{};
 };
 
 /// One line each, not wrapped.

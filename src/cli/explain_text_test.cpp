@@ -10,6 +10,7 @@ namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 struct Fixture {
   store::RunRecord run;
@@ -56,6 +57,14 @@ struct Fixture {
   }
 };
 
+TEST(Explain, TellsOfAttemptsThatTheJournalHasNoEndOf) {
+  Fixture fixture;
+  EXPECT_THAT(explain(fixture.story), Not(Contains(HasSubstr("no end"))));
+  fixture.story.history.push_back(Fixture::attempt(5, FailureCause::none, Digest{2, 2}));
+  fixture.story.history.push_back(Fixture::attempt(4, FailureCause::exit_code, Digest{2, 2}));
+  EXPECT_THAT(explain(fixture.story), Contains(HasSubstr("  attempt 3 has no end that is known")));
+}
+
 TEST(Explain, TellsWhatHappenedAndWhatComesNext) {
   const Fixture fixture;
   const auto lines = explain(fixture.story);
@@ -70,6 +79,19 @@ TEST(Explain, TellsWhatHappenedAndWhatComesNext) {
   EXPECT_THAT(lines, Contains(HasSubstr("it said: bad mesh")));
   EXPECT_THAT(lines, Contains("  in .gantry/output/run-3/slot-1.out from byte 512"));
   EXPECT_THAT(lines.back(), HasSubstr("tries it again"));
+}
+
+TEST(Explain, TellsTheMemoryThatWasLearnt) {
+  Fixture fixture;
+  fixture.story.definition->resources.learn_memory = true;
+  EXPECT_THAT(explain(fixture.story),
+              Contains("  resources   1 core, memory as it is learnt, timeout 1m00s"));
+  fixture.story.memory = {512U << 20U, 40};
+  EXPECT_THAT(explain(fixture.story), Contains("  resources   1 core, memory as it is learnt (512 "
+                                               "MiB by 40 tasks), timeout 1m00s"));
+  std::string out;
+  append_explain_json(out, fixture.story);
+  EXPECT_EQ(nlohmann::json::parse(out)["learnt_memory"], 512U << 20U);
 }
 
 TEST(Explain, JsonIsValidAndComplete) {

@@ -72,7 +72,7 @@ void print_groups(Context& context, const std::vector<GroupScore>& groups) {
                {"of best", false, false},
                {"inside %", true, false},
                {"best member", true, false}},
-              context.table_style(false), [&](std::string_view line) { context.out.line(line); });
+              context.table_style(), [&](std::string_view line) { context.out.line(line); });
   for (const GroupScore& group : groups) {
     const std::size_t best = best_member(group);
     table.add({group.group, fmt::format("{}", group.ahead), fmt::format("{}", group.series),

@@ -49,7 +49,7 @@ std::string slots_text(const GridHosts& hosts, bool real) {
 }
 
 void add_links(Context& context, const Grid& grid) {
-  Table table({{"link"}, {"bandwidth"}, {"latency"}, {"sharing"}}, context.table_style(false),
+  Table table({{"link"}, {"bandwidth"}, {"latency"}, {"sharing"}}, context.table_style(),
               [&](std::string_view line) { context.out.line(line); });
   for (const GridLink& link : grid.links)
     table.add({grid.sites[link.from].name + " - " + grid.sites[link.to].name,
@@ -123,7 +123,7 @@ void add_findings(Context& context, const Grid& grid, const SiteCheck& check, bo
 
 void print_grid(Context& context, const Grid& grid) {
   Table table({{"host"}, {"site"}, {"by"}, {"slots"}, {"speed"}, {"memory"}, {"scratch"}},
-              context.table_style(false), [&](std::string_view line) { context.out.line(line); });
+              context.table_style(), [&](std::string_view line) { context.out.line(line); });
   for (std::size_t i = 0; i < grid.sites.size(); ++i) {
     const GridSite& site = grid.sites[i];
     const bool real = i == 0 || site.access != SiteAccess::none;
@@ -200,7 +200,7 @@ std::string declared_text(const Grid& grid, std::uint32_t site, const std::strin
 /// Files that sites fetch from each other.
 void print_pulls(Context& context, const Grid& grid, const std::vector<SiteCheck>& checks) {
   Table table({{"site"}, {"fetches from"}, {"by ssh"}, {"bandwidth"}, {"in the grid file"}},
-              context.table_style(false), [&](std::string_view line) { context.out.line(line); });
+              context.table_style(), [&](std::string_view line) { context.out.line(line); });
   for (const SiteCheck& check : checks)
     for (const driver::PullCheck& pull : check.pulls)
       table.add({grid.sites[check.site].name, pull.site, pull.ssh,
@@ -225,8 +225,8 @@ bool print_check(Context& context, const Grid& grid, const std::vector<SiteCheck
                {"free disk"},
                {"latency"},
                {"clock"}},
-              context.table_style(false), print);
-  Table links({{"site"}, {"to it"}, {"from it"}, {"in the grid file"}}, context.table_style(false),
+              context.table_style(), print);
+  Table links({{"site"}, {"to it"}, {"from it"}, {"in the grid file"}}, context.table_style(),
               print);
   for (const SiteCheck& check : checks) {
     const GridSite& site = grid.sites[check.site];

@@ -27,11 +27,12 @@ void print_plan(Context& context, const PlanSummary& plan) {
                {"moved", false, false},
                {"busy", false, false},
                {"x bound", false, false}},
-              context.table_style(false), [&](std::string_view line) { context.out.line(line); });
+              context.table_style(), [&](std::string_view line) { context.out.line(line); });
   for (std::size_t i = 0; i < plan.predictions.size(); ++i) {
     const Prediction& found = plan.predictions[i];
-    const Color color = i == plan.best ? Color::green : Color::none;
-    table.add({{i == plan.best ? "*" : "", color},
+    const bool wins = i == plan.best && plan.predictions.size() > 1;
+    const Color color = wins ? Color::green : Color::none;
+    table.add({{wins ? "*" : "", color},
                {found.scheduler, color},
                {plan_time(plan, found.makespan), color},
                {simulate::bytes_text(found.bytes_moved)},
@@ -39,7 +40,9 @@ void print_plan(Context& context, const PlanSummary& plan) {
                {fmt::format("{:.3f}", found.makespan / plan.bound)}});
   }
   table.finish();
-  context.out.line(fmt::format("* the shortest; no scheduler can be faster than {}",
+  context.out.line(fmt::format("{}{}no scheduler can be faster than {}",
+                               plan.predictions.size() > 1 ? "* the shortest; " : "",
+                               plan.costs_are_learnt ? "by what was learnt, " : "",
                                plan_time(plan, plan.bound)));
 }
 

@@ -22,8 +22,9 @@ struct PlanSummary {
   std::size_t tasks = 0;
   std::size_t hosts = 0;
   std::size_t slots = 0;
-  double bound = 0;              ///< no scheduler can be faster
-  bool costs_in_seconds = true;  ///< else in units of one task
+  double bound = 0;               ///< no scheduler can be faster
+  bool costs_in_seconds = true;   ///< else in units of one task
+  bool costs_are_learnt = false;  ///< so that the bound is no more than an estimate
   std::vector<Prediction> predictions{};
   std::size_t best = 0;  ///< among them
 };

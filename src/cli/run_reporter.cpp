@@ -18,6 +18,14 @@ constexpr Duration kLineEvery = 10s;
 /// A little less than the driver's tenth of a second: its calls jitter.
 constexpr Duration kDrawEvery = 90ms;
 
+/// Engine::after_memory() has said it, with how much.
+bool says_what_comes(const AttemptReport& report) {
+  const std::string_view detail = report.detail;
+  return report.cause == FailureCause::out_of_memory &&
+         (detail.find("tried again with ") != std::string_view::npos ||
+          detail.ends_with("its other attempt goes on"));
+}
+
 std::string parameters_text(const std::vector<std::pair<std::string, std::string>>& parameters) {
   std::string text;
   for (const auto& [name, value] : parameters)
@@ -141,7 +149,7 @@ void RunReporter::show_failure(const AttemptEnded& event, bool again) {
       fmt::format("task {}: {}", report.key.task.value(), describe(report.cause, report.code, ""));
   if (const std::string detail = failure_detail(report); !detail.empty()) line += ": " + detail;
   if (!event.parameters.empty()) line += fmt::format("  ({})", parameters_text(event.parameters));
-  if (again) line += "; will be tried again";
+  if (again && !says_what_comes(report)) line += "; will be tried again";
   context_.complain(line);
 }
 

@@ -1,10 +1,12 @@
 #include "cli/run_session.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "cli/attempt_output.hpp"
 #include "cli/display_text.hpp"
@@ -17,6 +19,7 @@
 #include "cli/stored_run.hpp"
 #include "cli/study.hpp"
 #include "cli/task_list.hpp"
+#include "driver/live_state.hpp"
 #include "driver/outdated.hpp"
 #include "model/quantity.hpp"
 #include "spec/grid_file.hpp"
@@ -47,7 +50,7 @@ Result<> print_results(Context& context, const Ended& ended) {
   const auto& counts = ended.record.counts;
   if (ended.record.result_names.empty() || counts.done == 0) return {};
   const auto writer =
-      make_result_writer(ResultFormat::table, ended.record, false, context.table_style(false),
+      make_result_writer(ResultFormat::table, ended.record, false, context.table_style(),
                          [&](std::string_view line) { context.out.line(line); });
   std::size_t shown = 0;
   for (std::uint32_t i = 1; i <= std::min(counts.total, kTasksSearched) && shown < kRowsShown;
@@ -185,6 +188,23 @@ Result<> report_end(Context& context, const driver::Summary& summary, RunReporte
   return {};
 }
 
+/// Without its grid a run does not hear of tasks that a gantry which was killed had at sites, and
+/// starts them once more.
+void warn_of_tasks_at_sites(Context& context) {
+  const auto left = driver::read_left_live(context.state_dir);
+  if (!left) return;
+  std::set<std::string> sites;
+  for (const driver::LiveHost& host : left->hosts)
+    if (!host.tasks.empty() && host.site < left->sites.size() &&
+        left->sites[host.site].name != kHomeSite)
+      sites.insert(one_line(left->sites[host.site].name));
+  if (sites.empty()) return;
+  context.note(
+      fmt::format("gantry: warning: tasks were at {} when gantry was killed, and may still run "
+                  "there; without --grid {} they start again here",
+                  fmt::join(sites, ", "), one_line(left->grid)));
+}
+
 /// "50%" of the cores, at least one; other text as it is.
 std::string cores_of(const std::string& text) {
   const auto percent =
@@ -227,11 +247,15 @@ ReportOptions report_options(const SessionOptions& options, const spec::LoadedSw
 
 }  // namespace
 
-void add_session_options(CLI::App& command, SessionOptions& options) {
-  command.add_option("-j,--jobs", options.jobs, "Cores to use, or a part of them (default: 100%)")
+CLI::Option* add_jobs_option(CLI::App& command, std::uint32_t& jobs) {
+  return command.add_option("-j,--jobs", jobs, "Cores to use, or a part of them (default: 100%)")
       ->type_name("N[%]")
       ->transform(cores_of)
       ->check(CLI::Range(1U, 4096U).description(""));
+}
+
+void add_session_options(CLI::App& command, SessionOptions& options) {
+  add_jobs_option(command, options.jobs);
   command.add_option("--grid", options.grid, "Run on the sites of a grid file, too")
       ->type_name("FILE");
   command.add_flag("--keep-going", options.keep_going, "Go on even if everything fails at first");
@@ -267,13 +291,14 @@ Result<int> run_session(Context& context, const spec::LoadedSweep& study,
                         const SessionOptions& options, driver::Options how) {
   how.state_dir = context.state_dir;
   how.job_log = options.job_log;
-  if (!options.grid.empty()) {
-    TRY_ASSIGN(how.grid, spec::load_grid(options.grid));
+  if (options.grid) {
+    TRY_ASSIGN(how.grid, spec::load_grid(*options.grid));
     for (const GridSite& site : how.grid->sites)
       if (site.access == SiteAccess::none && site.name != kHomeSite && !options.quiet)
         context.note(
             fmt::format("gantry: warning: site '{}' has no 'via': only plans use it", site.name));
   }
+  if (!how.grid && !options.quiet) warn_of_tasks_at_sites(context);
   how.jobs = options.jobs;
   how.keep_going = options.keep_going;
   how.max_fails = options.max_fails;
@@ -281,18 +306,18 @@ Result<int> run_session(Context& context, const spec::LoadedSweep& study,
   if (how.scheduler.empty())
     how.scheduler = how.grid ? schedule::kGridStrategy : schedule::kDefaultStrategy;
   how.duplicates = !options.no_duplicates;
-  if (!options.learn_for.empty()) {
-    const auto time = parse_duration(options.learn_for);
+  if (options.learn_for) {
+    const auto time = parse_duration(*options.learn_for);
     if (!time || *time <= Duration{0})
       return fail(ErrorCode::usage,
-                  fmt::format("--learn-for must be a time, not '{}'", one_line(options.learn_for)),
+                  fmt::format("--learn-for must be a time, not '{}'", one_line(*options.learn_for)),
                   "write --learn-for 30s or 5m");
     how.learn_for = *time;
   }
   how.reload = reload_sweep;
   how.read_grid = spec::load_grid;
   ReportOptions report = report_options(options, study);
-  report.chosen = how.only_failed || !how.only.empty();
+  report.chosen = report.print.chosen = how.only_failed || !how.only.empty();
   std::optional<JobLog> job_log;
   if (!options.job_log.empty()) {
     TRY_ASSIGN(job_log, JobLog::create(

@@ -4,6 +4,8 @@
 /// Shared by `run` and `retry`.
 
 #include <CLI/App.hpp>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "cli/context.hpp"
@@ -14,13 +16,13 @@
 namespace gantry::cli {
 
 struct SessionOptions {
-  std::string grid;  ///< a grid file; empty = this machine
+  std::optional<std::string> grid;  ///< a grid file; none = this machine
   std::uint32_t jobs = 0;
   bool keep_going = false;
   std::uint32_t max_fails = 0;
   std::string scheduler;  ///< empty = the default, which depends on whether there is a grid
   bool no_duplicates = false;
-  std::string learn_for;  ///< a duration; empty = always
+  std::optional<std::string> learn_for;  ///< a duration; none = always
   bool quiet = false;
   bool json = false;
   bool no_progress = false;
@@ -31,6 +33,8 @@ struct SessionOptions {
   std::string job_log;
 };
 
+/// -j: how many cores of this machine are used.
+CLI::Option* add_jobs_option(CLI::App& command, std::uint32_t& jobs);
 void add_session_options(CLI::App& command, SessionOptions& options);
 
 /// Drives the study; `how` says which run and which tasks. The value is the exit code.

@@ -54,6 +54,14 @@ std::string_view run_state(const store::RunRecord& record, std::optional<int> ho
   return record.state == store::RunState::finished ? "finished" : "interrupted";
 }
 
+Eta eta_of(const store::RunRecord& record, TimePoint now) {
+  if (record.eta.expected <= Duration{0}) return {};
+  constexpr Duration kSoon = std::chrono::milliseconds(100);
+  const Duration passed = std::max(now - record.updated, Duration{0});
+  const auto left = [&](Duration rest) { return std::max(rest - passed, kSoon); };
+  return {left(record.eta.expected), left(record.eta.soonest), left(record.eta.latest)};
+}
+
 std::uint32_t pending_of(const store::Counts& counts) {
   const std::uint64_t accounted =
       std::uint64_t{counts.done} + counts.failed + counts.cancelled + counts.running;
@@ -94,10 +102,11 @@ void append_run_json(std::string& out, const store::RunRecord& record, std::opti
       .number("pending", pending_of(counts) - unknown_of(counts, outlived))
       .number("unknown", unknown_of(counts, outlived))
       .number("waiting_ends", outlived.ended);
-  const bool known = driver && record.eta.expected > Duration{0};
-  for (const auto& [name, time] : {std::pair("eta_seconds", record.eta.expected),
-                                   std::pair("eta_soonest_seconds", record.eta.soonest),
-                                   std::pair("eta_latest_seconds", record.eta.latest)}) {
+  const Eta eta = eta_of(record, RealClock{}.now());
+  const bool known = driver && eta.expected > Duration{0};
+  for (const auto& [name, time] :
+       {std::pair("eta_seconds", eta.expected), std::pair("eta_soonest_seconds", eta.soonest),
+        std::pair("eta_latest_seconds", eta.latest)}) {
     if (known)
       line.real(name, seconds(time));
     else

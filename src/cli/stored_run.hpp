@@ -30,6 +30,10 @@ std::optional<int> driver_of(const store::RunRecord& record, std::optional<int> 
 /// "running", "interrupted" (run again to go on) or "finished".
 std::string_view run_state(const store::RunRecord& record, std::optional<int> holder);
 
+/// As the gantry that drives it forecast it, less what has passed since; of nothing when it has
+/// not.
+Eta eta_of(const store::RunRecord& record, TimePoint now);
+
 /// What is neither ended nor running.
 std::uint32_t pending_of(const store::Counts& counts);
 /// Of those, what was at a site when its gantry was killed.

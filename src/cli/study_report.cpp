@@ -24,7 +24,7 @@ void print_point(Context& context, const simulate::StudyPoint& point) {
                {"above best %", false},
                {"average rank", false},
                {"x bound", false}},
-              context.table_style(false), lines_to(context));
+              context.table_style(), lines_to(context));
   for (const auto& found : simulate::statistics(point.table))
     table.add({found.scheduler, seconds_text(found.geometric_mean.value),
                fmt::format("{:.2f}", 100 * found.degradation.value),
@@ -37,7 +37,7 @@ void print_compact(Context& context, const std::vector<simulate::StudyPoint>& po
   std::vector<Column> columns{{"mean makespan s", false, false}};
   for (const std::string& scheduler : points.front().table.schedulers)
     columns.push_back({scheduler, false});
-  Table table(std::move(columns), context.table_style(false), lines_to(context));
+  Table table(std::move(columns), context.table_style(), lines_to(context));
   for (const simulate::StudyPoint& point : points) {
     const auto means = simulate::mean_makespans(point.table);
     const bool empty = point.table.makespans.empty();

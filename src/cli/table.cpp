@@ -49,8 +49,9 @@ void Table::finish() {
   for (std::size_t i = 0; i < dropped_.size(); ++i)
     if (dropped_[i]) missing += (missing.empty() ? "" : ", ") + one_line(columns_[i].title);
   if (missing.empty()) return;
-  for (const auto& line : wrap(fmt::format("(no room for: {}; --wide shows everything)", missing),
-                               std::max<std::size_t>(style_.columns, 20)))
+  const auto text = fmt::format("(no room for: {}; {} shows everything)", missing,
+                                style_.can_be_wide ? "--wide" : "a wider terminal");
+  for (const auto& line : wrap(text, std::max<std::size_t>(style_.columns, 20)))
     sink_(paint(line, Color::dim, style_.color));
 }
 

@@ -32,6 +32,7 @@ struct TableStyle {
   std::size_t columns = 80;  ///< 0 = as wide as it gets
   bool utf8 = false;
   bool color = false;
+  bool can_be_wide = false;  ///< the command has --wide
 };
 
 class Table {

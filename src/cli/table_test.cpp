@@ -49,10 +49,12 @@ TEST(Table, LeavesColumnsOutAndSaysSo) {
     columns.push_back({"parameter" + std::to_string(i)});
     row.emplace_back("value");
   }
-  const auto lines = render(columns, {40, true, false}, {row});
-  for (const auto& line : lines) EXPECT_LE(display_width(line), 40U) << line;
-  EXPECT_THAT(lines.back(), HasSubstr("--wide"));
-  EXPECT_THAT(lines.front(), HasSubstr("task"));
+  for (const bool can_be_wide : {false, true}) {
+    const auto lines = render(columns, {40, true, false, can_be_wide}, {row});
+    for (const auto& line : lines) EXPECT_LE(display_width(line), 40U) << line;
+    EXPECT_THAT(lines.back(), HasSubstr(can_be_wide ? "--wide" : "wider terminal"));
+    EXPECT_THAT(lines.front(), HasSubstr("task"));
+  }
 }
 
 TEST(Table, WideShowsEverything) {

@@ -60,6 +60,7 @@ Result<> TaskPrinter::print_turns(const store::Store& store, RunId run, bool ove
         if (!over) return {};
         continue;
       }
+      if (options_.chosen) continue;
     }
     TRY_ASSIGN(const auto attempt, find_attempt(store, run, task, AttemptId{ended}));
     if (!attempt && ended != 0 && !over) return {};  // not committed yet

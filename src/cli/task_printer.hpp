@@ -16,6 +16,7 @@ namespace gantry::cli {
 
 struct PrintOptions {
   bool keep_order = false;
+  bool chosen = false;  ///< only what runs now, not what was done before
   /// What every line begins with, before a tab; may be empty.
   std::function<std::string(TaskId)> tag;
 };
@@ -29,8 +30,8 @@ class TaskPrinter {
   void on_ended(const AttemptReport& report, bool again);
   /// In order: prints what has its turn. `before` is called before anything is printed.
   void on_progress(RunId run, const std::function<void()>& before);
-  /// The run is over: prints what is left, as if it had run now. Whoever pipes a one-liner into a
-  /// file gets the whole of it also the second time.
+  /// The run is over: prints what is left, unless only some were chosen as if it had run now.
+  /// Whoever pipes a one-liner into a file gets the whole of it also the second time.
   Result<> finish(const store::Store& store, RunId run);
 
  private:

@@ -96,6 +96,20 @@ bool settle_remote_files(const store::Store& store, const Task& task, AttemptEnd
   return false;
 }
 
+std::optional<std::uint64_t> bytes_at_home(const Task& task, const AttemptReport& report) {
+  if (report.cause != FailureCause::none) return std::nullopt;
+  std::optional<std::uint64_t> bytes;
+  for (const auto& path : task.outputs) {
+    // Also of a task that ran here, so that it teaches nothing else than one that ran there.
+    if (std::ranges::find(task.staying, path) != task.staying.end()) continue;
+    std::error_code error;
+    const auto size = fs::file_size(path, error);
+    if (error) return std::nullopt;
+    bytes = bytes.value_or(0) + size;
+  }
+  return bytes;
+}
+
 bool is_unknown(const store::Store& store, const AttemptReport& report) {
   return !report.remote_files.empty() &&
          std::ranges::none_of(report.remote_files, [&](const RemoteFile& file) {

@@ -70,6 +70,21 @@ TEST_F(AttemptOutputsTest, WaitUntilTheyCanBePutThere) {
   EXPECT_FALSE(fs::exists(incoming_));
 }
 
+TEST_F(AttemptOutputsTest, AreMeasuredWhereTheyBelong) {
+  auto received = arrived(incoming_, task_.outputs[0]);
+  EXPECT_EQ(bytes_at_home(task_, received.report), std::nullopt) << "it is not there yet";
+  EXPECT_EQ(place_outputs(received, task_, store_), "");
+  EXPECT_EQ(bytes_at_home(task_, received.report), 6U);
+  EXPECT_EQ(bytes_at_home(Task{}, received.report), std::nullopt) << "it makes none";
+  const std::string far = (dir_ / "far").string();
+  task_.outputs.push_back(far);
+  EXPECT_EQ(bytes_at_home(task_, received.report), std::nullopt);
+  task_.staying.push_back(far);
+  EXPECT_EQ(bytes_at_home(task_, received.report), 6U) << "the other stays at its site";
+  received.report.cause = FailureCause::exit_code;
+  EXPECT_EQ(bytes_at_home(task_, received.report), std::nullopt);
+}
+
 TEST_F(AttemptOutputsTest, OfAFailureAreNotPutAnywhere) {
   auto received = arrived(incoming_, task_.outputs[0]);
   received.report.cause = FailureCause::missing_output;

@@ -44,6 +44,7 @@ std::vector<std::string> written_files(const Sweep& sweep, const Options& option
 
 Result<Summary> drive(const Sweep& sweep, const SpecSource& source, const Options& options,
                       const Observer& observer, const Clock& clock) {
+  const TimePoint began = clock.now();
   TRY(make_state_dir(options.state_dir));
   TRY_ASSIGN(const auto lock, store::RunLock::acquire(options.state_dir));
   TRY_ASSIGN(auto store, store::Store::open(options.state_dir, store::Access::read_write));
@@ -63,7 +64,7 @@ Result<Summary> drive(const Sweep& sweep, const SpecSource& source, const Option
   TRY_ASSIGN(auto run, prepare_run(store, sweep, source, options, contents, clock.now(),
                                    sites.map(), shared));
   Session session(sweep, options, observer, store, contents, sites, shared, others, clock,
-                  std::move(run));
+                  std::move(run), began);
   return session.run(std::move(opened));
 }
 

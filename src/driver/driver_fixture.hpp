@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actuate/launcher.hpp"
@@ -104,6 +105,13 @@ class FakeLauncher final : public Launcher {
     brought.push_back(move.file);
     if (!slow_link) events_.emplace_back(FileBrought{move.file, move.to});
   }
+  void probe(SiteId link, std::uint64_t bytes) override {
+    probed.emplace_back(link, bytes);
+    if (on_probe) on_probe();
+  }
+  void glance(Glance& glance) const override {
+    if (site != kHome) glance.sites.push_back({.id = site});
+  }
   void recall(HostId host) override {
     if (on_recall) on_recall();
     for (const auto& key : started) events_.emplace_back(TaskReturned{key, host});
@@ -126,12 +134,14 @@ class FakeLauncher final : public Launcher {
 
   std::function<void(const Task&, AttemptReport&)> outcome;
   std::function<void()> on_recall;
+  std::function<void()> on_probe;
   std::function<bool(const Resources&)> expects;
   bool given_up = false;   ///< no host will come any more
   bool hold = false;       ///< tasks are taken and never end
   SiteId site = kHome;     ///< of its host
   bool slow_link = false;  ///< nothing that it is to bring ever arrives
   std::vector<FileId> brought;
+  std::vector<std::pair<SiteId, std::uint64_t>> probed;  ///< bytes
   std::vector<TaskKey> started;
   std::vector<TaskKey> cancelled;
   std::vector<std::uint64_t> refused;

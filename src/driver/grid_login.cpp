@@ -47,7 +47,8 @@ class Asker {
 
  private:
   [[nodiscard]] tl::unexpected<Error> lost(const std::string& why) const {
-    return fail(ErrorCode::peer, why, connection_hint(why, site_.hosts.front().name));
+    return fail(ErrorCode::peer, why,
+                connection_hint(why, ssh_by_hand(site_.target(site_.hosts.front()))));
   }
 
   const RemoteSite& site_;

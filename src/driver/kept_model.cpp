@@ -1,29 +1,68 @@
 #include "driver/kept_model.hpp"
 
+#include <fmt/format.h>
+
 namespace gantry::driver {
 
 namespace {
-constexpr const char* kModelKind = "run times";
-/// Of 512 tasks each, at the most.
+constexpr const char* kTimesKind = "run times";
+constexpr const char* kMemoryKind = "memory";
+constexpr const char* kOutputsKind = "outputs";
+/// Of each kind; of 512 tasks each, at the most.
 constexpr std::uint32_t kMostModels = 100;
-}  // namespace
 
-KeptModel kept_model(const store::Store& store, const Sweep& sweep) {
-  if (sweep.has_cost()) return {};
-  const auto stored = store.learned(kModelKind, sweep.program_digest().hex());
-  if (!stored) return {{}, "what earlier runs have taught is not used: " + stored.error().message};
-  if (!*stored) return {};
-  auto model = forecast::RunTimeModel::from_text((*stored)->value);
-  if (!model) return {{}, "what earlier runs have taught is not used: " + model.error().message};
-  return {std::move(*model), {}};
+template <class Model>
+void read_kept(const store::Store& store, const Sweep& sweep, const char* kind, Model& model,
+               std::vector<std::string>& notices) {
+  const auto not_used = [&](const Error& why) {
+    notices.push_back(
+        fmt::format("what earlier runs have taught is not used ({}): {}", kind, why.message));
+  };
+  const auto stored = store.learned(kind, sweep.program_digest().hex());
+  if (!stored) return not_used(stored.error());
+  if (!*stored) return;
+  auto read = Model::from_text((*stored)->value);
+  if (!read) return not_used(read.error());
+  model = std::move(*read);
 }
 
-Result<> keep_model(store::Store& store, const Sweep& sweep, const engine::Engine& engine,
-                    TimePoint now) {
-  const auto model = engine.learned().to_keep();
-  if (!model) return {};
-  return store.learn(kModelKind, {sweep.program_digest().hex(), now, model->to_text()},
-                     kMostModels);
+bool sends_outputs_home(const Sweep& sweep) {
+  if (sweep.size() == 0) return false;
+  const Task first = sweep.task(TaskId(1));
+  return first.outputs.size() > first.staying.size();
+}
+}  // namespace
+
+KeptModels kept_models(const store::Store& store, const Sweep& sweep) {
+  KeptModels kept;
+  if (!sweep.has_cost()) read_kept(store, sweep, kTimesKind, kept.times, kept.notices);
+  if (sweep.learns_memory()) read_kept(store, sweep, kMemoryKind, kept.memory, kept.notices);
+  if (sends_outputs_home(sweep)) read_kept(store, sweep, kOutputsKind, kept.outputs, kept.notices);
+  return kept;
+}
+
+KeptModels kept_times(const store::Store& store, const Sweep& sweep) {
+  KeptModels kept;
+  if (!sweep.has_cost()) read_kept(store, sweep, kTimesKind, kept.times, kept.notices);
+  return kept;
+}
+
+forecast::LearnedMemory kept_memory(const store::Store& store, const Sweep& sweep) {
+  KeptModels kept;
+  if (sweep.learns_memory()) read_kept(store, sweep, kMemoryKind, kept.memory, kept.notices);
+  return std::move(kept.memory);
+}
+
+Result<> keep_models(store::Store& store, const Sweep& sweep, const engine::Engine& engine,
+                     TimePoint now) {
+  const std::string name = sweep.program_digest().hex();
+  if (const auto times = engine.learned().to_keep())
+    TRY(store.learn(kTimesKind, {name, now, times->to_text()}, kMostModels));
+  if (const auto& memory = engine.learned_memory(); memory.seen_here() > 0)
+    TRY(store.learn(kMemoryKind, {name, now, memory.to_text()}, kMostModels));
+  if (const auto& outputs = engine.learned_outputs(); outputs.seen_here() > 0)
+    TRY(store.learn(kOutputsKind, {name, now, outputs.model().to_text()}, kMostModels));
+  return {};
 }
 
 }  // namespace gantry::driver

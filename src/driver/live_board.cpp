@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/fd.hpp"
+#include "driver/link_probes.hpp"
 
 namespace gantry::driver {
 
@@ -23,9 +24,11 @@ constexpr Duration kRateWindow = 3s;
 constexpr std::size_t kMostTasksOfAHost = 256;
 constexpr std::size_t kFewestTasksOfAHost = 4;
 
-/// Up to a second more or less is no news.
-TimePoint to_the_second(TimePoint time) {
-  return std::chrono::round<std::chrono::seconds>(time);
+/// Up to a second more or less is no news, of what is long.
+TimePoint shown_end(TimePoint now, Duration rest) {
+  constexpr Duration kLong = 30s;
+  if (rest < kLong) return std::chrono::round<std::chrono::milliseconds>((now + rest));
+  return std::chrono::round<std::chrono::seconds>(now + rest);
 }
 
 /// What the engine knows of the hosts that are up.
@@ -71,18 +74,54 @@ LiveForecast forecast_of(const forecast::Series* of, bool inverted, double facto
 LiveModel model_of(const engine::Engine& engine) {
   LiveModel shown;
   const forecast::RunTimeModel* model = engine.learned().model();
-  const TaskId last(engine.counts().total);
+  TaskId last(engine.counts().total);
+  auto spread = engine.learned().spread(last);
+  // What it has for a parameter may be nothing to calculate with.
+  if (!spread) spread = engine.learned().spread(last = TaskId(1));
   const auto seconds = model != nullptr ? engine.expected(last, HostId{}) : std::nullopt;
-  if (!seconds) return shown;
+  if (!seconds || !spread) return shown;
   shown.family = forecast::family_name(model->family());
   shown.error = rounded(model->error_of_mean());
   shown.tasks = count(model->observations());
   shown.example = last.value();
   shown.seconds = rounded(gantry::seconds(*seconds));
-  if (const auto spread = engine.learned().spread(last)) {
-    shown.low = rounded(shown.seconds * spread->first);
-    shown.high = rounded(shown.seconds * spread->second);
-  }
+  shown.low = rounded(shown.seconds * spread->first);
+  shown.high = rounded(shown.seconds * spread->second);
+  return shown;
+}
+
+/// The same of the memory that it is given.
+LiveAmount memory_of(const engine::Engine& engine) {
+  LiveAmount shown;
+  const forecast::LearnedMemory& learnt = engine.learned_memory();
+  if (learnt.used().observations() == 0) return shown;
+  const TaskId last(engine.counts().total);
+  shown.family = forecast::family_name(learnt.used().family());
+  shown.error = rounded(learnt.used().error_of_mean());
+  shown.tasks = count(learnt.used().observations());
+  shown.margin = rounded(learnt.margin());
+  shown.example = last.value();
+  shown.bytes = engine.resources(last).memory;
+  return shown;
+}
+
+/// And of what it sends home.
+LiveAmount outputs_of(const LiveFacts& facts) {
+  LiveAmount shown;
+  const forecast::RunTimeModel& model = facts.engine.learned_outputs().used();
+  const TaskId last(facts.engine.counts().total);
+  const auto expected = facts.engine.expected_outputs(last);
+  if (!expected || model.most() <= 0) return shown;
+  const auto bytes = [](double many) {
+    return static_cast<std::uint64_t>(std::clamp(rounded(many), 0.0, 1e18));
+  };
+  shown.family = forecast::family_name(model.family());
+  shown.error = rounded(model.error_of_mean());
+  shown.tasks = count(model.observations());
+  shown.example = last.value();
+  shown.bytes = bytes(expected->value);
+  shown.low = bytes(expected->low);
+  shown.high = bytes(expected->high);
   return shown;
 }
 
@@ -118,12 +157,17 @@ LiveHost host_of(const LiveFacts& facts, const HostGlance& glance, const schedul
 }
 
 /// Those that run come first: they were given to it first.
-void list_tasks(const schedule::HostLoad& load, std::size_t most, LiveHost& host) {
+void list_tasks(const LiveFacts& facts, const schedule::HostLoad& load, std::size_t most,
+                LiveHost& host) {
   for (const bool running : {true, false})
     for (const schedule::Ongoing& ongoing : load.ongoing) {
       if (host.tasks.size() == most) return;
       if (ongoing.attempt.value() == 0 || (ongoing.started != kNever) != running) continue;
-      host.tasks.push_back({ongoing.task.value(), ongoing.attempt.value(), ongoing.started});
+      const auto given =
+          facts.engine.given_memory({facts.progress.run, ongoing.task, ongoing.attempt});
+      host.tasks.push_back({ongoing.task.value(), ongoing.attempt.value(), ongoing.started,
+                            rounded(ongoing.cost), given.bytes, count(given.learnt_from),
+                            given.died_with, rounded(seconds(ongoing.expected))});
     }
 }
 
@@ -136,6 +180,7 @@ void list_waits(const LiveFacts& facts, const schedule::HostLoad& load, std::uin
     LiveWait& wait = state.waits.emplace_back();
     wait.task = ongoing.task.value();
     wait.host = host + 1;
+    wait.cost = rounded(ongoing.cost);
     if (here == sites.end()) continue;
     const auto files = facts.engine.files(ongoing.task);
     for (const auto& moving : here->moving)
@@ -181,12 +226,14 @@ LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
                   .draining = progress.draining_why};
   if (facts.grid != nullptr) state.grid = facts.grid->file;
   if (progress.eta.expected > Duration{0}) {
-    state.ends = to_the_second(now + progress.eta.expected);
-    state.ends_soonest = to_the_second(now + progress.eta.soonest);
-    state.ends_latest = to_the_second(now + progress.eta.latest);
+    state.ends = shown_end(now, progress.eta.expected);
+    state.ends_soonest = shown_end(now, progress.eta.soonest);
+    state.ends_latest = shown_end(now, progress.eta.latest);
   }
   const auto& accuracy = facts.engine.accuracy();
   state.model = model_of(facts.engine);
+  state.memory = memory_of(facts.engine);
+  state.outputs = outputs_of(facts);
   state.run_times_scored = count(accuracy.scored());
   state.run_times_error = rounded(accuracy.mean_error());
   Glance glance;
@@ -220,12 +267,13 @@ LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
     }
     if (i >= listed) continue;
     if (load != nullptr) {
-      list_tasks(*load, tasks, host);
+      list_tasks(facts, *load, tasks, host);
       list_waits(facts, *load, static_cast<std::uint32_t>(i), files, state);
     }
     state.hosts.push_back(std::move(host));
   }
   state.more_hosts = static_cast<std::uint32_t>(glance.hosts.size() - listed);
+  sites_ = std::move(glance.sites);
   for (const auto& [task, until] : facts.engine.retries(kMostLiveTasks - state.waits.size()))
     state.waits.push_back({.task = task.value(), .until = until});
   return state;
@@ -244,16 +292,18 @@ void LiveBoard::add_sites(const LiveFacts& facts, const Glance& glance, TimePoin
     if (seen.sending.bytes > 0)
       site.sent_part =
           static_cast<double>(seen.sending.done) / static_cast<double>(seen.sending.bytes);
+    site.launch_forecast = forecast_of(facts.engine.seen().launches(seen.id), false);
+    if (const auto* queue = facts.engine.seen().queue(seen.id))
+      site.queue_forecast = forecast_of(&queue->series(), false);
     if (seen.id != kHome) {
       site.files_of = static_cast<std::uint32_t>(facts.shared.size());
+      site.echo_forecast = forecast_of(facts.engine.seen().round_trips(seen.id), false);
       site.link_forecast = forecast_of(facts.engine.seen().byte_times(seen.id), true);
+      site.probes = count(facts.engine.seen().probes(seen.id));
       site.learnt_bandwidth = std::round(facts.engine.seen().bandwidth(seen.id).value_or(0));
       const auto stored = std::ranges::find(files, seen.id, &schedule::SiteFiles::site);
       if (stored != files.end()) site.files = static_cast<std::uint32_t>(stored->there.size());
-      if (facts.grid != nullptr)
-        for (const GridLink& link : facts.grid->links)
-          if (link.from == 0 && link.to == seen.id.value() && !link.assumed)
-            site.declared_bandwidth = link.bandwidth;
+      site.declared_bandwidth = declared_bandwidth(facts.grid, seen.id).value_or(0);
     }
     state.sites.push_back(std::move(site));
   }
@@ -281,7 +331,7 @@ double LiveBoard::rate(const SiteGlance& site, TimePoint now) {
 void LiveBoard::write(const std::string& text) {
   std::filesystem::path beside = path_;
   beside += ".new";
-  const auto fd = open_file(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+  const auto fd = open_file(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (!fd) return;
   if (write_all(fd->get(), text) && ::rename(beside.c_str(), path_.c_str()) == 0)
     written_ = true;

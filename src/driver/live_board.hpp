@@ -7,8 +7,10 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "actuate/launcher.hpp"
 #include "driver/driver.hpp"
@@ -54,6 +56,8 @@ class LiveBoard {
   [[nodiscard]] bool is_due(TimePoint now) const;
   void show(const LiveFacts& facts, TimePoint now);
   [[nodiscard]] LiveState state_of(const LiveFacts& facts, TimePoint now);
+  /// As they were when somebody looked last.
+  [[nodiscard]] std::span<const SiteGlance> sites() const { return sites_; }
 
  private:
   using Traffic = std::deque<std::pair<TimePoint, std::uint64_t>>;  ///< when, bytes so far
@@ -64,6 +68,7 @@ class LiveBoard {
   void write(const std::string& text);
 
   std::filesystem::path path_;
+  std::vector<SiteGlance> sites_;
   std::map<SiteId, Traffic> traffic_;                         ///< over the last seconds
   std::map<TaskKey, std::pair<HostId, TimePoint>> homeward_;  ///< since when
   std::string shown_;                                         ///< without its first line

@@ -16,8 +16,10 @@
 
 namespace gantry::driver {
 
-/// Under which the store keeps the last one of a run, when that has learnt something.
+/// Under which the store keeps the last one of each run that has learnt something, by the run's
+/// number: so many.
 inline constexpr std::string_view kForecastsKind = "forecasts";
+inline constexpr std::uint32_t kMostForecasts = 20;
 
 inline constexpr std::size_t kMostLiveHosts = 1000;
 inline constexpr std::size_t kMostLiveSites = 1000;
@@ -27,6 +29,12 @@ struct LiveTask {
   std::uint32_t task = 0;
   std::uint32_t attempt = 0;
   TimePoint started = kNever;  ///< never: it is with the host's agent, and has not begun
+  double cost = 0;             ///< as the run counts it, learnt or not; 0 = not told
+  /// engine::GivenMemory, where memory is learnt.
+  std::uint64_t memory = 0;
+  std::uint32_t memory_learnt_from = 0;
+  std::uint64_t memory_died_with = 0;
+  double expected = 0;  ///< seconds, when it started; 0 = nothing was known
 };
 
 /// An attempt that has ended on its host, and whose outputs are on their way home.
@@ -61,6 +69,18 @@ struct LiveModel {
   double high = 0;
 };
 
+/// The same of bytes: the memory that tasks are given; the outputs that they send home.
+struct LiveAmount {
+  std::string family{};  ///< empty: nothing is known yet
+  double error = 0;
+  std::uint32_t tasks = 0;
+  double margin = 0;  ///< of memory: by which the high end of what is expected is multiplied
+  std::uint32_t example = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t low = 0;  ///< of outputs
+  std::uint64_t high = 0;
+};
+
 struct LiveHost {
   std::string name{};
   std::uint32_t site = 0;  ///< its place in LiveState::sites
@@ -91,17 +111,21 @@ struct LiveSite {
   std::uint32_t hosts_up = 0;
   std::uint32_t slots = 0;
   std::uint32_t busy = 0;
-  std::uint32_t homeward = 0;     ///< attempts of its hosts whose outputs come home
-  std::uint32_t files = 0;        ///< shared ones that are there
-  std::uint32_t files_of = 0;     ///< of so many that the study has; 0 at home
-  double bytes_per_second = 0;    ///< to it and from it, now
-  std::uint32_t to_send = 0;      ///< files that are on their way to it or wait for that
-  std::string sending{};          ///< the large one whose turn it is; empty: none
-  double sent_part = 0;           ///< of that, from 0 to 1
-  double learnt_bandwidth = 0;    ///< bytes a second; 0 = not known yet
-  double declared_bandwidth = 0;  ///< in the grid file; 0 = none
-  LiveForecast link_forecast{};   ///< of bytes a second
-  double from_sites = 0;          ///< bytes of files that came from other sites than home
+  std::uint32_t homeward = 0;      ///< attempts of its hosts whose outputs come home
+  std::uint32_t files = 0;         ///< shared ones that are there
+  std::uint32_t files_of = 0;      ///< of so many that the study has; 0 at home
+  double bytes_per_second = 0;     ///< to it and from it, now
+  std::uint32_t to_send = 0;       ///< files that are on their way to it or wait for that
+  std::string sending{};           ///< the large one whose turn it is; empty: none
+  double sent_part = 0;            ///< of that, from 0 to 1
+  double learnt_bandwidth = 0;     ///< bytes a second; 0 = not known yet
+  double declared_bandwidth = 0;   ///< in the grid file; 0 = none
+  std::uint32_t probes = 0;        ///< of its link, while that carried no files
+  LiveForecast link_forecast{};    ///< of bytes a second
+  LiveForecast echo_forecast{};    ///< of seconds for a message there and its answer
+  LiveForecast launch_forecast{};  ///< of seconds that a task takes besides its run time
+  LiveForecast queue_forecast{};   ///< of seconds that a job waits in its batch system
+  double from_sites = 0;           ///< bytes of files that came from other sites than home
 };
 
 /// A task that has not been started, and why.
@@ -110,6 +134,7 @@ struct LiveWait {
   std::uint32_t host = 0;            ///< for files: its place in LiveState::hosts, plus 1; 0 = none
   TimePoint until = kNever;          ///< for its back-off
   std::vector<std::string> files{};  ///< that are on their way to the host's site
+  double cost = 0;                   ///< for files: as of LiveTask
 };
 
 struct LiveState {
@@ -129,6 +154,8 @@ struct LiveState {
   std::uint32_t run_times_scored = 0;  ///< forecasts of run times that came due
   double run_times_error = 0;          ///< mean of |forecast - run time| / run time
   LiveModel model{};
+  LiveAmount memory{};
+  LiveAmount outputs{};
   double tasks_per_second = 0;
   std::string draining{};  ///< why nothing more is started; empty: it is
   std::vector<LiveSite> sites{};

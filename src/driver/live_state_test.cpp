@@ -25,6 +25,8 @@ LiveState example() {
                   .tasks_per_second = 0.5,
                   .draining = "interrupted"};
   state.model = {"power", 0.07, 64, 100, 12.5, 11, 14};
+  state.memory = {"linear", 0.2, 40, 1.25, 100, 512U << 20U};
+  state.outputs = {"power", 0.1, 30, 0, 100, 5'000'000, 4'000'000, 6'000'000};
   state.sites.push_back({.name = "home", .hosts = 1, .hosts_up = 1});
   state.sites.push_back({.name = "lab",
                          .hosts = 2,
@@ -43,7 +45,8 @@ LiveState example() {
                          .busy = 1,
                          .done = 9,
                          .running = 1,
-                         .tasks = {{17, 1, from_ns(1'794'883'250'000'000'000)}, {18, 2, kNever}},
+                         .tasks = {{17, 1, from_ns(1'794'883'250'000'000'000)},
+                                   {18, 2, kNever, 2.5, 1U << 30U, 40, 256U << 20U}},
                          .homeward = 2,
                          .arrivals = {{15, 1, from_ns(1'794'883'251'000'000'000)}},
                          .told = true,
@@ -53,6 +56,10 @@ LiveState example() {
                          .pace = 3.5,
                          .share = 0.25,
                          .share_forecast = {.value = 0.25, .low = 0.2, .high = 0.5}});
+  state.sites[1].queue_forecast = {.value = 90, .low = 60, .high = 300};
+  state.sites[1].probes = 3;
+  state.sites[1].echo_forecast = {.value = 0.04, .low = 0.03, .high = 0.05};
+  state.sites[1].launch_forecast = {.value = 0.02, .low = 0.01, .high = 0.03};
   state.hosts.push_back({.name = "bob",
                          .site = 1,
                          .condition = HostCondition::lost,
@@ -70,8 +77,16 @@ TEST(LiveStateTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(live_text(*read), text);
   EXPECT_EQ(read->model.family, "power");
   EXPECT_EQ(read->model.high, 14);
+  EXPECT_EQ(read->memory.family, "linear");
+  EXPECT_EQ(read->outputs.high, 6'000'000U);
+  EXPECT_EQ(read->memory.bytes, 512U << 20U);
   EXPECT_EQ(read->hosts[0].tasks[1].task, 18u);
+  EXPECT_EQ(read->hosts[0].tasks[1].memory_died_with, 256U << 20U);
   EXPECT_EQ(read->sites[1].homeward, 2u);
+  EXPECT_EQ(read->sites[1].queue_forecast.high, 300);
+  EXPECT_EQ(read->sites[1].launch_forecast.high, 0.03);
+  EXPECT_EQ(read->sites[1].echo_forecast.high, 0.05);
+  EXPECT_EQ(read->sites[1].probes, 3U);
   ASSERT_EQ(read->hosts[0].arrivals.size(), 1u);
   EXPECT_EQ(read->hosts[0].arrivals[0].task, 15u);
   EXPECT_EQ(read->hosts[0].share, 0.25);

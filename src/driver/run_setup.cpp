@@ -20,10 +20,11 @@ using engine::TaskState;
 constexpr schedule::Seconds kPlanEvery = 60;  ///< by schedulers that plan; they adapt it
 constexpr std::uint32_t kGroup = 10'000;      ///< events that are made durable together
 
-engine::Workload workload_of(const Sweep& sweep, const SharedInputs& shared,
-                             forecast::RunTimeModel known) {
+engine::Workload workload_of(const Sweep& sweep, const SharedInputs& shared, KeptModels& known) {
   engine::Workload workload = engine::workload_of(sweep);
-  workload.known_times = std::move(known);
+  workload.known_times = std::move(known.times);
+  workload.known_memory = std::move(known.memory);
+  workload.known_outputs = std::move(known.outputs);
   shared.describe(workload, sweep);
   return workload;
 }
@@ -32,7 +33,7 @@ class Setup {
  public:
   Setup(store::Store& store, const Sweep& sweep, const Options& options, ContentCache& contents,
         TimePoint now, std::unique_ptr<schedule::Scheduler> scheduler, const SiteMap& map,
-        const SharedInputs& shared, KeptModel known)
+        const SharedInputs& shared, KeptModels known)
       : store_(store),
         sweep_(sweep),
         options_(options),
@@ -40,7 +41,7 @@ class Setup {
         now_(now),
         run_{RunId{},
              false,
-             engine::Engine(workload_of(sweep, shared, std::move(known.model)),
+             engine::Engine(workload_of(sweep, shared, known),
                             {.keep_going = options.keep_going,
                              .max_fails = options.max_fails,
                              .hosts_may_come = true,
@@ -48,7 +49,7 @@ class Setup {
                             std::move(scheduler), map),
              0,
              {},
-             std::move(known.notice)},
+             std::move(known.notices)},
         old_results_(store, sweep, options.state_dir) {}
 
   Result<PreparedRun> prepare(const SpecSource& source) {
@@ -264,7 +265,7 @@ Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep, const S
                                        .adaptive = true,
                                        .second_attempts = options.grid && options.duplicates}));
   return Setup(store, sweep, options, contents, now, std::move(scheduler), map, shared,
-               kept_model(store, sweep))
+               kept_models(store, sweep))
       .prepare(source);
 }
 

@@ -19,9 +19,9 @@ struct PreparedRun {
   RunId id;
   bool is_new = false;  ///< it was made now
   engine::Engine engine;
-  std::uint32_t unchanged = 0;  ///< tasks that need no run
-  OutdatedTasks outdated{};     ///< Summary::outdated
-  std::string notice{};         ///< for a person, if not empty
+  std::uint32_t unchanged = 0;         ///< tasks that need no run
+  OutdatedTasks outdated{};            ///< Summary::outdated
+  std::vector<std::string> notices{};  ///< for a person
 };
 
 /// The same study's, or options.continue_run; none when a new one is to be made.

@@ -17,6 +17,7 @@
 #include "driver/content_cache.hpp"
 #include "driver/driver.hpp"
 #include "driver/grid_launch.hpp"
+#include "driver/link_probes.hpp"
 #include "driver/live_board.hpp"
 #include "driver/outdated.hpp"
 #include "driver/run_setup.hpp"
@@ -33,7 +34,7 @@ class Session {
   /// All references must outlive the session.
   Session(const Sweep& sweep, const Options& options, const Observer& observer, store::Store& store,
           ContentCache& contents, GridLaunch& sites, const SharedInputs& shared,
-          UndrivenRuns& others, const Clock& clock, PreparedRun run);
+          UndrivenRuns& others, const Clock& clock, PreparedRun run, TimePoint began);
 
   /// Takes in what is really there, and loops until the engine has finished. From then on, SIGINT
   /// and SIGTERM are requests to stop. REQUIRES: the launcher is open.
@@ -69,6 +70,8 @@ class Session {
   /// Up to which reports' ends may be forgotten elsewhere.
   [[nodiscard]] std::uint64_t safe_receipt() const;
   [[nodiscard]] std::string site_name(SiteId site) const;
+  /// For people: what its loss means. Empty when it had nothing to do, or nobody else is there.
+  [[nodiscard]] std::string what_is_lost_with(HostId host) const;
   /// Its end was taken in and is not in the journal yet.
   [[nodiscard]] bool waits_for_commit(const TaskKey& key) const;
   [[nodiscard]] bool is_of_another_study(const ReportReceived& received) const;
@@ -80,6 +83,7 @@ class Session {
   void begin_to_leave(const std::string& name);
   Result<> let_go_of_idle_sites();
   void forget_files_at(SiteId site);
+  void probe_links();
   void tell(const std::string& text) const {
     if (observer_.notice) observer_.notice(text);
   }
@@ -95,6 +99,10 @@ class Session {
   /// What comes of an attempt that died of memory.
   void add_memory_note(AttemptReport& report) const;
   Result<> commit(bool last);
+  /// For the next runs. Joins the open group.
+  Result<> keep_learned();
+  /// What earlier runs have seen of the queues of sites that the engine was not told of yet.
+  void recall_queues();
   /// The journal cannot be written: takes back what has not begun.
   void hold_tasks(const Error& why);
   /// Hands what waits to the store.
@@ -132,6 +140,7 @@ class Session {
   std::map<HostId, std::string> host_names_;
   std::map<HostId, std::uint32_t> ended_on_;  ///< attempts
   LiveBoard board_;
+  LinkProbes probes_;
   std::set<HostId> rested_;                     ///< of which a person was told
   std::set<SiteId> leaving_;                    ///< as soon as nothing runs there any more
   bool was_drained_ = false;                    ///< a person has made sites leave
@@ -155,10 +164,11 @@ class Session {
   TimePoint place_at_ = kNever;
   bool told_unplaced_ = false;
 
-  TimePoint began_;
+  TimePoint began_;  ///< also the wait for hosts and for what an earlier gantry left
   TimePoint now_;
   TimePoint committed_at_;
-  TimePoint kept_at_;  ///< what was learnt
+  TimePoint kept_at_;           ///< what was learnt
+  std::uint32_t recalled_ = 0;  ///< sites
   TimePoint shown_at_;
   TimePoint stuck_since_ = kNever;  ///< since when the journal cannot be written
   bool dirty_ = false;              ///< something waits for a commit

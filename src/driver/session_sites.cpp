@@ -1,4 +1,4 @@
-// Session: sites that join the run and leave it while it goes on.
+// Session: sites that join the run and leave it while it goes on, and their links.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +19,7 @@ void Session::join(const std::string& file, const std::string& name) {
   if (!joined) return tell(fmt::format("site {} does not join: {}", name, joined.error().message));
   tell(fmt::format("site {} joins the run", name));
   run_.engine.apply(*joined);
+  recall_queues();
 }
 
 void Session::begin_to_leave(const std::string& name) {
@@ -51,6 +52,11 @@ Result<> Session::let_go_of_idle_sites() {
     site = leaving_.erase(site);
   }
   return {};
+}
+
+void Session::probe_links() {
+  const auto probe = probes_.due(board_.sites(), run_.engine, sites_.grid(), clock_.now());
+  if (probe && !leaving_.contains(probe->site)) launcher_.probe(probe->site, probe->bytes);
 }
 
 /// Nothing comes from there any more.

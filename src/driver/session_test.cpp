@@ -15,6 +15,15 @@ using ::testing::ElementsAre;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
+/// A moment passes whenever somebody looks at it.
+class HastyClock final : public Clock {
+ public:
+  [[nodiscard]] TimePoint now() const override { return now_ += std::chrono::milliseconds(100); }
+
+ private:
+  mutable TimePoint now_ = RealClock{}.now();
+};
+
 class SessionTest : public DriverTest {
  protected:
   /// One call of drive() with the fake launcher in place of this machine.
@@ -24,20 +33,21 @@ class SessionTest : public DriverTest {
     UndrivenRuns others(store, options_);
     const auto ours = run_to_continue(store, study, options_).value();
     auto opened =
-        take_over(launcher, store, others, study, ours ? ours->id : RunId{}, observer_, clock_);
+        take_over(launcher, store, others, study, ours ? ours->id : RunId{}, observer_, *time_);
     EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
     const auto shared = launcher.site == kHome ? SharedInputs() : SharedInputs(study);
-    auto prepared = prepare_run(store, study, {}, options_, contents, clock_.now(), {}, shared);
+    auto prepared = prepare_run(store, study, {}, options_, contents, time_->now(), {}, shared);
     EXPECT_TRUE(prepared) << (prepared ? "" : prepared.error().message);
     GridLaunch sites(std::shared_ptr<Launcher>(&launcher, [](Launcher*) {}), options_);
-    Session session(study, options_, observer_, store, contents, sites, shared, others, clock_,
-                    std::move(*prepared));
+    Session session(study, options_, observer_, store, contents, sites, shared, others, *time_,
+                    std::move(*prepared), time_->now());
     auto summary = session.run(std::move(*opened));
     EXPECT_TRUE(summary) << (summary ? "" : summary.error().message);
     return *summary;
   }
 
   MonotonicClock clock_;
+  const Clock* time_ = &clock_;
   Observer observer_;
 };
 
@@ -68,6 +78,29 @@ TEST_F(SessionTest, NoTaskWaitsForWhatItsSiteHasAlready) {
   knowing.slow_link = true;
   EXPECT_EQ(drive_with(knowing, study).counts.done, 2U);
   EXPECT_THAT(knowing.brought, ElementsAre(FileId(0))) << "it looks, and keeps it there";
+}
+
+TEST_F(SessionTest, ALinkThatIsSilentWhileTasksWaitForFilesIsProbed) {
+  write("f", "content");
+  write("sweep.yaml", "command: cat f {x}\nparameters: {x: [1, 2]}\ninputs: [f]\n");
+  const Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  const HastyClock clock;
+  time_ = &clock;
+  FakeLauncher launcher;
+  launcher.site = SiteId(1);
+  launcher.slow_link = true;
+  launcher.announce(HostEchoed{HostId(1), SiteId(1), 0.02});
+  launcher.on_probe = [&] {
+    launcher.announce(HostEchoed{HostId(1), SiteId(1), 0.1, launcher.probed.back().second, 0.02});
+    launcher.announce(FileBrought{FileId(0), SiteId(1)});
+  };
+  options_.grid.emplace();
+  options_.grid->sites.resize(2);
+  options_.grid->links = {{.from = 0, .to = 1, .bandwidth = 1e5}};
+  const TimePoint began = clock.now();
+  EXPECT_EQ(drive_with(launcher, study).counts.done, 2U);
+  EXPECT_GT(clock.now() - began, LinkProbes::kSilence);
+  EXPECT_THAT(launcher.probed, ElementsAre(std::pair(SiteId(1), std::uint64_t{20'000})));
 }
 
 TEST_F(SessionTest, ATaskThatNoHostCanRunWaitsForOneThatWillCome) {

@@ -21,6 +21,18 @@ forecast::LearnedCosts learned_of(const Workload& workload) {
   return {workload.count, workload.features, workload.known_times};
 }
 
+forecast::LearnedMemory memory_of(const Workload& workload) {
+  if (!workload.learns_memory || workload.count == 0) return {};
+  const auto& known = workload.known_memory;
+  return known.knows(workload.features(TaskId(1))) ? known : forecast::LearnedMemory{};
+}
+
+forecast::LearnedOutputs outputs_of(const Workload& workload) {
+  const bool learns = workload.features && !workload.output_bytes && workload.count > 0;
+  if (!learns || !workload.known_outputs.takes(workload.features(TaskId(1)).size())) return {};
+  return forecast::LearnedOutputs(workload.known_outputs);
+}
+
 }  // namespace
 
 Engine::Impl::Impl(Workload work, Policy rules, std::unique_ptr<schedule::Scheduler> scheduler,
@@ -34,7 +46,9 @@ Engine::Impl::Impl(Workload work, Policy rules, std::unique_ptr<schedule::Schedu
       ready([this](const TaskNeeds& needs) { return fits_somewhere(needs); }),
       files(workload.file_bytes, map),
       costs(profile_of(workload)),
-      learned(learned_of(workload)) {
+      learned(learned_of(workload)),
+      learned_memory(memory_of(workload)),
+      learned_outputs(outputs_of(workload)) {
   if (workload.count > 0) typical = workload.resources_of(TaskId(1));
   if (learned.known()) use_new_costs();
 }
@@ -143,6 +157,12 @@ const forecast::GridForecast& Engine::seen() const {
 }
 const forecast::LearnedCosts& Engine::learned() const {
   return impl_->learned;
+}
+const forecast::LearnedMemory& Engine::learned_memory() const {
+  return impl_->learned_memory;
+}
+const forecast::LearnedOutputs& Engine::learned_outputs() const {
+  return impl_->learned_outputs;
 }
 std::vector<std::pair<TaskId, TimePoint>> Engine::retries(std::size_t most) const {
   return impl_->retries.first(most);

@@ -14,6 +14,8 @@
 #include "base/time.hpp"
 #include "engine/workload.hpp"
 #include "forecast/learned_costs.hpp"
+#include "forecast/learned_memory.hpp"
+#include "forecast/learned_outputs.hpp"
 #include "model/action.hpp"
 #include "model/eta.hpp"
 #include "model/event.hpp"
@@ -56,6 +58,13 @@ struct Counts {
   std::uint32_t reused = 0;  ///< of done
   std::uint32_t failed = 0;
   std::uint32_t cancelled = 0;
+};
+
+/// What an attempt was given of its host's memory, where that is learnt, and why.
+struct GivenMemory {
+  std::uint64_t bytes = 0;        ///< 0 = it is not learnt, or not known
+  std::uint64_t learnt_from = 0;  ///< so many tasks; 0 = a slot's share of the smallest host
+  std::uint64_t died_with = 0;    ///< an attempt before it; 0 = none
 };
 
 class Engine {
@@ -113,6 +122,9 @@ class Engine {
   /// Hosts of the site were given attempts that have not ended, or whose end is not known while
   /// their task is not done. Looks at all there are.
   [[nodiscard]] bool uses(SiteId site) const;
+  /// Tasks that have not ended may need a shared file there that is not, or send what they make
+  /// from there home.
+  [[nodiscard]] bool may_move_files(SiteId site) const;
   /// Nothing runs, waits or will be started any more; leftovers have ended, too.
   [[nodiscard]] bool finished() const;
   /// Why no more tasks are started, or empty: "interrupted", "10 tasks failed (--max-fails 10)",
@@ -144,11 +156,20 @@ class Engine {
   [[nodiscard]] const forecast::GridForecast& seen() const;
   /// What was learnt of tasks by their parameters.
   [[nodiscard]] const forecast::LearnedCosts& learned() const;
+  /// And of the memory that they take; of nothing where that is declared.
+  [[nodiscard]] const forecast::LearnedMemory& learned_memory() const;
+  /// And of the bytes that they send home.
+  [[nodiscard]] const forecast::LearnedOutputs& learned_outputs() const;
   /// Tasks whose back-off goes on, the soonest first; so many at most.
   [[nodiscard]] std::vector<std::pair<TaskId, TimePoint>> retries(std::size_t most) const;
   /// What the task needs, and what it may use: its memory, where that is learnt, is what an attempt
   /// that begins now is given. REQUIRES: the task exists.
   [[nodiscard]] Resources resources(TaskId task) const;
+  /// Nothing before enough was seen. REQUIRES: the task exists.
+  [[nodiscard]] std::optional<forecast::RunTimeModel::Prediction> expected_outputs(
+      TaskId task) const;
+  /// Of an attempt that has not ended.
+  [[nodiscard]] GivenMemory given_memory(const TaskKey& key) const;
   /// Of a task whose memory is learnt and whose last attempt died of memory: what comes of it, for
   /// people. Empty for others.
   [[nodiscard]] std::string after_memory(TaskId task) const;

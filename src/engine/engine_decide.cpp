@@ -175,7 +175,7 @@ std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions
                       sites, refused, &seen, &map, [this](TaskId task) { return needs_of(task); },
                       files.any_barred(now), &accuracy, &on_time, std::exchange(upset, false)});
   ask_again = plan.ask_again;
-  planned_end = plan.ends;
+  if (std::exchange(planned_end, plan.ends) != plan.ends) planned_blindly = !run_times.expected(1);
   refused = 0;
   std::size_t started = 0;
   for (const auto& intent : plan.starts) start(intent, now, actions) ? ++started : ++refused;
@@ -284,6 +284,7 @@ void Engine::Impl::launch(TaskId task, HostId host, const Resources& resources,
   const AttemptId attempt(++tasks.edit(task).attempt);
   typical = resources;
   hand_over({task, attempt}, host, resources);
+  if (learns_memory_of(task)) find({task, attempt})->memory = gives_memory(task, resources);
   actions.emplace_back(StartAttempt{task, attempt, host});
 }
 

@@ -7,6 +7,15 @@
 
 namespace gantry::engine {
 
+namespace {
+
+/// Declared costs can be absurd, and with them what is calculated.
+Duration at_most(double left, double most = 1e9) {
+  return from_seconds(left < most ? left : most);  // not so if it is not a number
+}
+
+}  // namespace
+
 std::uint64_t Engine::Impl::slots_in_all() const {
   std::uint64_t sum = 0;
   for (const auto& load : working()) sum += schedule::slots(*load.host, typical);
@@ -18,7 +27,7 @@ std::optional<Duration> Engine::Impl::expected(TaskId task, HostId host) const {
   const auto known = hosts.find(host);
   if (known == hosts.end()) return run_times.expected(cost);
   const auto pace = pace_of(known->second.host);
-  return pace ? std::optional(from_seconds(*pace * cost)) : std::nullopt;
+  return pace ? std::optional(at_most(*pace * cost)) : std::nullopt;
 }
 
 std::optional<double> Engine::Impl::pace_of(const Host& host) const {
@@ -34,6 +43,10 @@ namespace {
 
 /// By which part run times of another run may be off.
 constexpr double kElsewhere = 0.5;
+/// Seconds: time does not go much farther.
+constexpr double kFarthest = 9e9;
+/// On more hosts, what was seen on some of them tells how run times differ.
+constexpr std::size_t kHostsAsked = 128;
 /// What has to be done takes some time, however little is known of it.
 constexpr double kSoonest = 0.1;
 
@@ -43,6 +56,34 @@ double left_of(const schedule::Ongoing& given, double pace, double done) {
   const double whole = given.cost * pace;
   if (given.started == kNever) return whole;
   return std::abs(whole - std::max(done, 0.0));
+}
+
+/// Seconds for a cost of 1, which may be a trillion for a task of a second.
+constexpr double kLeastPace = 1e-100;
+
+/// By something that has nothing to do with what made the interval as wide as it is.
+Eta widened_by(Eta eta, const forecast::Margin& margin) {
+  const double rest = seconds(eta.expected);
+  const double sooner = std::hypot(rest - seconds(eta.soonest), rest * margin.below);
+  const double later = std::hypot(seconds(eta.latest) - rest, rest * margin.above);
+  eta.soonest = from_seconds(std::max(rest - sooner, rest * kSoonest));
+  eta.latest = at_most(rest + later, kFarthest);
+  return eta;
+}
+
+/// If each task took what is expected of it: as rest() calculates.
+double even_end(const forecast::RestOfRun& run) {
+  double work = static_cast<double>(run.waiting);
+  double longest = 0;
+  for (const auto* open : {&run.running, &run.leaving}) {
+    for (const double lasted : *open) {
+      longest = std::max(longest, std::abs(1 - lasted));
+      work += std::abs(1 - lasted);
+    }
+  }
+  const std::uint64_t busy =
+      std::min(run.slots, run.waiting + run.running.size() + run.leaving.size());
+  return std::max(work / static_cast<double>(std::max<std::uint64_t>(busy, 1)), longest);
 }
 
 }  // namespace
@@ -72,9 +113,38 @@ double Engine::Impl::cost_to_start() const {
 }
 
 Eta Engine::Impl::eta(TimePoint now) const {
-  const Duration left = rest(now);
+  const Eta chance = by_chance(now);
+  const Duration left = chance.expected;
   if (left <= Duration{0}) return {};
-  return widened(history.spread(share_done(), began == kNever ? Duration{0} : now - began, left));
+  Eta eta =
+      widened(history.spread(share_done(), began == kNever ? Duration{0} : now - began, left));
+  eta = widened_by(eta, {.below = 1 - seconds(chance.soonest) / seconds(left),
+                         .above = seconds(chance.latest) / seconds(left) - 1});
+  eta.soonest = std::clamp(soonest_possible(), eta.soonest, eta.expected);
+  const auto wait = rest_of_queue(now);
+  if (!wait) return eta;
+  eta.soonest = std::max(eta.soonest - from_seconds(wait->expected - wait->soonest),
+                         from_seconds(seconds(left) * kSoonest));
+  eta.latest += from_seconds(std::max(wait->latest - wait->expected, 0.0));
+  return eta;
+}
+
+std::optional<forecast::QueueWaits::Rest> Engine::Impl::rest_of_queue(TimePoint now) const {
+  if (working_hosts > 0) return std::nullopt;
+  std::optional<forecast::QueueWaits::Rest> first;
+  for (const auto& [id, job] : coming) {
+    const forecast::QueueWaits* queue = seen.queue(job.host.site);
+    const auto rest = queue != nullptr ? queue->left(seconds(now - job.since)) : std::nullopt;
+    if (rest && (!first || rest->expected < first->expected)) first = rest;
+  }
+  return first;
+}
+
+Duration Engine::Impl::soonest_possible() const {
+  constexpr std::uint32_t kEnoughTimed = 20;  // of fewer the quickest is too much like the mean
+  const std::uint64_t slots = slots_in_all();
+  if (slots == 0 || timed < kEnoughTimed) return Duration{0};
+  return at_most(cost_to_start() * quickest / static_cast<double>(slots));
 }
 
 Eta Engine::Impl::widened(Eta eta) const {
@@ -83,12 +153,101 @@ Eta Engine::Impl::widened(Eta eta) const {
   // What hosts and program of an earlier run have done, others may do faster or slower.
   if (ran.empty())
     margin = {std::max(margin.below, kElsewhere), std::max(margin.above, kElsewhere)};
-  const double rest = seconds(eta.expected);
-  const double sooner = std::hypot(rest - seconds(eta.soonest), rest * margin.below);
-  const double later = std::hypot(seconds(eta.latest) - rest, rest * margin.above);
-  eta.soonest = from_seconds(std::max(rest - sooner, rest * kSoonest));
-  eta.latest = from_seconds(rest + later);
+  return widened_by(eta, margin);
+}
+
+std::optional<double> Engine::Impl::mean_pace_of(const Host& host) const {
+  const auto sample = samples.find(host.id);
+  if (shown.size() > 1 || sample == samples.end() || sample->second.empty()) return pace_of(host);
+  return sample->second.mean() / seen.speed(host.id);
+}
+
+forecast::RestOfRun Engine::Impl::rest_of_run(TimePoint now) const {
+  forecast::RestOfRun run{.slots = slots_in_all()};
+  const forecast::PooledTimes pooled = pooled_times();
+  if (pooled.empty()) return run;
+  const std::size_t each =
+      std::max<std::size_t>(forecast::RunTimeSample::kMost / samples.size(), 1);
+  const std::size_t step = samples.size() / kHostsAsked + 1;
+  std::size_t nth = 0;
+  for (const auto& [host, sample] : samples) {
+    if (nth++ % step != 0) continue;
+    const double expected = pooled.expected(&sample, declared_speed(host));
+    for (const double time : sample.last(each)) run.seen.push_back(time / expected);
+  }
+  if (draining.empty()) run.waiting = tasks.selected().pending + tasks.selected().waiting;
+  for (const schedule::HostLoad& load : shown) {
+    const double pace = pooled_pace(pooled, *load.host);
+    std::vector<double>& running = hosts.at(load.host->id).draining ? run.leaving : run.running;
+    for (const schedule::Ongoing& given : load.ongoing) {
+      if (is_second(given)) continue;
+      if (given.started == kNever) {
+        ++run.waiting;
+        continue;
+      }
+      const double done = seen.done_of(load.host->id, given.started, given.begun, now);
+      const double lasted = std::max(done, 0.0) / (given.cost * pace);
+      running.push_back(std::isfinite(lasted) ? lasted : 0);
+    }
+  }
+  return run;
+}
+
+forecast::PooledTimes Engine::Impl::pooled_times() const {
+  forecast::PooledTimes pooled;
+  for (const auto& [host, sample] : samples) pooled.add(sample, declared_speed(host));
+  return pooled;
+}
+
+double Engine::Impl::pooled_pace(const forecast::PooledTimes& pooled, const Host& host) const {
+  const auto sample = samples.find(host.id);
+  return pooled.expected(sample != samples.end() ? &sample->second : nullptr, host.speed) /
+         seen.speed(host.id);
+}
+
+double Engine::Impl::mean_open_cost() const {
+  const std::uint64_t to_start =
+      draining.empty() ? tasks.selected().pending + tasks.selected().waiting : 0;
+  double cost = cost_to_start();
+  auto open = static_cast<double>(to_start);
+  for (const schedule::HostLoad& load : shown) {
+    for (const schedule::Ongoing& given : load.ongoing) {
+      if (is_second(given)) continue;
+      cost += given.cost;
+      ++open;
+    }
+  }
+  return open > 0 ? cost / open : 1;
+}
+
+Eta Engine::Impl::by_chance(TimePoint now) const {
+  Eta eta = played(rest(now), now);
+  const Duration least = until_retried(now);
+  eta.soonest = std::max(eta.soonest, least);
+  eta.expected = std::max(eta.expected, least);
+  eta.latest = std::max(eta.latest, least);
   return eta;
+}
+
+Eta Engine::Impl::played(Duration left, TimePoint now) const {
+  const Eta sure{left, left, left};
+  const Counts& mine = tasks.selected();
+  const std::uint64_t open = mine.total - mine.done - mine.failed - mine.cancelled;
+  if (left <= Duration{0} || has_plan(now) || open > forecast::kMostPlayed) return sure;
+  const forecast::RestOfRun run = rest_of_run(now);
+  const auto found = forecast::play_rest(run);
+  if (!found || !(found->middle > 0)) return sure;
+  double unit = seconds(left) / found->middle;
+  // What is played on the only host is also a better guess: it knows that some tasks are long, and
+  // that the last ones leave slots idle. Nothing may be left of what is due now: hence one task
+  // more.
+  if (shown.size() == 1) {
+    const double task = mean_pace_of(*shown.front().host).value_or(unit) * mean_open_cost();
+    unit = (seconds(left) + task) / (even_end(run) + 1);
+  }
+  if (!std::isfinite(unit)) return sure;
+  const auto in_time = [&](double end) { return at_most(end * unit); };
+  return {in_time(found->middle), in_time(found->soonest), in_time(found->latest)};
 }
 
 double Engine::Impl::share_done() const {
@@ -107,7 +266,14 @@ void Engine::Impl::look_back(TimePoint now) {
   }
   const double share = share_done();
   if (!history.is_due(share)) return;
-  if (const Duration left = rest(now); left > Duration{0}) history.look(share, now - began + left);
+  const Eta chance = by_chance(now);
+  if (chance.expected <= Duration{0}) return;
+  // So many standard deviations is what four of five lie in.
+  constexpr double kDeviations = 2.56;
+  const Duration passed = now - began;
+  history.look(
+      share, passed + chance.expected,
+      std::log(seconds(passed + chance.latest) / seconds(passed + chance.soonest)) / kDeviations);
 }
 
 Duration Engine::Impl::rest(TimePoint now) const {
@@ -120,7 +286,7 @@ Duration Engine::Impl::rest(TimePoint now) const {
   std::uint64_t slots = 0;
   std::uint64_t open = draining.empty() ? tasks.selected().pending + tasks.selected().waiting : 0;
   for (const schedule::HostLoad& load : shown) {
-    const double pace = std::max(pace_of(*load.host).value_or(seconds(*unit)), 1e-9);
+    const double pace = std::max(mean_pace_of(*load.host).value_or(seconds(*unit)), kLeastPace);
     double here_left = 0;
     for (const schedule::Ongoing& given : load.ongoing) {
       if (is_second(given)) continue;
@@ -138,24 +304,36 @@ Duration Engine::Impl::rest(TimePoint now) const {
     slots += here;
     speed += here / pace;
   }
+  const auto wait = rest_of_queue(now);
+  for (auto job = coming.begin(); wait && job != coming.end(); ++job) {
+    const std::uint32_t there = schedule::slots(job->second.host, typical);
+    slots += there;
+    speed += there / std::max(pace_of(job->second.host).value_or(seconds(*unit)), kLeastPace);
+  }
   if (slots > open) speed *= static_cast<double>(open) / static_cast<double>(slots);
   speed *= efficiency.value();
   // Zero would say "not known".
   constexpr Duration kSoon = std::chrono::milliseconds(1);
   constexpr double kMost = 1e9;
-  double even = speed > 0 ? std::min(cost / speed, kMost) : cost * seconds(*unit);
+  double even = speed > 0 ? cost / speed : cost * seconds(*unit);
+  if (!(even < kMost)) even = kMost;  // nor if it is no number
   // Who plans all of it knows better when which files arrive, and what is left for the end; but not
-  // if the plan is from a time when nothing was known of how long tasks take.
-  if (draining.empty() && planned_end != kNever && planned_end > now) {
+  // if the plan is from a time when nothing was known of how long tasks take, and was wrong.
+  if (has_plan(now)) {
     constexpr double kUnlikely = 2.5;
+    constexpr double kUnlikelyIfBlind = 1.4;
+    const double unlikely = planned_blindly ? kUnlikelyIfBlind : kUnlikely;
     const double planned = seconds(planned_end - now);
-    if (planned < even * kUnlikely && planned > even / kUnlikely) even = planned;
+    if (planned < even * unlikely && planned > even / unlikely) even = planned;
   }
-  Duration left = std::max(from_seconds(std::min(std::max(even, longest), kMost)), kSoon);
-  // The last one whose back-off ends has yet to run then.
-  if (draining.empty() && retries.last() != kNever)
-    left = std::max(left, std::max(retries.last() - now, Duration{0}) + *unit);
-  return left;
+  if (wait) even += wait->expected;
+  return std::max(from_seconds(std::min(std::max(even, longest), kMost)), kSoon);
+}
+
+Duration Engine::Impl::until_retried(TimePoint now) const {
+  const auto unit = run_times.expected(1);
+  if (!unit || finished() || !draining.empty() || retries.last() == kNever) return Duration{0};
+  return std::max(retries.last() - now, Duration{0}) + *unit;
 }
 
 }  // namespace gantry::engine

@@ -11,91 +11,9 @@ namespace {
 constexpr std::uint32_t kMaxAttempt = std::numeric_limits<std::uint32_t>::max() / 2;
 /// So many attempts before one that is heard of may be heard of later.
 constexpr std::uint32_t kPassedOver = 16;
-/// Of kLossLimit: ten losses while it ran, or a hundred while it only lay in the host's queue,
-/// where it is unlikely to be the culprit.
-constexpr std::uint8_t kLossRunning = 10;
-constexpr std::uint8_t kLossQueued = 1;
 /// An attempt that takes so many times what was expected is late.
 constexpr int kLate = 2;
-/// A host that is so many times as fast as it was, or as slow, changes plans.
-constexpr double kMuchChanged = 1.25;
-/// Before a task is tried again for which the machine had no room, a hundred times at most.
-constexpr Duration kCrowdedWait = std::chrono::seconds(1);
 }  // namespace
-
-void Engine::Impl::on(const HostUp& event) {
-  HostState& state = hosts[event.host.id];
-  state.host = event.host;
-  state.draining = state.keeps = state.recalled = false;
-  show_hosts();
-  ready.judge_again();
-  changed = host_came = true;
-}
-
-void Engine::Impl::on(const HostDraining& event) {
-  const auto host = hosts.find(event.host);
-  if (host == hosts.end()) return;
-  const bool drained = std::exchange(host->second.draining, true);
-  host->second.keeps = event.keeps && (host->second.keeps || !drained);
-  if (drained) return;
-  release_staged_on(event.host);
-  show_hosts();
-  ready.judge_again();
-  changed = true;
-}
-
-void Engine::Impl::on(const SiteJoined& event) {
-  const bool limited = event.depot < std::numeric_limits<double>::infinity();
-  if (limited) map.limit_depot(event.site, event.depot);
-  if (limited) files.limit(event.site, event.depot);
-  if (event.way && map.way(event.way->one, event.way->other) == nullptr)
-    map.ways.push_back(*event.way);
-}
-
-void Engine::Impl::on(const HostDown& event) {
-  const auto host = hosts.find(event.host);
-  const SiteId site = host != hosts.end() ? host->second.host.site : kHome;
-  std::vector<AttemptKey> there;
-  for (const auto& [task, attempt] : outstanding)
-    if (attempt.host == event.host) there.emplace_back(task, attempt.attempt);
-  for (const auto& [task, attempt] : twins)
-    if (attempt.host == event.host) there.emplace_back(task, attempt.attempt);
-  std::ranges::sort(there);
-  for (const AttemptKey& key : there) {
-    const TaskId task = key.first;
-    const bool was_running = release(key);
-    missing[key] = site;
-    if (outstanding.contains(task))
-      go_on_after_loss(task, was_running);
-    else
-      settle_lost(task, was_running);
-  }
-  std::erase_if(leftovers, [&](const auto& entry) {
-    if (entry.second.host != event.host) return false;
-    missing[entry.first] = site;
-    free_place(entry.first.first, entry.second);
-    return true;
-  });
-  release_staged_on(event.host);
-  hosts.erase(event.host);
-  show_hosts();
-  ready.judge_again();
-  changed = true;
-}
-
-void Engine::Impl::on(const HostLoaded& event) {
-  const auto host = hosts.find(event.host);
-  if (host == hosts.end() || !learns()) return;
-  HostState& state = host->second;
-  if (seen.loaded(event.host, event.share, event.at, event.heard) != forecast::Verdict::taken)
-    return;
-  const double speed = seen.speed(event.host);
-  if (state.heeded == 0) state.heeded = speed;
-  if (speed < state.heeded * kMuchChanged && speed > state.heeded / kMuchChanged) return;
-  state.changed = speed < state.heeded ? HostState::Changed::slower : HostState::Changed::faster;
-  state.heeded = speed;
-  loads_changed = true;
-}
 
 bool Engine::Impl::valid(const TaskKey& key) const {
   return tasks.contains(key.task) && key.attempt.value() >= 1 && key.attempt.value() <= kMaxAttempt;
@@ -209,6 +127,8 @@ void Engine::Impl::on(const AttemptEnded& event) {
   if (const Outstanding* attempt = find(key)) {
     begun = attempt->begun;
     score(report, *attempt);
+    learn_launch(event);
+    if (workload.learns_memory) observe_death(report, attempt->memory.bytes);
     was_started |= release(key);
   } else {
     if (!is_news(key)) return;
@@ -216,8 +136,10 @@ void Engine::Impl::on(const AttemptEnded& event) {
     take_number(key);
     if (!counts_unasked(report, newest)) return;
     if (!outstanding.contains(task)) leave_queue(task);
+    if (workload.learns_memory) observe_death(report, 0);
   }
   observe(report, event.host, begun);
+  observe_outputs(event);
   if (report.cause != FailureCause::none && outstanding.contains(task))
     return go_on_after(report, was_started);
   settle(report, was_started);
@@ -293,8 +215,7 @@ void Engine::Impl::end_replay() {
     remember_time(task, took);
   }
   replayed_times = {};
-  for (const auto& [task, bytes] : std::exchange(replayed_memory, {}))
-    learned_memory.observe(workload.features(task), bytes);
+  learn_replayed_memory();
 }
 
 void Engine::Impl::leave_queue(TaskId task) {
@@ -318,6 +239,7 @@ void Engine::Impl::renew(TaskId task) {
   record.failures = 0;
   record.loss_points = 0;
   record.cancel = false;
+  wasted.erase(task);
 }
 
 void Engine::Impl::observe(const AttemptReport& report, HostId host, std::optional<double> begun) {
@@ -329,8 +251,7 @@ void Engine::Impl::observe(const AttemptReport& report, HostId host, std::option
   if (!replaying) {
     if (!learns()) return;
     efficiency.observe(report.ended, took, slots_in_all());
-    return learn(report.key.task, host, took, report.ended, begun,
-                 report.cause == FailureCause::none);
+    return learn(report, host, begun);
   }
   constexpr std::size_t kRing = forecast::RunTimeForecast::kMemory;
   if (replayed_times.size() < kRing)
@@ -350,87 +271,9 @@ void Engine::Impl::score(const AttemptReport& report, const Outstanding& attempt
     on_time[host->second.host.site] = report.ended;
 }
 
-void Engine::Impl::settle(const AttemptReport& report, bool was_started) {
-  const TaskId task = report.key.task;
-  switch (report.cause) {
-    case FailureCause::none:
-      dismiss_rest(task);
-      renew(task);
-      tasks.set_state(task, TaskState::done);
-      ever_succeeded = true;
-      return;
-    case FailureCause::lost:
-      return settle_lost(task, was_started);
-    case FailureCause::cancelled:
-      // Cancelled in an earlier session, which ended before it heard of the end: this one goes on
-      // with it.
-      if (!replaying && !tasks[task].cancel) return settle_lost(task, was_started);
-      return tasks.set_state(task, TaskState::cancelled);
-    default:
-      return settle_failure(report);
-  }
-}
-
-void Engine::Impl::settle_lost(TaskId task, bool was_started) {
-  const TaskRecord& record = tasks[task];
-  if (record.cancel) return tasks.set_state(task, TaskState::cancelled);
-  add_loss(task, was_started);
-  if (record.loss_points >= kLossLimit && !replaying) return fail_for_good(task);
-  make_pending(task);
-}
-
-void Engine::Impl::add_loss(TaskId task, bool was_started) {
-  TaskRecord& record = tasks.edit(task);
-  const std::uint8_t points = was_started ? kLossRunning : kLossQueued;
-  record.loss_points =
-      static_cast<std::uint8_t>(std::min(record.loss_points + points, +kLossLimit));
-}
-
-/// It was not lost: only the way to its host was.
-void Engine::Impl::forgive_loss(TaskId task) {
-  TaskRecord& record = tasks.edit(task);
-  record.loss_points -= std::min(record.loss_points, kLossRunning);
-}
-
-void Engine::Impl::settle_failure(const AttemptReport& report) {
-  const TaskId task = report.key.task;
-  TaskRecord& record = tasks.edit(task);
-  if (is_crowded(report.cause, report.code) && !replaying) return settle_crowded(report);
-  record.loss_points = 0;
-  if (report.cause == FailureCause::out_of_memory && learns_memory_of(task)) {
-    const bool more = !replaying && !record.cancel && record.selected && gets_more_memory(task);
-    return more ? make_pending(task, true) : fail_for_good(task);
-  }
-  constexpr std::uint32_t kMost = std::numeric_limits<std::uint16_t>::max();
-  const bool again = !replaying && !record.cancel && record.selected &&
-                     record.failures < std::min(workload.retry.retries, kMost) &&
-                     worth_retrying(report.cause, report.code);
-  if (!again) return fail_for_good(task);
-  ++record.failures;
-  const Duration wait = backoff_before(workload.retry, record.failures);
-  if (wait <= Duration{0}) return make_pending(task, true);
-  tasks.set_state(task, TaskState::waiting);
-  retries.push(task, report.ended + wait);
-}
-
-void Engine::Impl::settle_crowded(const AttemptReport& report) {
-  const TaskId task = report.key.task;
-  TaskRecord& record = tasks.edit(task);
-  if (record.cancel) return tasks.set_state(task, TaskState::cancelled);
-  record.loss_points =
-      static_cast<std::uint8_t>(std::min(record.loss_points + kLossQueued, +kLossLimit));
-  if (record.loss_points >= kLossLimit) return fail_for_good(task);
-  tasks.set_state(task, TaskState::waiting);
-  retries.push(task, report.ended + kCrowdedWait);
-}
-
-void Engine::Impl::fail_for_good(TaskId task) {
-  tasks.set_state(task, TaskState::failed);
-  if (!replaying) ++failed_now;
-}
-
 void Engine::Impl::cancel(TaskId task) {
   TaskRecord& record = tasks.edit(task);
+  wasted.erase(task);
   switch (record.state) {
     case TaskState::pending:
     case TaskState::staging:

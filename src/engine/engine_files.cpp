@@ -172,6 +172,16 @@ schedule::FileTraffic Engine::Impl::traffic(TimePoint now) {
   return {map, files.view(now), workload.file_bytes, now, map.learns ? &seen : nullptr};
 }
 
+bool Engine::may_move_files(SiteId site) const {
+  const Counts& all = counts();
+  const std::uint32_t to_start = draining().empty() ? all.pending + all.staging + all.waiting : 0;
+  const std::size_t shared = impl_->workload.file_bytes.size();
+  for (std::size_t file = 0; file < shared && to_start > 0; ++file)
+    if (!impl_->files.there(FileId(static_cast<std::uint32_t>(file)), site)) return true;
+  const bool makes_files = impl_->workload.output_bytes || impl_->learned_outputs.seen_here() > 0;
+  return makes_files && to_start + all.handed_over + all.running > 0;
+}
+
 SiteId Engine::Impl::fetch(FileId file, SiteId to, TimePoint now, std::vector<Action>& actions) {
   if (!files.may_move(file, to, now)) return kHome;
   const schedule::FileSource source =

@@ -1,7 +1,8 @@
 #pragma once
-/// The engine's insides, for its own sources only: engine_events.cpp changes state,
-/// engine_decide.cpp acts on it; engine_attempts.cpp keeps what hosts were given, engine_files.cpp
-/// does both for shared files, engine_memory.cpp for memory that is learnt.
+/// The engine's insides, for its own sources only: engine_hosts.cpp, engine_events.cpp and
+/// engine_settle.cpp change state, engine_decide.cpp acts on it; engine_attempts.cpp keeps what
+/// hosts were given, engine_files.cpp does both for shared files, engine_memory.cpp for memory that
+/// is learnt.
 ///
 /// Where a task is: staging ones are in `staged`; handed_over and running ones in `outstanding`,
 /// with a second attempt in `twins`, or in `staged` while that one's files travel; waiting ones in
@@ -9,6 +10,7 @@
 /// otherwise the cursor still comes to them.
 
 #include <deque>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
+#include "engine/engine_parts.hpp"
 #include "engine/file_table.hpp"
 #include "engine/ready_queue.hpp"
 #include "engine/retry_queue.hpp"
@@ -27,75 +30,13 @@
 #include "forecast/grid_forecast.hpp"
 #include "forecast/learned_costs.hpp"
 #include "forecast/learned_memory.hpp"
+#include "forecast/played_rest.hpp"
 #include "forecast/run_time.hpp"
 #include "forecast/run_time_accuracy.hpp"
+#include "forecast/run_time_sample.hpp"
 #include "forecast/slot_efficiency.hpp"
 
 namespace gantry::engine {
-
-/// An attempt that was handed over and has not ended.
-struct Outstanding {
-  AttemptId attempt;
-  HostId host;
-  schedule::Load load = 0;
-  TimePoint started = kNever;
-  Duration expected{0};  ///< to take, when it started; 0 = nothing was known
-  bool running = false;
-  bool computed = false;          ///< it has left its host
-  bool ending = false;            ///< it was told to end
-  bool alone = false;             ///< it gets no twin
-  std::optional<double> begun{};  ///< what its host had done when it started, if that is known
-};
-
-/// A task whose host dies under it again and again is given up.
-inline constexpr std::uint8_t kLossLimit = 100;
-
-/// Of the one run that an engine knows.
-using AttemptKey = std::pair<TaskId, AttemptId>;
-
-/// A task that holds its place on a host until its files are there.
-struct Staged {
-  HostId host;
-  SiteId site;
-  schedule::Load load = 0;
-};
-
-/// Of ready tasks, that are looked at when something was learnt: an event must not take seconds.
-inline constexpr std::size_t kSortedAnew = 20'000;
-
-/// What counts for a host's pace.
-struct Ran {
-  TaskId task;
-  double seconds = 0;
-  TimePoint ended;
-};
-
-struct HostState {
-  Host host;
-  schedule::Load load = 0;
-  std::vector<schedule::Ongoing> ongoing{};  ///< what was given to it and is not computed yet
-  std::uint32_t handed_over = 0;
-  bool recalled = false;
-  bool draining = false;     ///< it gets nothing more
-  bool keeps = false;        ///< then: what waits there
-  std::size_t shown_at = 0;  ///< its place in Impl::shown
-  double heeded = 0;         ///< how fast it was when plans last heeded that; 0 = not known
-  enum class Changed : std::uint8_t { no, slower, faster };
-  Changed changed = Changed::no;  ///< much, since then
-};
-
-/// What the hosts that could run a task have for it.
-struct MemoryRoom {
-  std::uint64_t share = 0;  ///< what each has where tasks take all cores of a host
-  std::uint64_t most = 0;   ///< the largest host's
-  std::string largest{};    ///< its name; empty when there is none
-};
-
-/// A task that died of memory.
-struct DiedOfMemory {
-  std::uint64_t given = 0;
-  std::uint64_t wanted = 0;  ///< by its next attempt
-};
 
 struct Engine::Impl {
   Impl(Workload work, Policy rules, std::unique_ptr<schedule::Scheduler> scheduler, SiteMap sites);
@@ -103,12 +44,15 @@ struct Engine::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  // engine_events.cpp: what happened.
+  // engine_hosts.cpp, engine_events.cpp, engine_settle.cpp: what happened.
   // ----------------------------------------------------------------------
   void on(const HostUp& event);
   void on(const HostDraining& event);
   void on(const HostDown& event);
   void on(const HostLoaded& event);
+  void on(const HostQueued& event);
+  void on(const QueueWaited& event);
+  void on(const SiteEchoed& event);
   void on(const SiteJoined& event);
   void on(const AttemptStarted& event);
   void on(const AttemptComputed& event);
@@ -290,13 +234,22 @@ struct Engine::Impl {
   [[nodiscard]] bool learns_memory_of(TaskId task) const {
     return workload.learns_memory && workload.resources_of(task).learn_memory;
   }
+  /// To ask for all tasks.
+  [[nodiscard]] bool outputs_are_quick() const;
   [[nodiscard]] Resources with_memory(TaskId task, Resources declared) const;
   [[nodiscard]] MemoryRoom memory_room(TaskId task, const Resources& declared) const;
   [[nodiscard]] MemoryRoom look_for_room(const Resources& declared,
                                          std::span<const FileId> read) const;
+  /// Of memory, if it is one. `given`: 0 = it is not known.
+  void observe_death(const AttemptReport& report, std::uint64_t given);
   void observe_memory(const AttemptReport& report);
+  void learn_replayed_memory();
+  /// To an attempt that begins now.
+  [[nodiscard]] GivenMemory gives_memory(TaskId task, const Resources& resources) const;
   /// Died of memory: can it be given more than it had?
   [[nodiscard]] bool gets_more_memory(TaskId task) const;
+  /// Of a task that succeeded.
+  void observe_outputs(const AttemptEnded& event);
   /// What was learnt meanwhile, and hosts that came or went, change what ready tasks need.
   void renew_needs();
 
@@ -310,21 +263,52 @@ struct Engine::Impl {
   [[nodiscard]] double mean_cost_from(std::uint32_t index) const {
     return learned.known() ? learned.mean_from(index) : costs.mean_from(index);
   }
-  /// An attempt took so long. `succeeded`: one that fails at once would make its host look fast.
-  void learn(TaskId task, HostId host, Duration took, TimePoint ended, std::optional<double> begun,
-             bool succeeded);
+  /// An attempt has ended that was begun.
+  void learn(const AttemptReport& report, HostId host, std::optional<double> begun);
   void remember_time(TaskId task, Duration took);
+  /// If it is tried again, what it took is part of what its task takes. It says nothing else: one
+  /// that fails at once would make its host look fast.
+  void learn_death(const AttemptReport& report, HostId host, std::optional<double> begun);
+  /// As declared; of a host that is gone 1.
+  [[nodiscard]] double declared_speed(HostId host) const;
+  /// Of hosts that are gone what was seen counts no more, unless there is nothing else.
+  void forget_gone_samples();
+  void learn_launch(const AttemptEnded& event);
   /// Costs are others now: what was seen is counted again, and plans are made anew.
   void use_new_costs();
+  void note_quickest(double cost, Duration took);
 
   // engine_eta.cpp: what to expect.
   // ------------------------------------------------------------------------------------
   [[nodiscard]] Eta eta(TimePoint now) const;
+  /// Until the first of the jobs that wait in queues comes, if there is nothing else to run on and
+  /// that is known.
+  [[nodiscard]] std::optional<forecast::QueueWaits::Rest> rest_of_queue(TimePoint now) const;
   /// Seconds for a cost of 1; nothing when nothing is known.
   [[nodiscard]] std::optional<double> pace_of(const Host& host) const;
   /// By what is not known of tasks beyond those that were seen.
   [[nodiscard]] Eta widened(Eta eta) const;
-  /// How long the rest will take; 0 = not known, or nothing is left.
+  /// What may come of the rest by chance, as run times were seen to differ; on one host also when
+  /// it is expected to end.
+  [[nodiscard]] Eta by_chance(TimePoint now) const;
+  /// The same without back-offs, of a rest that takes so long if all is as expected.
+  [[nodiscard]] Eta played(Duration left, TimePoint now) const;
+  /// In units of what is expected of each task.
+  [[nodiscard]] forecast::RestOfRun rest_of_run(TimePoint now) const;
+  [[nodiscard]] forecast::PooledTimes pooled_times() const;
+  [[nodiscard]] double pooled_pace(const forecast::PooledTimes& pooled, const Host& host) const;
+  /// Seconds for a cost of 1 over all that is left, where pace_of() is about the next task: that is
+  /// the mean of what was seen. Of several hosts how fast they are now matters more.
+  [[nodiscard]] std::optional<double> mean_pace_of(const Host& host) const;
+  /// The strategy has told when it all ends.
+  [[nodiscard]] bool has_plan(TimePoint now) const {
+    return draining.empty() && planned_end != kNever && planned_end > now;
+  }
+  /// If all that is yet to start were as quick as what was quickest.
+  [[nodiscard]] Duration soonest_possible() const;
+  /// The last one whose back-off ends has yet to run then; 0 = none.
+  [[nodiscard]] Duration until_retried(TimePoint now) const;
+  /// How long the rest will take but for back-offs; 0 = not known, or nothing is left.
   [[nodiscard]] Duration rest(TimePoint now) const;
   /// Of the tasks that were to be done when it began.
   [[nodiscard]] double share_done() const;
@@ -335,6 +319,8 @@ struct Engine::Impl {
   [[nodiscard]] bool is_second(const schedule::Ongoing& given) const;
   /// Of what no host was given yet; an estimate.
   [[nodiscard]] double cost_to_start() const;
+  /// Of what has not ended; an estimate.
+  [[nodiscard]] double mean_open_cost() const;
   /// How many tasks like the last one run at once.
   [[nodiscard]] std::uint64_t slots_in_all() const;
 
@@ -351,6 +337,7 @@ struct Engine::Impl {
   TimePoint heed_from = kNever;    ///< when they are heeded next, if they change
   TimePoint ask_again = kNever;    ///< the strategy
   TimePoint planned_end = kNever;  ///< by the strategy's last plan
+  bool planned_blindly = false;    ///< when nothing was known of how long tasks take
   std::uint32_t refused = 0;       ///< of what it wanted
   bool redirected = false;         ///< a file that it wanted from home comes from another site
 
@@ -361,6 +348,7 @@ struct Engine::Impl {
   std::map<HostId, HostState> hosts;                    ///< those that are up
   std::vector<schedule::HostLoad> shown;                ///< of them; those that drain come last
   std::size_t working_hosts = 0;                        ///< those that do not
+  std::map<HostId, HostQueued> coming;                  ///< those that will be up
   std::unordered_map<TaskId, Outstanding> outstanding;  ///< never iterated where the order matters
   std::map<TaskId, Outstanding> twins;                  ///< of tasks in `outstanding`
   /// Attempts of tasks that have their result, from a twin. They keep their place until they end.
@@ -379,6 +367,9 @@ struct Engine::Impl {
   std::map<SiteId, TimePoint> on_time;  ///< when an attempt last ended there that was not late
   forecast::SlotEfficiency efficiency;
   forecast::EtaHistory history;
+  /// Seconds for a cost of 1, of the task that was done quickest; and of how many.
+  double quickest = std::numeric_limits<double>::infinity();
+  std::uint32_t timed = 0;
   TimePoint began = kNever;        ///< of the first decide()
   std::uint32_t ended_before = 0;  ///< tasks, then
   forecast::CostProfile costs;     ///< as declared
@@ -387,9 +378,13 @@ struct Engine::Impl {
   /// What ran of late, by host and in all, to be counted again when costs are others.
   std::map<HostId, std::deque<Ran>> ran_on;
   std::deque<std::pair<TaskId, Duration>> ran;
+  std::map<HostId, forecast::RunTimeSample> samples;  ///< for a cost of 1
+  /// Seconds, on a host of speed 1, of attempts that died, by tasks that are tried again.
+  std::map<TaskId, double> wasted;
   Resources typical;  ///< of the task handed over last
 
   forecast::LearnedMemory learned_memory;
+  forecast::LearnedOutputs learned_outputs;
   std::map<TaskId, DiedOfMemory> died_of_memory;  ///< and have not succeeded since
   /// By cores and walltime; empty when hosts have changed.
   mutable std::map<std::pair<std::uint32_t, Duration>, MemoryRoom> rooms;

@@ -1,4 +1,7 @@
 // What the engine learns of tasks: what they cost, and by that how fast hosts are.
+#include <algorithm>
+#include <iterator>
+#include <limits>
 #include <utility>
 
 #include "engine/engine_impl.hpp"
@@ -21,29 +24,77 @@ void Engine::Impl::remember_time(TaskId task, Duration took) {
   if (learned.learns()) push_bounded(ran, {task, took}, kRanInAll);
 }
 
-void Engine::Impl::learn(TaskId task, HostId host, Duration took, TimePoint ended,
-                         std::optional<double> begun, bool succeeded) {
+void Engine::Impl::learn(const AttemptReport& report, HostId host, std::optional<double> begun) {
+  const TaskId task = report.key.task;
+  const Duration took = report.ended - report.started;
   const double cost = cost_of(task);
   // What an earlier run took stands in only until this one knows better.
   if (learned.known() && ran.empty()) run_times = {};
   run_times.observe(cost, took);
   remember_time(task, took);
-  if (!succeeded) return;
-  const double spent = seen.ran(host, cost, took, ended, begun);
-  if (!learned.learns() || !(spent > 0)) return;
-  push_bounded(ran_on[host], {task, spent, ended}, kRanOnHost);
-  const auto known = hosts.find(host);
-  const double speed = known != hosts.end() ? known->second.host.speed : 1;
+  if (report.cause != FailureCause::none) return learn_death(report, host, begun);
+  note_quickest(cost, took);
+  const double spent = seen.ran(host, cost, took, report.ended, begun);
+  if (!(spent > 0)) return;
+  const double speed = declared_speed(host);
+  const auto before = wasted.extract(task);
+  const double lost = before.empty() ? 0 : before.mapped() / forecast::usable_cost(speed);
+  samples[host].observe((spent + lost) / forecast::usable_cost(cost));
+  if (!learned.learns()) return;
+  push_bounded(ran_on[host], {task, spent, report.ended, lost}, kRanOnHost);
   if (learned.ran(task, host, speed, spent)) use_new_costs();
+}
+
+void Engine::Impl::learn_death(const AttemptReport& report, HostId host,
+                               std::optional<double> begun) {
+  const TaskId task = report.key.task;
+  // A task that goes on with its other attempt is not tried again. One that is given up now is
+  // forgotten right after this.
+  if (is_crowded(report.cause, report.code) || outstanding.contains(task) ||
+      tasks[task].state == TaskState::done)
+    return;
+  const double spent = seen.spent(host, report.ended - report.started, report.ended, begun);
+  if (spent > 0) wasted[task] += spent * forecast::usable_cost(declared_speed(host));
+}
+
+double Engine::Impl::declared_speed(HostId host) const {
+  const auto known = hosts.find(host);
+  return known != hosts.end() ? known->second.host.speed : 1;
+}
+
+void Engine::Impl::forget_gone_samples() {
+  for (auto it = samples.begin(); it != samples.end() && samples.size() > 1;)
+    it = hosts.contains(it->first) ? std::next(it) : samples.erase(it);
+}
+
+void Engine::Impl::learn_launch(const AttemptEnded& event) {
+  const auto host = hosts.find(event.host);
+  if (!event.besides || host == hosts.end() || !learns()) return;
+  seen.launched(host->second.host.site, *event.besides, event.report.ended);
+}
+
+void Engine::Impl::note_quickest(double cost, Duration took) {
+  if (took <= Duration{0}) return;
+  quickest = std::min(quickest, seconds(took) / forecast::usable_cost(cost));
+  ++timed;
 }
 
 void Engine::Impl::use_new_costs() {
   run_times = {};
   for (const auto& [task, took] : ran) run_times.observe(cost_of(task), took);
+  quickest = std::numeric_limits<double>::infinity();
+  timed = 0;
   if (ran.empty()) run_times.observe(1, from_seconds(std::min(learned.unit(), 1e9)));
   seen.forget_paces();
-  for (const auto& [host, all] : ran_on)
-    for (const Ran& one : all) seen.ran_again(host, cost_of(one.task), one.seconds, one.ended);
+  samples.clear();
+  for (const auto& [host, all] : ran_on) {
+    for (const Ran& one : all) {
+      const double cost = cost_of(one.task);
+      seen.ran_again(host, cost, one.seconds, one.ended);
+      samples[host].observe((one.seconds + one.wasted) / forecast::usable_cost(cost));
+    }
+  }
+  forget_gone_samples();
   for (auto& [id, state] : hosts) {
     for (schedule::Ongoing& given : state.ongoing)
       given.cost = forecast::usable_cost(cost_of(given.task));

@@ -179,6 +179,82 @@ TEST(EngineLearns, WhatAPersonSaysOfCostsCounts) {
   EXPECT_FALSE(run.engine.learned().to_keep());
 }
 
+/// Task n sends n megabytes home, or what else.
+AttemptEnded sending(std::uint32_t task, std::optional<std::uint64_t> bytes) {
+  AttemptEnded event;
+  event.report.key = {RunId(1), TaskId(task), AttemptId(1)};
+  event.report.started = at(0);
+  event.report.ended = at(1);
+  event.host = HostId(1);
+  event.output_bytes = bytes;
+  return event;
+}
+
+/// Keeps what ready tasks send, as a planner sees it.
+class OutputSeer final : public schedule::Scheduler {
+ public:
+  explicit OutputSeer(std::map<double, std::size_t>* seen) : seen_(seen) {}
+  [[nodiscard]] schedule::Appetite appetite() const override {
+    return {.ready = 1000, .by_cost = true};
+  }
+  void observe(const Event&) override {}
+  schedule::Plan plan(const schedule::World& world) override {
+    seen_->clear();
+    for (const auto& each : world.classes)
+      (*seen_)[each.needs->output_bytes] += each.places->size();
+    return {};
+  }
+
+ private:
+  std::map<double, std::size_t>* seen_;
+};
+
+TEST(EngineLearnsOutputs, AndPlannersKnowThem) {
+  std::map<double, std::size_t> seen;
+  Workload workload = squares(100);
+  workload.cost = [](TaskId) { return 1.0; };
+  Engine engine(std::move(workload), {}, std::make_unique<OutputSeer>(&seen));
+  for (const Host& host : hosts(1, 2)) engine.apply(HostUp{host});
+  (void)engine.decide(at(0));
+  EXPECT_EQ(seen, (std::map<double, std::size_t>{{0, 100}}));
+  for (std::uint32_t task = 1; task <= 20; ++task) {
+    engine.apply(AttemptStarted{{RunId(1), TaskId(task), AttemptId(1)}, HostId(1), at(0)});
+    engine.apply(sending(task, std::uint64_t{task} << 20U));
+  }
+  (void)engine.decide(at(2));
+  EXPECT_FALSE(seen.contains(0));
+  EXPECT_GT(seen.rbegin()->first, 50e6);
+  EXPECT_LT(seen.rbegin()->first, 200e6);
+  EXPECT_LT(seen.size(), 12U) << "few classes";
+  const auto last = engine.expected_outputs(TaskId(100));
+  ASSERT_TRUE(last);
+  EXPECT_NEAR(last->value, 100.0 * (1 << 20), 5.0 * (1 << 20));
+  EXPECT_EQ(engine.learned_outputs().seen_here(), 20U);
+}
+
+TEST(EngineLearnsOutputs, WhatIsKnownOrCannotBeIsNotLearnt) {
+  for (const bool declared : {true, false}) {
+    Workload workload = squares(40);
+    if (declared) workload.output_bytes = [](TaskId) { return 5e6; };
+    Engine engine(std::move(workload), {});
+    for (std::uint32_t task = 1; task <= 20; ++task) {
+      engine.apply(AttemptStarted{{RunId(1), TaskId(task), AttemptId(1)}, HostId(1), at(0)});
+      engine.apply(sending(task, declared ? std::optional(std::uint64_t{1} << 20U) : std::nullopt));
+    }
+    EXPECT_EQ(engine.learned_outputs().seen(), 0U);
+    EXPECT_FALSE(engine.expected_outputs(TaskId(1)));
+  }
+}
+
+TEST(EngineLearnsOutputs, BeginsWithWhatEarlierRunsTaught) {
+  Workload workload = squares(40);
+  for (std::uint32_t task = 1; task <= 20; ++task)
+    workload.known_outputs.observe(workload.features(TaskId(task)), task * 1e6);
+  const Engine engine(std::move(workload), {});
+  EXPECT_TRUE(engine.expected_outputs(TaskId(1)));
+  EXPECT_EQ(engine.learned_outputs().seen_here(), 0U);
+}
+
 TEST(ReadyQueue, SortsAgainInTheSameOrder) {
   ReadyQueue queue([](const TaskNeeds&) { return true; });
   for (std::uint32_t n = 1; n <= 4; ++n) queue.push(TaskId(n), {.cost = 1}, false);

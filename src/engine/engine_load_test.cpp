@@ -161,6 +161,7 @@ TEST(EngineLoad, WhatWaitsAtASlowHostIsAskedFor) {
 
 TEST(EngineLoad, ForecastsThatStayAsTheyAreFollowNothing) {
   LoadedScene scene({.learn_for = std::chrono::seconds(20)});
+  scene.engine.apply(SiteEchoed{SiteId(1), 0.1, at(scene.now)});
   scene.tell(1, 2);  // until 16 s
   EXPECT_NEAR(scene.expected_on(1), 10, 0.1);
   scene.tell(1, 3);
@@ -171,6 +172,8 @@ TEST(EngineLoad, ForecastsThatStayAsTheyAreFollowNothing) {
   scene.end_first(HostId(1), 80);
   scene.act();
   EXPECT_NEAR(scene.expected_on(1), 10, 0.1);
+  scene.engine.apply(SiteEchoed{SiteId(1), 0.5, at(scene.now)});
+  EXPECT_EQ(scene.engine.seen().round_trips(SiteId(1))->observations(), 1U);
   EXPECT_EQ(scene.engine.counts().done, 3U) << "all else goes on";
 }
 

@@ -39,10 +39,19 @@ Resources Engine::Impl::resources_of(TaskId task) const {
 
 TaskNeeds Engine::Impl::needs_of(TaskId task) const {
   TaskNeeds needs = workload.needs_of(task);
-  if (appetite.by_cost) needs.cost = cost_of(task);
+  if (appetite.by_cost) {
+    needs.cost = cost_of(task);
+    if (learned_outputs.used().observations() > 0 && outputs_are_quick())
+      needs.output_bytes = learned_outputs.expected(workload.features(task));
+  }
   if (workload.learns_memory && needs.resources.learn_memory)
     needs.resources = with_memory(task, needs.resources);
   return needs;
+}
+
+bool Engine::Impl::outputs_are_quick() const {
+  return learned_outputs.used().family() != forecast::ModelFamily::neighbours ||
+         workload.count <= forecast::LearnedCosts::kMostByNeighbours;
 }
 
 Resources Engine::Impl::with_memory(TaskId task, Resources declared) const {
@@ -86,19 +95,24 @@ MemoryRoom Engine::Impl::look_for_room(const Resources& declared,
   return {.share = kUnknownShare * cores, .most = std::numeric_limits<std::uint64_t>::max()};
 }
 
+void Engine::Impl::observe_death(const AttemptReport& report, std::uint64_t given) {
+  const TaskId task = report.key.task;
+  if (report.cause != FailureCause::out_of_memory || !learns_memory_of(task)) return;
+  // Whatever its host says of its limit: it shall not be tried with the same for ever.
+  given = std::max(given, memory_limit(report));
+  if (given == 0) given = resources_of(task).memory;
+  const auto [found, is_first] = died_of_memory.try_emplace(task);
+  DiedOfMemory& died = found->second;
+  died.given = std::max(died.given, given);
+  died.wanted = std::max(died.wanted, forecast::more_memory(died.given, report.usage.max_rss));
+  // One that takes more and more says nothing of others after that.
+  if (is_first && !replaying && learns()) learned_memory.died(workload.features(task), given);
+}
+
 void Engine::Impl::observe_memory(const AttemptReport& report) {
   const TaskId task = report.key.task;
-  if (!learns_memory_of(task)) return;
+  if (report.cause != FailureCause::none || !learns_memory_of(task)) return;
   const std::uint64_t used = report.usage.max_rss;
-  if (report.cause == FailureCause::out_of_memory) {
-    DiedOfMemory& died = died_of_memory[task];
-    died.given = std::max(died.given, memory_limit(report));
-    // Whatever its host says: it shall not be tried with the same for ever.
-    if (!replaying || died.given == 0) died.given = std::max(died.given, resources_of(task).memory);
-    died.wanted = std::max(died.wanted, forecast::more_memory(died.given, used));
-    return;
-  }
-  if (report.cause != FailureCause::none) return;
   died_of_memory.erase(task);
   if (!replaying) {
     if (learns()) learned_memory.observe(workload.features(task), used);
@@ -112,27 +126,68 @@ void Engine::Impl::observe_memory(const AttemptReport& report) {
   ++replayed_memories;
 }
 
+void Engine::Impl::learn_replayed_memory() {
+  const auto replayed = std::exchange(replayed_memory, {});
+  // What is kept has seen these, too, but for the last minute of a gantry that was killed: counted
+  // twice, each would seem to foretell the other.
+  if (learned_memory.seen() > 0) return;
+  for (const auto& [task, bytes] : replayed) learned_memory.observe(workload.features(task), bytes);
+}
+
 bool Engine::Impl::gets_more_memory(TaskId task) const {
   const auto died = died_of_memory.find(task);
   return died == died_of_memory.end() || resources_of(task).memory > died->second.given;
 }
 
+void Engine::Impl::observe_outputs(const AttemptEnded& event) {
+  if (event.report.cause != FailureCause::none || !event.output_bytes || !learns()) return;
+  if (workload.output_bytes || !workload.features) return;  // they are known, or cannot be
+  learned_outputs.observe(workload.features(event.report.key.task), *event.output_bytes);
+}
+
 void Engine::Impl::renew_needs() {
-  if (!workload.learns_memory) return;
   if (learns() && learned_memory.is_due()) {
     learned_memory.refresh();
     needs_changed = true;
   }
+  if (learns() && learned_outputs.is_due()) {
+    learned_outputs.refresh();
+    needs_changed |= appetite.by_cost;
+  }
   if (!std::exchange(needs_changed, false)) return;
   if (ready.sort_anew([this](TaskId task) { return needs_of(task); }, kSortedAnew)) changed = true;
+}
+
+GivenMemory Engine::Impl::gives_memory(TaskId task, const Resources& resources) const {
+  GivenMemory given{.bytes = resources.memory};
+  if (learned_memory.need(workload.features(task)))
+    given.learnt_from = learned_memory.used().observations();
+  if (const auto died = died_of_memory.find(task); died != died_of_memory.end())
+    given.died_with = died->second.given;
+  return given;
+}
+
+GivenMemory Engine::given_memory(const TaskKey& key) const {
+  const Outstanding* attempt = std::as_const(*impl_).find({key.task, key.attempt});
+  return attempt != nullptr ? attempt->memory : GivenMemory{};
+}
+
+std::optional<forecast::RunTimeModel::Prediction> Engine::expected_outputs(TaskId task) const {
+  const forecast::RunTimeModel& model = impl_->learned_outputs.used();
+  if (model.observations() == 0) return std::nullopt;
+  return model.predict(impl_->workload.features(task));
 }
 
 std::string Engine::after_memory(TaskId task) const {
   const auto died = impl_->died_of_memory.find(task);
   if (died == impl_->died_of_memory.end()) return {};
   const Resources next = impl_->resources_of(task);
-  if (impl_->tasks[task].state != TaskState::failed)
-    return "tried again with " + format_bytes(next.memory);
+  const TaskState state = impl_->tasks[task].state;
+  if (state == TaskState::pending) return "tried again with " + format_bytes(next.memory);
+  const bool goes_on =
+      state == TaskState::staging || state == TaskState::handed_over || state == TaskState::running;
+  if (goes_on) return "its other attempt goes on";
+  if (state != TaskState::failed) return {};
   const MemoryRoom room = impl_->memory_room(task, impl_->workload.resources_of(task));
   if (next.memory > died->second.given || room.largest.empty()) return {};
   return fmt::format(

@@ -7,66 +7,13 @@
 #include <map>
 
 #include "engine/engine.hpp"
-#include "engine/engine_fixture.hpp"
+#include "engine/engine_memory_fixture.hpp"
 #include "schedule/registry.hpp"
 
 namespace gantry::engine {
 namespace {
 
 using testing::HasSubstr;
-
-constexpr std::uint64_t kMebi = std::uint64_t{1} << 20U;
-
-/// Task n has the parameter n.
-Workload learners(std::uint32_t count, std::uint32_t cores = 1) {
-  return {.count = count,
-          .resources = [cores](TaskId) { return Resources{.cores = cores, .learn_memory = true}; },
-          .learns_memory = true,
-          .features =
-              [](TaskId task) { return forecast::Features{static_cast<double>(task.value())}; }};
-}
-
-Host machine(std::uint32_t id, std::uint32_t cores, std::uint64_t mebi) {
-  return {HostId(id), fmt::format("h{}", id), cores, mebi * kMebi};
-}
-
-AttemptEnded end_of(const StartAttempt& start, FailureCause cause, std::uint64_t used_mebi,
-                    std::uint64_t limit = 0) {
-  AttemptEnded event;
-  event.report.key = {RunId(1), start.task, start.attempt};
-  event.report.cause = cause;
-  event.report.started = at(0);
-  event.report.ended = at(1);
-  event.report.usage.max_rss = used_mebi * kMebi;
-  if (limit > 0) event.report.detail = fmt::format("limit {} MiB", limit / kMebi);
-  event.host = start.host;
-  return event;
-}
-
-std::vector<StartAttempt> started(Engine& engine) {
-  std::vector<StartAttempt> list;
-  for (const Action& action : engine.decide(at(2)))
-    if (const auto* start = std::get_if<StartAttempt>(&action)) list.push_back(*start);
-  return list;
-}
-
-/// Runs tasks until so many have succeeded, each with this much.
-void let_succeed(Engine& engine, std::size_t count, std::uint64_t used_mebi) {
-  std::vector<StartAttempt> running;
-  while (count > 0) {
-    for (const StartAttempt& start : started(engine)) running.push_back(start);
-    ASSERT_FALSE(running.empty());
-    engine.apply(end_of(running.front(), FailureCause::none, used_mebi));
-    running.erase(running.begin());
-    --count;
-  }
-  for (const StartAttempt& start : running)
-    engine.apply(AttemptReturned{{RunId(1), start.task, start.attempt}, start.host});
-}
-
-std::uint64_t given(const Engine& engine, std::uint32_t task) {
-  return engine.resources(TaskId(task)).memory / kMebi;
-}
 
 TEST(EngineMemory, BeginsWithASlotsShareOfTheSmallestHost) {
   Engine engine(learners(10), {});
@@ -120,6 +67,22 @@ TEST(EngineMemory, OneThatDiesIsTriedAgainWithTwiceWithoutUsingUpRetries) {
   engine.apply(end_of(starts[0], FailureCause::none, 1500));
   EXPECT_EQ(engine.state(TaskId(1)), TaskState::done);
   EXPECT_TRUE(engine.finished());
+}
+
+TEST(EngineMemory, OfTwoAttemptsTheLastThatDiesIsTriedAgain) {
+  Engine engine(learners(1), {});
+  engine.apply(HostUp{machine(1, 4, 4000)});
+  engine.apply(HostUp{machine(2, 4, 4000)});
+  const auto starts = started(engine);
+  ASSERT_EQ(starts.size(), 1U);
+  const StartAttempt twin{TaskId(1), AttemptId(2), HostId(starts[0].host == HostId(1) ? 2 : 1)};
+  engine.apply(AttemptStarted{{RunId(1), TaskId(1), AttemptId(2)}, twin.host, at(2)});
+  engine.apply(end_of(starts[0], FailureCause::out_of_memory, 1010, 1000 * kMebi));
+  EXPECT_EQ(engine.after_memory(TaskId(1)), "its other attempt goes on");
+  EXPECT_TRUE(started(engine).empty());
+  engine.apply(end_of(twin, FailureCause::out_of_memory, 1010, 1000 * kMebi));
+  EXPECT_EQ(engine.after_memory(TaskId(1)), "tried again with 2 GiB");
+  EXPECT_EQ(started(engine).size(), 1U);
 }
 
 TEST(EngineMemory, OneThatDiesOfTheKernelGetsMoreThanItHad) {

@@ -110,6 +110,11 @@ class World {
     if (dice % 100 < 20)
       return tell(
           HostLoaded{agent.host.id, static_cast<double>(more % 130) / 100 - 0.1, now_, now_});
+    if (dice % 100 < 23) return tell(HostQueued{agent.host, more % 3 == 0 ? kNever : now_});
+    if (dice % 100 < 24)
+      return tell(SiteEchoed{SiteId(more % 3), more % 9 / 10.0 - 0.1, now_, more % 5 * 1e5 - 1e5,
+                             more % 4 / 10.0 - 0.1});
+    if (dice % 100 < 25) return tell(QueueWaited{SiteId(more % 3), more % 90 - 5.0, now_});
     if (!agent.up) return bring_up(agent);
     if (dice % 2 == 0) return start_one(agent, more);
     finish_one(agent, more);

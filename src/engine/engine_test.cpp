@@ -426,13 +426,14 @@ TEST(Engine, EtaIsWorkLeftOverSlots) {
   b.ended(1);
   b.ended(2);
   EXPECT_EQ(b.decide().size(), 2U);
-  // 10 tasks of 1 s on two slots.
-  EXPECT_NEAR(gantry::seconds(b.engine.eta(at(1)).expected), 5.0, 1e-6);
+  // 10 tasks of 1 s on two slots: 5 s, and as the two that were seen do not say that no other takes
+  // longer, a bit more. The same below.
+  EXPECT_NEAR(gantry::seconds(b.engine.eta(at(1)).expected), 5.36, 0.01);
   b.started(3);  // at 0: by 0.5 s it has used half of its second
-  EXPECT_NEAR(gantry::seconds(b.engine.eta(at(0) + milliseconds(500)).expected), 4.75, 1e-6);
+  EXPECT_NEAR(gantry::seconds(b.engine.eta(at(0) + milliseconds(500)).expected), 5.24, 0.01);
   b.drain();
   // Four are outstanding: 3.5 s left on two slots.
-  EXPECT_NEAR(gantry::seconds(b.engine.eta(at(0) + milliseconds(500)).expected), 1.75, 1e-6);
+  EXPECT_NEAR(gantry::seconds(b.engine.eta(at(0) + milliseconds(500)).expected), 2.01, 0.01);
 }
 
 TEST(Engine, EtaGrowsWithTasksThatRunOverTheirForecast) {
@@ -446,7 +447,36 @@ TEST(Engine, EtaGrowsWithTasksThatRunOverTheirForecast) {
   b.started(2);  // at 0, expected to take 1 s
   EXPECT_EQ(b.engine.expected(second), seconds(1));
   EXPECT_NEAR(gantry::seconds(b.engine.eta(at(0) + milliseconds(900)).expected), 0.1, 1e-6);
-  EXPECT_NEAR(gantry::seconds(b.engine.eta(at(10)).expected), 9.0, 1e-6);
+  // Due now: soon, but nobody knows how soon.
+  EXPECT_LT(b.engine.eta(at(1)).expected, seconds(1));
+  EXPECT_LT(b.engine.eta(at(1)).latest, seconds(5));
+  // The later it is, the longer it will take: "any moment now" would be wrong for long.
+  const Eta late = b.engine.eta(at(10));
+  EXPECT_GT(late.expected, seconds(2));
+  EXPECT_GT(late.latest, seconds(9));
+  EXPECT_GT(b.engine.eta(at(40)).expected, 3 * late.expected);
+}
+
+TEST(Engine, EtaCountsAttemptsThatDie) {
+  // Of two attempts of a second each the first dies: ten more tasks on one slot take 20 s.
+  const auto eta_with = [](bool dying) {
+    Bench b({.count = 20, .retry = {.retries = 5}});
+    b.host(1);
+    for (std::uint32_t task = 1; task <= 10; ++task) {
+      b.decide();
+      if (dying) {
+        b.started(task);
+        b.ended(task, FailureCause::exit_code);
+        b.decide();
+      }
+      b.started(task, dying ? 2 : 1);
+      b.ended(task, FailureCause::none, dying ? 2 : 1);
+    }
+    b.decide();
+    return gantry::seconds(b.engine.eta(at(1)).expected);
+  };
+  EXPECT_NEAR(eta_with(false), 10, 0.05);
+  EXPECT_NEAR(eta_with(true), 20, 0.1);
 }
 
 TEST(Engine, EtaWaitsForBackOffs) {
@@ -461,14 +491,34 @@ TEST(Engine, EtaWaitsForBackOffs) {
   EXPECT_NEAR(gantry::seconds(b.engine.eta(at(31)).expected), 31.0, 1e-6);
 }
 
-TEST(Engine, EtaFollowsTheCosts) {
-  // Costs 1 2 3 4; the first took 1 s, so 9 s are left on one slot.
-  Bench b({.count = 4, .cost = [](TaskId task) { return static_cast<double>(task.value()); }});
+TEST(Engine, EtaIsNotSoonerThanTheQuickestTasksAllow) {
+  Bench b({.count = 200});
   b.host(1);
-  EXPECT_EQ(b.decide().size(), 2U);
-  b.started(1);
-  b.ended(1);
-  EXPECT_NEAR(gantry::seconds(b.engine.eta(at(1)).expected), 9.0, 1e-6);
+  std::uint32_t task = 0;
+  for (const int now : {1, 1000}) {  // its end has been put off a lot, so that nothing is sure
+    for (int i = 0; i < 15; ++i) {
+      b.decide(now);
+      b.started(++task);
+      b.ended(task);
+    }
+    b.decide(now);
+  }
+  const Eta eta = b.engine.eta(at(1000));
+  EXPECT_NEAR(gantry::seconds(eta.expected), 170, 0.1);  // a second each, on one slot
+  EXPECT_GT(eta.latest, seconds(500));
+  EXPECT_GE(eta.soonest, seconds(166)) << "of 170, two or so may end at any moment";
+}
+
+TEST(Engine, EtaFollowsTheCostsWhateverTheyAreCountedIn) {
+  // Costs 1 2 3 4; the first took 1 s, so 9 s are left on one slot, and a bit more, see above.
+  for (const double unit : {1e-12, 1.0, 1e12}) {
+    Bench b({.count = 4, .cost = [&](TaskId task) { return unit * task.value(); }});
+    b.host(1);
+    EXPECT_EQ(b.decide().size(), 2U);
+    b.started(1);
+    b.ended(1);
+    EXPECT_NEAR(gantry::seconds(b.engine.eta(at(1)).expected), 9.66, 0.01) << unit;
+  }
 }
 
 }  // namespace

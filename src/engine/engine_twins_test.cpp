@@ -332,6 +332,22 @@ TEST(EngineEta, FollowsAPlanOfAllTasksUnlessThatMakesNoSense) {
   EXPECT_NEAR(eta_with_plan_until(1), 100, 1e-6);
 }
 
+TEST(EngineEta, FollowsNoPlanFromBeforeAnythingWasKnown) {
+  Trio t({.count = 31});
+  t.says.next.ends = at(150);
+  t.up(1);
+  t.decide();
+  AttemptEnded sample = Trio::end_of(1);
+  sample.report.ended = at(10);  // took 10 s; 30 are left for three slots
+  t.engine.apply(sample);
+  t.decide();
+  EXPECT_NEAR(gantry::seconds(t.engine.eta(at(0)).expected), 100, 3);
+  t.says.next.ends = at(140);  // planned anew
+  t.up(1);
+  t.decide();
+  EXPECT_NEAR(gantry::seconds(t.engine.eta(at(0)).expected), 140, 1e-6);
+}
+
 TEST(EngineTwins, HoldsItsPlaceWhileItsFilesTravel) {
   Workload reading{.count = 2};
   reading.file_bytes = {5};

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "forecast/learned_memory.hpp"
+#include "forecast/learned_outputs.hpp"
 #include "forecast/run_time_model.hpp"
 #include "model/host.hpp"
 #include "model/ids.hpp"
@@ -28,11 +30,15 @@ struct Workload {
   std::function<std::vector<FileId>(TaskId)> files =
       {};                                            ///< shared inputs, ascending; empty = none
   std::function<double(TaskId)> private_bytes = {};  ///< empty = none
-  std::function<double(TaskId)> output_bytes = {};   ///< empty = none
+  /// Empty: none are known, and they are learnt where there are features.
+  std::function<double(TaskId)> output_bytes = {};
   /// Its parameters, as many for each task: what it takes is learnt from them. Empty = it is not.
   std::function<forecast::Features(TaskId)> features = {};
   /// What earlier runs have taught of run times: seconds, on a host of speed 1.
   forecast::RunTimeModel known_times = {};
+  /// The same of memory, and of bytes of output.
+  forecast::LearnedMemory known_memory = {};
+  forecast::RunTimeModel known_outputs = {};
 
   [[nodiscard]] Resources resources_of(TaskId task) const {
     return resources ? resources(task) : Resources{};

@@ -18,24 +18,28 @@ constexpr double kChangeFade = 0.5;
 constexpr double kSooner = 0.7;
 constexpr double kLater = 1.5;
 /// Beyond that an interval tells nothing.
-constexpr double kMostChange = 2;
+constexpr double kMostChange = 1;
+/// Nor does a look that came out so wrong: before it nothing was known.
+constexpr double kMostMove = 1;
 /// The first task of a million says as much as nothing.
 constexpr double kLeastShare = 1e-3;
 
 }  // namespace
 
-void EtaHistory::look(double share, Duration in_all) {
+void EtaHistory::look(double share, Duration in_all, double by_chance) {
   const double total = seconds(in_all);
-  if (!(share > last_share_) || !(total > 0)) return;
+  if (!(share > last_share_) || !(total > 0) || std::isnan(by_chance)) return;
   if (last_share_ > 0) {
     const double by = std::log2(share / last_share_);
     const double fade = std::pow(kChangeFade, by);
-    const double change = std::log(total / last_in_all_);
-    changes_ = changes_ * fade + change * change;
+    const double change = std::clamp(std::log(total / last_in_all_), -kMostMove, kMostMove);
+    const double explained = last_by_chance_ * last_by_chance_;
+    changes_ = changes_ * fade + std::max(change * change - explained, 0.0);
     doublings_ = doublings_ * fade + by;
   }
   last_share_ = share;
   last_in_all_ = total;
+  last_by_chance_ = by_chance;
   next_ = std::max(share * std::sqrt(2.0), next_);
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace gantry::forecast {
 namespace {
 
@@ -54,9 +56,37 @@ TEST(EtaHistory, WhatMovedLongAgoIsForgotten) {
   EtaHistory wild;
   wild.look(0.01, whole(100));
   wild.look(0.02, whole(3000));
-  EXPECT_GT(width(wild, 0.02, whole(60), whole(2940)), 3);
+  EXPECT_GT(width(wild, 0.02, whole(60), whole(2940)), 2);
+  EXPECT_LT(width(wild, 0.02, whole(60), whole(2940)), 5) << "more would tell nothing";
   for (double share = 0.04; share <= 0.64; share *= 2) wild.look(share, whole(1000));
   EXPECT_LT(width(wild, 0.64, whole(640), whole(360)), 0.8);
+}
+
+TEST(EtaHistory, WhatChanceExplainsIsNotCounted) {
+  // Every look moves by a tenth, which is what run times make it move by anyway.
+  EtaHistory explained;
+  EtaHistory not_explained;
+  int in_all = 1000;
+  for (double share = 0.05; share <= 0.4; share *= 2) {
+    explained.look(share, whole(in_all), 0.15);
+    not_explained.look(share, whole(in_all));
+    in_all += in_all / 10;
+  }
+  EXPECT_LT(2 * width(explained, 0.4, whole(500), whole(700)),
+            width(not_explained, 0.4, whole(500), whole(700)));
+}
+
+TEST(EtaHistory, HowWrongTheFirstLookWasDoesNotMatter) {
+  EtaHistory wrong;
+  EtaHistory absurd;
+  wrong.look(0.05, whole(10));
+  absurd.look(0.05, from_seconds(0.001));
+  for (double share = 0.1; share <= 0.4; share *= 2) {
+    wrong.look(share, whole(1000));
+    absurd.look(share, whole(1000));
+  }
+  EXPECT_DOUBLE_EQ(width(wrong, 0.4, whole(400), whole(600)),
+                   width(absurd, 0.4, whole(400), whole(600)));
 }
 
 TEST(EtaHistory, NonsenseChangesNothing) {
@@ -64,6 +94,7 @@ TEST(EtaHistory, NonsenseChangesNothing) {
   history.look(0.1, whole(0));
   history.look(0.1, whole(-5));
   history.look(0, whole(5));
+  history.look(0.1, whole(5), std::numeric_limits<double>::quiet_NaN());
   EXPECT_TRUE(history.is_due(0.1));
   const Eta eta = history.spread(1, whole(-7), whole(0));
   EXPECT_EQ(eta.expected, whole(0));

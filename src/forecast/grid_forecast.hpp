@@ -1,13 +1,17 @@
 #pragma once
 /// How fast hosts compute and links carry, learnt from what ran and moved, and from how loaded
-/// hosts are meanwhile. Values only, no clock.
+/// hosts are meanwhile; how long jobs wait in queues, and what a start costs. Values only, no
+/// clock.
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "base/time.hpp"
 #include "forecast/availability.hpp"
+#include "forecast/link_probe.hpp"
+#include "forecast/queue_waits.hpp"
 #include "forecast/rate.hpp"
 #include "model/ids.hpp"
 
@@ -20,6 +24,9 @@ class GridForecast {
   /// that was known.
   double ran(HostId host, double cost, Duration took, TimePoint ended = {},
              std::optional<double> begun = {});
+  /// The seconds that would count of an attempt that took so long, but is to teach nothing.
+  [[nodiscard]] double spent(HostId host, Duration took, TimePoint ended,
+                             std::optional<double> begun) const;
   /// Costs are others now: as if nothing had run yet. What has is told once more, by the seconds
   /// that count.
   void forget_paces() { hosts_.clear(); }
@@ -31,12 +38,26 @@ class GridForecast {
   void pass(TimePoint now) { now_ = now; }
   [[nodiscard]] TimePoint now() const { return now_; }
   /// So many bytes, sent from home to the site. A link that carries one after the other had only
-  /// what was sent first until that arrived. Small files say nothing.
+  /// what was sent first until that arrived. Small files say nothing, nor do those whose time was
+  /// mostly that of a round trip, where that is known; of others it is taken off.
   void moved(SiteId site, double bytes, TimePoint sent, TimePoint arrived) {
     moved(kHome, site, bytes, sent, arrived);
   }
   /// The same from one site to another, which logs in first: what took a moment says nothing.
   void moved(SiteId from, SiteId to, double bytes, TimePoint sent, TimePoint arrived);
+  /// A job of the site's batch system has come to run, so long after it was submitted.
+  Verdict waited(SiteId site, double seconds, TimePoint at) {
+    return queues_[site].waited(seconds, at);
+  }
+  /// A message from home to the site and its answer took so long, while nothing else was under way.
+  Verdict echoed(SiteId site, double seconds, TimePoint at);
+  /// The same of a message of so many bytes, where one of a few took `trip`. What files have taught
+  /// stays as it is: until the next one, the link is believed to be slower if it must be, and up to
+  /// twice as fast. Where none has, probes alone tell.
+  void probed(SiteId site, double bytes, double seconds, double trip, TimePoint at);
+  /// A task of the site took so long besides its run time, though a slot was free for it. Ends of
+  /// several hosts arrive in any order.
+  Verdict launched(SiteId site, double seconds, TimePoint ended);
 
   /// Seconds for a cost of 1, as loaded as the host is; nothing before the first observation.
   [[nodiscard]] std::optional<double> pace(HostId host) const;
@@ -49,11 +70,22 @@ class GridForecast {
   /// passed, if the load has changed.
   [[nodiscard]] double done_of(HostId host, TimePoint started, std::optional<double> begun,
                                TimePoint now) const;
-  /// Bytes a second, latency included; nothing before the first observation.
+  /// Seconds for a message from home to the site and its answer; nothing before the first
+  /// observation.
+  [[nodiscard]] std::optional<double> round_trip(SiteId site) const;
+  [[nodiscard]] const Series* round_trips(SiteId site) const;
+  /// Bytes a second, without the round trip where that is known; nothing before the first
+  /// observation.
   [[nodiscard]] std::optional<double> bandwidth(SiteId site) const {
     return bandwidth(kHome, site);
   }
   [[nodiscard]] std::optional<double> bandwidth(SiteId from, SiteId to) const;
+  /// Of a link of which nothing but this is believed: the nearest that may be.
+  [[nodiscard]] double possible_bandwidth(SiteId site, double believed) const;
+  /// Since the last file that told something.
+  [[nodiscard]] LinkProbe link_probe(SiteId site) const;
+  /// How often it was probed in all.
+  [[nodiscard]] std::uint64_t probes(SiteId site) const;
 
   /// How it came to that, for people: of seconds for a cost of 1, and of seconds a byte. nullptr
   /// before the first observation.
@@ -61,17 +93,28 @@ class GridForecast {
   [[nodiscard]] const Series* byte_times(SiteId site) const;
   /// Of the shares that its tasks get; nullptr while it has not told any.
   [[nodiscard]] const Availability* availability(HostId host) const;
+  /// Seconds that a task takes besides its run time; nothing before the first observation.
+  [[nodiscard]] std::optional<double> launch(SiteId site) const;
+  [[nodiscard]] const Series* launches(SiteId site) const;
+  /// nullptr before the first job that came.
+  [[nodiscard]] const QueueWaits* queue(SiteId site) const;
 
  private:
   struct Link {
     Rate rate;
     TimePoint last_arrival{};
+    bool by_files = false;  ///< the rate, or else by probes
+    LinkProbe probe{};
+    std::uint64_t probes = 0;
   };
 
   std::map<HostId, Rate> hosts_;  ///< at the speed when they first told their load
   std::map<HostId, Availability> loads_;
   TimePoint now_{};
   std::map<std::pair<SiteId, SiteId>, Link> links_;
+  std::map<SiteId, QueueWaits> queues_;
+  std::map<SiteId, Series> launches_;
+  std::map<SiteId, Series> round_trips_;
 };
 
 }  // namespace gantry::forecast

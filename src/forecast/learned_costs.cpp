@@ -30,12 +30,9 @@ constexpr int kTurns = 3;
 /// cannot be told from fewer.
 constexpr std::size_t kFirst = 4;
 constexpr std::size_t kEachHost = 3;
-/// Neighbours take long to ask: not for more tasks.
-constexpr std::uint32_t kMostByNeighbours = 20'000;
 
 double seconds_of(const RunTimeModel& model, const Features& task) {
-  const auto prediction = model.predict(task);
-  return prediction ? prediction->value : 0;
+  return model.expected(task).value_or(0);
 }
 
 bool is_regression(const RunTimeModel& model) {
@@ -47,7 +44,7 @@ bool is_regression(const RunTimeModel& model) {
 LearnedCosts::LearnedCosts(std::uint32_t count, FeaturesOf features, RunTimeModel kept)
     : count_(count), features_(std::move(features)), kept_(std::move(kept)) {
   kept_.age();
-  if (!learns() || count_ == 0 || !kept_.predict(features_(TaskId(1)))) kept_ = {};
+  if (!learns() || count_ == 0 || !kept_.takes(features_(TaskId(1)).size())) kept_ = {};
   if (kept_.observations() > 0 && is_quick(kept_)) use(kept_);
 }
 
@@ -57,9 +54,9 @@ bool LearnedCosts::is_quick(const RunTimeModel& model) const {
 
 double LearnedCosts::cost(TaskId task) const {
   if (!known()) return 1;
-  const auto prediction = model_->predict(features_(task));
-  if (!prediction) return 1;
-  const double cost = std::max(prediction->value / unit_, kLeastCost);
+  const auto expected = model_->expected(features_(task));
+  if (!expected) return 1;
+  const double cost = std::max(*expected / unit_, kLeastCost);
   return std::exp(std::round(std::log(cost) / kCostStep) * kCostStep);
 }
 
@@ -72,7 +69,7 @@ Margin LearnedCosts::margin_from(std::uint32_t index) const {
 
 std::optional<std::pair<double, double>> LearnedCosts::spread(TaskId task) const {
   if (!known()) return std::nullopt;
-  const auto prediction = model_->predict(features_(task));
+  const auto prediction = newest_->predict(features_(task));
   if (!prediction || !(prediction->value > 0)) return std::nullopt;
   return std::pair(prediction->low / prediction->value, prediction->high / prediction->value);
 }
@@ -99,7 +96,10 @@ bool LearnedCosts::ran(TaskId task, HostId host, double speed, double seconds) {
   if (observed_ < next_fit_ || !worth_learning() || !has_enough()) return false;
   next_fit_ = observed_ + std::max<std::uint64_t>(1, observed_ / 4);
   RunTimeModel model = fit().model;
-  if (!makes_a_difference(model)) return false;
+  if (!makes_a_difference(model)) {
+    if (known()) newest_ = std::move(model);
+    return false;
+  }
   use(std::move(model));
   return true;
 }
@@ -170,6 +170,7 @@ bool LearnedCosts::makes_a_difference(const RunTimeModel& model) const {
 
 void LearnedCosts::use(RunTimeModel model) {
   model_ = std::move(model);
+  newest_ = model_;
   using Prediction = RunTimeModel::Prediction;
   const auto profile_of = [&](const auto& value) {
     return CostProfile(count_, [&](std::uint32_t index) {

@@ -23,6 +23,8 @@ class LearnedCosts {
   using FeaturesOf = std::function<Features(TaskId)>;
   /// Tasks that take less are not worth it: what is learnt of them is noise, and takes its time.
   static constexpr double kWorthLearning = 0.02;
+  /// Neighbours take long to ask: not for more tasks.
+  static constexpr std::uint32_t kMostByNeighbours = 20'000;
 
   /// Of tasks 1 .. count. `kept` is what earlier runs have taught: seconds, on a host of speed 1.
   /// Without features nothing is ever learnt.
@@ -49,8 +51,9 @@ class LearnedCosts {
 
   /// In four of five cases a task takes from that to that part of what is expected of it.
   [[nodiscard]] std::optional<std::pair<double, double>> spread(TaskId task) const;
-  /// What costs are from; nullptr: nothing.
-  [[nodiscard]] const RunTimeModel* model() const { return model_ ? &*model_ : nullptr; }
+  /// The newest, also if costs are from one before it, because it made no difference; nullptr:
+  /// none.
+  [[nodiscard]] const RunTimeModel* model() const { return newest_ ? &*newest_ : nullptr; }
   /// For later runs, of all that is known: seconds on the first host, as if its speed were 1.
   /// Nothing when nothing was learnt here.
   [[nodiscard]] std::optional<RunTimeModel> to_keep() const;
@@ -79,7 +82,8 @@ class LearnedCosts {
   std::uint32_t count_;
   FeaturesOf features_;
   RunTimeModel kept_;
-  std::optional<RunTimeModel> model_;
+  std::optional<RunTimeModel> model_;  ///< what costs are from
+  std::optional<RunTimeModel> newest_;
   double unit_ = 1;
   CostProfile seconds_profile_{0, {}};
   CostProfile below_{0, {}};  ///< what is not known of all of them

@@ -40,6 +40,7 @@ TEST(LearnedCosts, SquaresAreFoundInTheFirstThird) {
   std::set<double> different;
   for (std::uint32_t n = 1; n <= 200; ++n) different.insert(costs.cost(TaskId(n)));
   EXPECT_LT(different.size(), 150U);
+  EXPECT_GE(costs.model()->observations(), 45U) << "shown is the newest, whatever costs are from";
   // The tasks up to 60 are known, those beyond less.
   EXPECT_GT(costs.margin_from(150).above, 0.02);
   EXPECT_LE(costs.margin_from(0).above, 4);
@@ -115,6 +116,16 @@ TEST(LearnedCosts, WhatIsKeptOfOtherParametersIsNotUsed) {
   for (int i = 1; i < 20; ++i) other.observe(Features{double(i), "x"}, i);
   const LearnedCosts costs(50, number_of, other);
   EXPECT_FALSE(costs.known());
+}
+
+TEST(LearnedCosts, ATaskThatCannotBeCalculatedWithCostsNothingThatIsKept) {
+  RunTimeModel kept;
+  for (int i = 1; i <= 30; ++i) kept.observe(Features{double(i)}, i);
+  LearnedCosts costs(
+      1, [](TaskId) { return Features{1e60}; }, kept);
+  EXPECT_EQ(costs.cost(TaskId(1)), 1);
+  costs.ran(TaskId(1), HostId(1), 1, 5);
+  EXPECT_GE(costs.to_keep()->observations(), 30U);
 }
 
 TEST(LearnedCosts, WhatIsKeptMayBeAbsurd) {

@@ -12,17 +12,32 @@ constexpr double kMostMemoryMargin = 4;
 /// Of the guesses: so many would have been enough. Each of the others costs one more attempt, which
 /// is cheaper than a bigger share of the host for all.
 constexpr double kEnoughFor = 0.95;
+/// No host has more.
+constexpr std::uint64_t kMostOfAHost = std::uint64_t{1} << 46U;
 constexpr std::uint64_t kMib = std::uint64_t{1} << 20U;
 /// More than any machine has.
 constexpr std::uint64_t kMostMemory = std::uint64_t{1} << 60U;
 }  // namespace
 
 void LearnedMemory::observe(std::span<const Feature> task, std::uint64_t bytes) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 46U;  // no host has more
-  if (bytes == 0 || bytes > kMost) return;
+  if (bytes == 0 || bytes > kMostOfAHost) return;
   const auto guess = model_.predict(task);
-  if (!model_.observe(task, static_cast<double>(bytes)) || !guess || !(guess->high > 0)) return;
-  const double part = static_cast<double>(bytes) / guess->high;
+  if (!model_.observe(task, static_cast<double>(bytes))) return;
+  ++seen_here_;
+  if (!guess || !(guess->likely_high > 0)) return;
+  add_guess(static_cast<double>(bytes) / guess->likely_high);
+}
+
+void LearnedMemory::died(std::span<const Feature> task, std::uint64_t limit) {
+  const auto guess = model_.predict(task);
+  if (limit > kMostOfAHost || !guess || !(guess->likely_high > 0)) return;
+  const std::uint64_t wanted = more_memory(limit, 0);
+  add_guess(static_cast<double>(wanted) / guess->likely_high);
+  wanted_ = std::max(wanted_, wanted);
+  if (seen() >= kEnough && margin_by_guesses() > kLeastMemoryMargin * margin_) next_ = seen();
+}
+
+void LearnedMemory::add_guess(double part) {
   if (guesses_.size() < kGuesses)
     guesses_.push_back(part);
   else
@@ -43,6 +58,7 @@ void LearnedMemory::refresh() {
   if (seen() < kEnough) return;
   used_ = model_;
   margin_ = margin_by_guesses();
+  most_ = std::max(used_.most(), static_cast<double>(wanted_));
   next_ = seen() + std::max<std::uint64_t>(seen() / 2, 1);
 }
 
@@ -50,8 +66,12 @@ std::optional<std::uint64_t> LearnedMemory::need(std::span<const Feature> task) 
   if (used_.observations() < kEnough) return std::nullopt;
   const auto guess = used_.predict(task);
   if (!guess) return std::nullopt;
-  const double bytes = std::min(guess->high * margin_, static_cast<double>(kMostMemory));
-  return coarse_memory(std::max(static_cast<std::uint64_t>(bytes), kLeast));
+  // Not `high`: what may be, far from all that was seen, would take hosts from others. Who dies is
+  // given more.
+  const double bytes = std::min(guess->likely_high * margin_,
+                                std::max(guess->likely_high, most_) * kLeastMemoryMargin);
+  if (!(bytes < static_cast<double>(kMostMemory))) return kMostMemory;
+  return coarse_memory(std::max(static_cast<std::uint64_t>(std::max(bytes, 0.0)), kLeast));
 }
 
 std::uint64_t coarse_memory(std::uint64_t bytes) {

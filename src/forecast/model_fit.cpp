@@ -22,6 +22,11 @@ constexpr double kClearlyOfFew = 2;
 constexpr double kNearly = 1.1;
 /// A polynomial has many factors, and is to be so much better than a simpler one.
 constexpr double kSimpler = 0.95;
+/// Parts of the mean: programs that always do the same differ by that, so that who is less off is
+/// so by chance; and nobody is helped by knowing what is less than this.
+constexpr double kChance = 0.02;
+/// An interval is at least so wide, to each side.
+constexpr double kNeverExact = 0.02;
 constexpr std::size_t kNeighbours = 5;
 constexpr double kOutside = 0.1;  ///< share of values below the interval, and above it
 /// Predictions go so far beyond what was seen. An exponential is less to be trusted there.
@@ -31,6 +36,12 @@ constexpr double kBeyondExponential = 10;
 /// By how much the mean of predictions may be corrected.
 constexpr double kMostCorrection = 1.25;
 constexpr double kMostStretch = 1000;  ///< of an interval
+/// Families that describe what was seen with so many times the error of the best may be right
+/// beyond that; and so much of what is added there by the best may be wrong.
+constexpr double kAlmostAsGood = 2;
+constexpr double kDoubt = 0.5;
+/// Further from what was seen nothing is expected without an interval that begins nearer.
+constexpr double kFar = 10;
 constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
 
 bool of_logarithm(ModelFamily family) {
@@ -80,10 +91,13 @@ RunTimeModel::Fit::Fit(const KnownTasks& known) : parameters_(known.tasks) {
   const double clearly =
       (kClearly - kClearlyOfFew / static_cast<double>(known.values.size())) * mean.error;
   const double error = mean.error;
-  if (known.values.size() >= kEnoughTasks && error > 0) {
+  std::vector<Candidate> all;
+  if (known.values.size() >= kEnoughTasks && error > kChance * mean_) {
     Candidate near = by_neighbours(known);
-    auto regression = by_regression(known);
-    if (regression && regression->error < std::min(clearly, kNearly * near.error)) {
+    auto regression = by_regression(known, all);
+    const double chance = kChance * mean_;
+    if (regression && regression->error < clearly &&
+        regression->error + chance < kNearly * (near.error + chance)) {
       mean = std::move(*regression);
     } else if (near.error < clearly) {
       mean = std::move(near);
@@ -91,6 +105,18 @@ RunTimeModel::Fit::Fit(const KnownTasks& known) : parameters_(known.tasks) {
     error_of_mean = mean.error / error;
   }
   choose(std::move(mean), known);
+  keep_others(std::move(all));
+}
+
+void RunTimeModel::Fit::keep_others(std::vector<Candidate> all) {
+  if (family == ModelFamily::mean) return;
+  for (Candidate& other : all) {
+    const bool tame =
+        other.family != ModelFamily::polynomial && other.family != ModelFamily::exponential;
+    if (!tame || other.family == family || other.error > kAlmostAsGood * chosen_.error) continue;
+    other.left_out.clear();
+    others_.push_back(std::move(other));
+  }
 }
 
 void RunTimeModel::Fit::choose(Candidate candidate, const KnownTasks& known) {
@@ -160,8 +186,9 @@ double RunTimeModel::Fit::near(std::span<const Feature> task, const KnownTasks& 
 }
 
 std::optional<RunTimeModel::Fit::Candidate> RunTimeModel::Fit::by_regression(
-    const KnownTasks& known) const {
+    const KnownTasks& known, std::vector<Candidate>& all) const {
   std::optional<Candidate> best;
+  const double chance = kChance * mean_;
   for (const ModelFamily tried : kRegressions) {
     const Shape shape = shape_of(tried);
     if (parameters_.width(shape) == 0) continue;
@@ -169,12 +196,16 @@ std::optional<RunTimeModel::Fit::Candidate> RunTimeModel::Fit::by_regression(
     if (shape == Shape::logarithms && !parameters_.has_logarithms()) continue;
     if (of_logarithm(tried) && !(lowest_ > 0)) continue;
     const Table table = parameters_.table(known.tasks, shape);
+    std::optional<Candidate> here;
     for (const double ridge : kRidges) {
       Candidate candidate = by_family(tried, known, table, ridge);
+      if (!here || candidate.error < here->error) here = candidate;
       const bool simpler = best && tried == ModelFamily::polynomial && best->family != tried;
-      const double most = simpler ? kSimpler : 1;
-      if (!best || candidate.error < most * best->error) best = std::move(candidate);
+      const bool better = simpler ? candidate.error + chance < kSimpler * (best->error + chance)
+                                  : !best || candidate.error < best->error;
+      if (better) best = std::move(candidate);
     }
+    all.push_back(std::move(*here));
   }
   return best;
 }
@@ -209,6 +240,48 @@ double RunTimeModel::Fit::bounded(ModelFamily of, double said) const {
   return std::clamp(value, kBelow * lowest_, beyond * highest_);
 }
 
+double RunTimeModel::Fit::said_by(const Candidate& candidate, std::span<const Feature> task) const {
+  std::vector<double> row;
+  parameters_.append_row(task, shape_of(candidate.family), row);
+  return candidate.correction * bounded(candidate.family, candidate.ridge->predict(row));
+}
+
+void RunTimeModel::Fit::widen(std::span<const Feature> task, Prediction& prediction) const {
+  const auto [ranges, changed] = parameters_.outside(task);
+  if (!(ranges > 0) && !(changed > 0)) return;
+  double& low = prediction.low;
+  double& high = prediction.high;
+  const double value = prediction.value;
+  const double before = high - low;
+  for (const Candidate& other : others_) {
+    const double said = said_by(other, task);
+    low = std::min(low, said);
+    high = std::max(high, said);
+  }
+  if (chosen_.ridge) {
+    // What it takes at the edge of what was seen is known.
+    const double added = value - said_by(chosen_, parameters_.drawn_inside(task));
+    const double doubt = kDoubt * ranges / (1 + ranges) * std::abs(added);
+    low = std::min(low, value - doubt);
+    high = std::max(high, value + doubt);
+    if (value < lowest_) high = std::max(high, lowest_);
+    if (value > kFar * highest_) low = std::min(low, kFar * highest_);
+  }
+  // Nobody knows what follows from what was always the same.
+  const double times = 1 + std::min(changed, kFar - 1);
+  low = std::max(std::min(low, value / times), 0.0);
+  high = std::max(high, value * times);
+  if (high - low > before)
+    prediction.stretch = before > 0
+                             ? std::min(prediction.stretch * (high - low) / before, kMostStretch)
+                             : kMostStretch;
+}
+
+double RunTimeModel::Fit::expected(std::span<const Feature> task, const KnownTasks& known) const {
+  if (chosen_.ridge) return said_by(chosen_, task);
+  return family == ModelFamily::neighbours ? near(task, known, kNobody) : mean_;
+}
+
 RunTimeModel::Prediction RunTimeModel::Fit::predict(std::span<const Feature> task,
                                                     const KnownTasks& known) const {
   Prediction prediction{mean_, 0, 0, family};
@@ -226,11 +299,15 @@ RunTimeModel::Prediction RunTimeModel::Fit::predict(std::span<const Feature> tas
     prediction.value = near(task, known, kNobody);
   }
   const double value = prediction.value;
-  const double least = relative_ ? value * (below_ - 1) : below_;
-  const double most = relative_ ? value * (above_ - 1) : above_;
+  const double least = std::min(relative_ ? value * (below_ - 1) : below_, 0.0);
+  const double most = std::max(relative_ ? value * (above_ - 1) : above_, 0.0);
+  const double never_exact = kNeverExact * value;
   constexpr double kMost = 1e150;  // beyond any value, and finite
-  prediction.low = std::clamp(value + std::min(least, 0.0) * stretch, 0.0, value);
-  prediction.high = std::clamp(value + std::max(most, 0.0) * stretch, value, kMost);
+  prediction.likely_high = std::clamp(value + most * stretch, value, kMost);
+  prediction.low = std::max(value + std::min(least, -never_exact) * stretch, 0.0);
+  prediction.high = std::clamp(value + std::max(most, never_exact) * stretch, value, kMost);
+  widen(task, prediction);
+  prediction.high = std::min(prediction.high, kMost);
   return prediction;
 }
 

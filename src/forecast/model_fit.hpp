@@ -25,6 +25,8 @@ struct RunTimeModel::Fit {
   /// `known` may be others than those of the fit; neighbours are looked for among them.
   [[nodiscard]] Prediction predict(std::span<const Feature> task, const KnownTasks& known) const;
 
+  [[nodiscard]] double expected(std::span<const Feature> task, const KnownTasks& known) const;
+
   ModelFamily family = ModelFamily::mean;
   double error_of_mean = 1;
 
@@ -40,7 +42,9 @@ struct RunTimeModel::Fit {
 
   [[nodiscard]] Candidate by_mean(const KnownTasks& known) const;
   [[nodiscard]] Candidate by_neighbours(const KnownTasks& known) const;
-  [[nodiscard]] std::optional<Candidate> by_regression(const KnownTasks& known) const;
+  /// The best, and in `all` the best of each family.
+  [[nodiscard]] std::optional<Candidate> by_regression(const KnownTasks& known,
+                                                       std::vector<Candidate>& all) const;
   [[nodiscard]] Candidate by_family(ModelFamily tried, const KnownTasks& known, const Table& table,
                                     double ridge) const;
   [[nodiscard]] double near(std::span<const Feature> task, const KnownTasks& known,
@@ -48,9 +52,15 @@ struct RunTimeModel::Fit {
   /// From what a ridge says to what a task takes.
   [[nodiscard]] double bounded(ModelFamily of, double said) const;
   void choose(Candidate candidate, const KnownTasks& known);
+  /// Those that do nearly as well as the chosen one, and do not go wild elsewhere.
+  void keep_others(std::vector<Candidate> all);
+  [[nodiscard]] double said_by(const Candidate& candidate, std::span<const Feature> task) const;
+  /// The interval, for a task beyond the parameters that were seen.
+  void widen(std::span<const Feature> task, Prediction& prediction) const;
 
   ParameterTable parameters_;
   Candidate chosen_;
+  std::vector<Candidate> others_;
   double mean_ = 0;
   double lowest_ = 0;
   double highest_ = 0;

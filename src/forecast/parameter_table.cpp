@@ -45,10 +45,11 @@ ParameterTable::Parameter ParameterTable::look_at(std::span<const Features> task
   }
   const auto count = static_cast<double>(tasks.size());
   double mean = 0;
-  parameter.lowest = std::get<double>(tasks[0][index]);
+  parameter.lowest = parameter.highest = std::get<double>(tasks[0][index]);
   for (const Features& task : tasks) {
     const double number = std::get<double>(task[index]);
     parameter.lowest = std::min(parameter.lowest, number);
+    parameter.highest = std::max(parameter.highest, number);
     mean += number / count;
   }
   double variance = 0;
@@ -107,6 +108,31 @@ Table ParameterTable::table(std::span<const Features> tasks, Shape shape) const 
   table.cells.reserve(tasks.size() * table.columns);
   for (const Features& task : tasks) append_row(task, shape, table.cells);
   return table;
+}
+
+ParameterTable::Outside ParameterTable::outside(std::span<const Feature> task) const {
+  constexpr double kFurthest = 1e9;
+  Outside outside;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const Parameter& parameter = parameters_[i];
+    const auto* number = std::get_if<double>(&task[i]);
+    if (!parameter.number || number == nullptr) continue;
+    const double apart = std::max(parameter.lowest - *number, *number - parameter.highest);
+    if (!(apart > 0)) continue;
+    const double range = parameter.highest - parameter.lowest;
+    double& most = range > 0 ? outside.ranges : outside.changed;
+    const double unit = range > 0 ? range : std::abs(parameter.lowest);
+    most = std::max(most, apart < kFurthest * unit ? apart / unit : kFurthest);
+  }
+  return outside;
+}
+
+Features ParameterTable::drawn_inside(std::span<const Feature> task) const {
+  Features drawn(task.begin(), task.end());
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (auto* number = std::get_if<double>(&drawn[i]); number != nullptr && parameters_[i].number)
+      *number = std::clamp(*number, parameters_[i].lowest, parameters_[i].highest);
+  return drawn;
 }
 
 double ParameterTable::distance(std::span<const Feature> a, std::span<const Feature> b) const {

@@ -39,10 +39,20 @@ class ParameterTable {
   /// that is another.
   [[nodiscard]] double distance(std::span<const Feature> a, std::span<const Feature> b) const;
 
+  /// How far the task's numbers lie outside of those that were seen.
+  struct Outside {
+    double ranges = 0;   ///< of the furthest: as part of the range seen
+    double changed = 0;  ///< of those that were all the same: as part of what they were
+  };
+  [[nodiscard]] Outside outside(std::span<const Feature> task) const;
+  /// The task with its numbers drawn to the nearest that was seen.
+  [[nodiscard]] Features drawn_inside(std::span<const Feature> task) const;
+
  private:
   struct Parameter {
     bool number = false;  ///< in all tasks
     double lowest = 0;
+    double highest = 0;
     double scale = 0;                  ///< 1 / standard deviation; 0 when constant
     std::vector<std::string> words{};  ///< in order; empty when there are too many to tell apart
   };

@@ -8,14 +8,14 @@
 namespace gantry::forecast {
 namespace {
 
-TimePoint moment(int s) {
+TimePoint rate_time(int s) {
   return TimePoint{} + std::chrono::hours(1) + std::chrono::seconds(s);
 }
 
 TEST(Rate, TakesEvenTimesForWhatTheyAre) {
   Rate rate;
   EXPECT_FALSE(rate.known());
-  for (int i = 0; i < 50; ++i) rate.observe(moment(i), 2 * (i % 5 + 1), i % 5 + 1);
+  for (int i = 0; i < 50; ++i) rate.observe(rate_time(i), 2 * (i % 5 + 1), i % 5 + 1);
   ASSERT_TRUE(rate.known());
   EXPECT_NEAR(rate.expected(), 2, 1e-9);
   EXPECT_EQ(rate.series().observations(), 50U);
@@ -23,8 +23,8 @@ TEST(Rate, TakesEvenTimesForWhatTheyAre) {
 
 TEST(Rate, FollowsOneThatBecomesTenTimesSlower) {
   Rate rate;
-  for (int i = 0; i < 50; ++i) rate.observe(moment(i), 1, 1);
-  for (int i = 50; i < 60; ++i) rate.observe(moment(i), 10, 1);
+  for (int i = 0; i < 50; ++i) rate.observe(rate_time(i), 1, 1);
+  for (int i = 50; i < 60; ++i) rate.observe(rate_time(i), 10, 1);
   EXPECT_NEAR(rate.expected(), 10, 1);
 }
 
@@ -32,7 +32,7 @@ TEST(Rate, OfUnevenTimesTheSumCounts) {
   Rate rate;
   double sum = 0;
   for (int i = 0; i < 200; ++i) {
-    rate.observe(moment(i), i % 4 == 3 ? 100 : 1, 1);
+    rate.observe(rate_time(i), i % 4 == 3 ? 100 : 1, 1);
     sum += rate.expected();
   }
   EXPECT_GT(sum / 200, 10);  // they take 25.75 on average, and 1 as a rule
@@ -40,7 +40,7 @@ TEST(Rate, OfUnevenTimesTheSumCounts) {
 
 TEST(Rate, ReportsInAnyOrderCount) {
   Rate rate;
-  for (int i = 0; i < 40; ++i) rate.observe(moment(i % 2 == 0 ? i : i - 2), 3, 1);
+  for (int i = 0; i < 40; ++i) rate.observe(rate_time(i % 2 == 0 ? i : i - 2), 3, 1);
   EXPECT_EQ(rate.series().observations(), 40U);
   EXPECT_EQ(rate.series().quarantined(), 0U);
 }
@@ -48,8 +48,8 @@ TEST(Rate, ReportsInAnyOrderCount) {
 TEST(Rate, NonsenseIsNotTaken) {
   Rate rate;
   for (const double bad : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
-    rate.observe(moment(1), bad, 1);
-    rate.observe(moment(1), 1, bad);
+    rate.observe(rate_time(1), bad, 1);
+    rate.observe(rate_time(1), 1, bad);
   }
   EXPECT_FALSE(rate.known());
 }

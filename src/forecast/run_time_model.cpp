@@ -104,9 +104,24 @@ std::optional<RunTimeModel::Prediction> RunTimeModel::predict(std::span<const Fe
   Prediction prediction = fit_->predict(*kept, {tasks_, values_});
   if (seen_ == 1) {
     prediction.low = prediction.value * (1 - kUnknownPart);
-    prediction.high = prediction.value * (1 + kUnknownPart);
+    prediction.likely_high = prediction.high = prediction.value * (1 + kUnknownPart);
   }
   return prediction;
+}
+
+std::optional<double> RunTimeModel::expected(std::span<const Feature> task) const {
+  if (!fit_) return std::nullopt;
+  const auto kept = usable(task);
+  if (!kept || kept->size() != tasks_.front().size()) return std::nullopt;
+  return fit_->expected(*kept, {tasks_, values_});
+}
+
+bool RunTimeModel::takes(std::size_t parameters) const {
+  return tasks_.empty() || tasks_.front().size() == std::min(parameters, kMostFeatures);
+}
+
+double RunTimeModel::most() const {
+  return values_.empty() ? 0 : *std::ranges::max_element(values_);
 }
 
 ModelFamily RunTimeModel::family() const {

@@ -48,6 +48,10 @@ class RunTimeModel {
   /// It counts as one that has seen no more than it keeps: what comes now replaces that soon.
   void age();
   [[nodiscard]] std::uint64_t observations() const { return seen_; }
+  /// It is of tasks with so many parameters, or of none yet.
+  [[nodiscard]] bool takes(std::size_t parameters) const;
+  /// The largest value that is kept; 0 of none.
+  [[nodiscard]] double most() const;
 
   struct Prediction {
     double value = 0;
@@ -55,9 +59,13 @@ class RunTimeModel {
     double high = 0;
     ModelFamily family = ModelFamily::mean;
     double stretch = 1;  ///< so many times as wide as among the tasks that are known
+    /// As `high`, if the family goes on beyond the parameters that were seen as it is among them.
+    double likely_high = 0;
   };
   /// Nothing before the first observation, or for another number of parameters.
   [[nodiscard]] std::optional<Prediction> predict(std::span<const Feature> task) const;
+  /// The same without an interval: quicker.
+  [[nodiscard]] std::optional<double> expected(std::span<const Feature> task) const;
 
   /// What predicts; and its mean absolute error on tasks that it has not seen, as part of that of
   /// the mean. 1 for the mean itself.

@@ -128,6 +128,38 @@ TEST(RunTimeModel, WordsAreGroups) {
   EXPECT_TRUE(std::isfinite(said(model, {7.0, std::string("not a number")})));
 }
 
+TEST(RunTimeModel, WhatIsKnownOfAWordHoldsForOtherNumbers) {
+  std::mt19937_64 random(7);
+  const auto takes = [&](const std::string& word) {
+    const double seconds = word == "large" ? 2 : word == "medium" ? 0.8 : 0.2;
+    return seconds + 0.02 * unit_of(random());  // it takes its time to start
+  };
+  for (int round = 0; round < 40; ++round) {
+    RunTimeModel model;
+    for (const std::string word : {"small", "medium", "large"})
+      for (int seed = 1; seed <= 12; ++seed)
+        model.observe(Features{word, static_cast<double>(seed)}, takes(word));
+    for (int seed = 21; seed <= 30; ++seed)
+      model.observe(Features{std::string("large"), static_cast<double>(seed)}, takes("large"));
+    EXPECT_NEAR(said(model, {std::string("medium"), 25.0}), 0.81, 0.1) << round;
+    EXPECT_NEAR(said(model, {std::string("small"), 30.0}), 0.21, 0.1) << round;
+  }
+}
+
+TEST(RunTimeModel, OfTasksThatHardlyDifferNothingIsSaid) {
+  std::mt19937_64 random(8);
+  for (int round = 0; round < 20; ++round) {
+    RunTimeModel model;
+    for (int i = 0; i < 36; ++i)
+      model.observe(Features{static_cast<double>(i % 6), static_cast<double>(i / 6)},
+                    0.5 + 0.03 * std::pow(unit_of(random()), 4));
+    EXPECT_EQ(model.family(), ModelFamily::mean) << round;
+    const auto prediction = model.predict(Features{3.0, 3.0});
+    EXPECT_LE(prediction->low, 0.98 * prediction->value);
+    EXPECT_GE(prediction->high, 1.02 * prediction->value);
+  }
+}
+
 TEST(RunTimeModel, NoiseHasAMean) {
   std::mt19937_64 random(5);
   RunTimeModel model;
@@ -182,6 +214,67 @@ TEST(RunTimeModel, FarFromWhatWasSeenTheIntervalIsWider) {
     return (prediction->high - prediction->low) / prediction->value;
   };
   EXPECT_GT(width(2000), 3 * width(20));
+}
+
+/// So many tasks with a parameter from 1 to 10 that take its power, more or less.
+RunTimeModel of_power(double exponent, int tasks, std::uint64_t seed, double noise) {
+  std::mt19937_64 random(seed);
+  RunTimeModel model;
+  for (int i = 0; i < tasks; ++i) {
+    const double x = 1 + 9 * unit_of(random());
+    const double off = 1 + noise * (2 * unit_of(random()) - 1);
+    model.observe(Features{x}, 5 * std::pow(x, exponent) * off);
+  }
+  return model;
+}
+
+TEST(RunTimeModel, ThreeTimesBeyondWhatWasSeenTheTruthIsInTheInterval) {
+  for (const double exponent : {0.5, 1.0, 1.5, 2.0, 3.0}) {
+    const double truth = 5 * std::pow(30, exponent);
+    int inside = 0;
+    for (std::uint64_t seed = 1; seed <= 25; ++seed)
+      for (const int tasks : {8, 16, 40, 200}) {
+        const auto said = *of_power(exponent, tasks, seed, 0.1).predict(Features{30.0});
+        inside += said.low <= truth && truth <= said.high ? 1 : 0;
+      }
+    EXPECT_GE(inside, 90) << "of 100, with exponent " << exponent;
+  }
+}
+
+TEST(RunTimeModel, WhatWasSeenIsNotDoubtedForWhatWasNot) {
+  const RunTimeModel model = of_power(2, 40, 1, 0.1);
+  const auto within = *model.predict(Features{8.0});
+  const auto beyond = *model.predict(Features{30.0});
+  EXPECT_EQ(within.high, within.likely_high);
+  EXPECT_LT(within.stretch, 2);
+  EXPECT_GT(beyond.stretch, within.stretch);
+  EXPECT_GE(beyond.high, beyond.likely_high);
+  const auto part = [](const auto& one) { return (one.high - one.low) / one.value; };
+  EXPECT_GT(part(beyond), part(within));
+  EXPECT_GT(part(*model.predict(Features{100.0})), part(beyond));
+}
+
+TEST(RunTimeModel, WhatWasAlwaysTheSameMayMatter) {
+  RunTimeModel model;
+  for (int i = 1; i <= 20; ++i) model.observe(Features{static_cast<double>(i), 10.0}, 2.0 * i);
+  const auto same = *model.predict(Features{5.0, 10.0});
+  const auto other = *model.predict(Features{5.0, 40.0});
+  EXPECT_EQ(same.value, other.value);
+  EXPECT_LT(same.high, 12);
+  EXPECT_GE(other.high, 4 * other.value - 1e-9) << "four times the parameter";
+  EXPECT_LE(other.low, other.value / 4 + 1e-9);
+}
+
+TEST(RunTimeModel, FarFromAllThatWasSeenNobodyIsSure) {
+  RunTimeModel model;
+  for (int i = 10; i <= 30; ++i)
+    model.observe(Features{static_cast<double>(i)}, 3.0 * i - 20 + i % 3);
+  const auto low = *model.predict(Features{1.0});
+  EXPECT_LT(low.value, 10) << "the smallest was 11";
+  EXPECT_GE(low.high, 11);
+  const auto high = *model.predict(Features{1000.0});
+  EXPECT_GT(high.value, 10 * 70);
+  EXPECT_LE(high.low, 10 * 70);
 }
 
 TEST(RunTimeModel, MemoryIsBoundedAndLateTasksStillCount) {
@@ -239,8 +332,11 @@ TEST(RunTimeModelProperty, PredictionsAreFiniteWhateverCame) {
     };
     for (int i = 0; i < tasks; ++i)
       model.observe(any_task(), *rc::gen::element(0.0, 1.0, 2.0, 3.0, 100.0, 1e-300, 1e100, -1.0));
-    const auto prediction = model.predict(any_task());
+    const Features task = any_task();
+    const auto prediction = model.predict(task);
+    RC_ASSERT(prediction.has_value() == model.expected(task).has_value());
     if (!prediction) return;
+    RC_ASSERT(prediction->value == *model.expected(task));
     RC_ASSERT(std::isfinite(prediction->value) && std::isfinite(prediction->high));
     RC_ASSERT(0 <= prediction->low && prediction->low <= prediction->value);
     RC_ASSERT(prediction->value <= prediction->high);

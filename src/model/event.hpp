@@ -46,6 +46,26 @@ struct HostLoaded {
   TimePoint at;
   TimePoint heard;  ///< by ours
 };
+/// A job waits in the queue of a batch system since then, and will be this host. Never: it waits no
+/// more. Not journalled.
+struct HostQueued {
+  Host host;
+  TimePoint since;
+};
+/// A job of the site has come to run, so long after it was submitted. Not journalled.
+struct QueueWaited {
+  SiteId site;
+  double seconds = 0;
+  TimePoint at;
+};
+/// A message to the site and its answer have taken so long. Not journalled.
+struct SiteEchoed {
+  SiteId site;
+  double seconds = 0;
+  TimePoint at;
+  double bytes = 0;  ///< of a message that was sent for its length alone
+  double trip = 0;   ///< of such a one: what one of a few bytes took just before
+};
 /// An attempt runs (or was found running after a restart). Not journalled: the agent knows.
 struct AttemptStarted {
   TaskKey key;
@@ -74,6 +94,10 @@ struct AttemptEnded {
   /// Its outputs, when the journal knows of older ones at sites, which these replace.
   std::vector<std::string> replaces{};
   Duration expected{0};  ///< to take, when it started; 0 = nothing was known. Not journalled
+  /// Seconds that it took besides its run time, if its host was free for it. Not journalled
+  std::optional<double> besides{};
+  /// Of what it was to make and send home; nothing where that is not known. Not journalled.
+  std::optional<std::uint64_t> output_bytes{};
 };
 /// The same task (by fingerprint) succeeded in an earlier run: its result counts here too.
 struct TaskReused {
@@ -128,9 +152,9 @@ struct DrainRequested {
   std::string reason;
 };
 
-using Event =
-    std::variant<HostUp, HostDraining, HostDown, HostLoaded, SiteJoined, AttemptStarted,
-                 AttemptComputed, AttemptReturned, AttemptEnded, TaskReused, TaskInvalidated,
-                 CancelRequested, FileArrived, MoveFailed, FileGone, WayClosed, DrainRequested>;
+using Event = std::variant<HostUp, HostDraining, HostDown, HostLoaded, HostQueued, QueueWaited,
+                           SiteEchoed, SiteJoined, AttemptStarted, AttemptComputed, AttemptReturned,
+                           AttemptEnded, TaskReused, TaskInvalidated, CancelRequested, FileArrived,
+                           MoveFailed, FileGone, WayClosed, DrainRequested>;
 
 }  // namespace gantry

@@ -43,10 +43,14 @@ SteadyEstimates LearnedEstimates::estimates(const World& world, std::span<const 
   for (const Host* host : slots) {
     const auto pace = seen.pace(host->id);
     estimates.speeds.push_back(pace ? 1 / *pace : prior_speed(*host) / slower);
+    estimates.launches.push_back(seen.launch(host->site).value_or(0));
   }
   for (const SiteId site : sites) {
     auto link = prior_link(world, site);
-    if (const auto bandwidth = seen.bandwidth(site)) link = {0, *bandwidth};
+    if (const auto bandwidth = seen.bandwidth(site))
+      link = {seen.round_trip(site).value_or(0), *bandwidth};
+    else
+      link.bandwidth = seen.possible_bandwidth(site, link.bandwidth);
     estimates.links.push_back(link);
   }
   return estimates;

@@ -77,6 +77,35 @@ TEST(LearnedEstimates, AHostIsAsFastAsItWasSeenAndTheOthersAreCorrectedAlike) {
   EXPECT_DOUBLE_EQ(estimates->computed(1, 0, 10), 15);
 }
 
+TEST(LearnedEstimates, ALinkThatWasSeenTakesItsRoundTripAsWell) {
+  Learner learner;
+  learner.seen.echoed(kSeenSite, 0.25, TimePoint{});
+  EXPECT_DOUBLE_EQ(learner.estimates()->moved(0, 0, 100, false), 10.5) << "as believed";
+  learner.seen.moved(kSeenSite, 1e6, TimePoint{}, TimePoint{} + from_seconds(5e5 + 0.25));
+  EXPECT_DOUBLE_EQ(learner.estimates()->moved(0, 0, 100, false), 50.25);
+}
+
+TEST(LearnedEstimates, WhatIsBelievedOfALinkIsNothingThatProbesHaveRuledOut) {
+  Learner learner;
+  learner.seen.echoed(kSeenSite, 0.1, TimePoint{});
+  for (int i = 0; i < 2; ++i) learner.seen.probed(kSeenSite, 65536, 0.301, 0.1, TimePoint{});
+  EXPECT_NEAR(learner.estimates()->moved(0, 0, 100, false), 0.5, 0.001);  // not 10 bytes a second
+  EXPECT_DOUBLE_EQ(learner.estimates()->moved(1, 0, 100, false), 5.5);
+}
+
+TEST(LearnedEstimates, WhatAStartCostsIsAddedOnceATaskWhereItIsKnown) {
+  Learner learner;
+  learner.seen.launched(kSeenSite, 0.5, TimePoint{});
+  const auto estimates = learner.estimates();
+  EXPECT_DOUBLE_EQ(estimates->computed(0, 3, 10), 13.5);
+  EXPECT_DOUBLE_EQ(estimates->computed(1, 3, 10), 8);
+  const std::vector<double> works{10, 20};
+  std::vector<Seconds> ends(2);
+  estimates->computed_each(0, 3, works, ends);
+  EXPECT_DOUBLE_EQ(ends[0], 13.5);
+  EXPECT_DOUBLE_EQ(ends[1], 23.5);
+}
+
 TEST(LearnedEstimates, ALinkIsAsFastAsItWasSeenAndTheOthersAsBelieved) {
   Learner learner;
   learner.seen.moved(kSeenSite, 1e6, TimePoint{}, TimePoint{} + from_seconds(5e5));

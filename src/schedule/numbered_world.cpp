@@ -110,11 +110,15 @@ class Numbering {
   void occupy_slots(const HostLoad& load, std::size_t first, std::uint32_t count) {
     const std::span<PlanHost> slots(result_.situation.hosts.data() + first, count);
     if (slots.empty()) return;
+    // What has begun needs no start any more.
+    const Seconds launch =
+        world_.seen != nullptr ? world_.seen->launch(load.host->site).value_or(0) : 0;
     for (const bool running : {true, false}) {
       for (const Ongoing& ongoing : load.ongoing) {
         if ((ongoing.started != gantry::kNever) != running) continue;
         const auto slot = std::ranges::min_element(slots, {}, &PlanHost::free_from);
-        const Seconds from = running ? -done_of(world_, load.host->id, ongoing) : slot->free_from;
+        const Seconds from =
+            running ? -launch - done_of(world_, load.host->id, ongoing) : slot->free_from;
         const auto index =
             static_cast<std::uint32_t>(first) + static_cast<std::uint32_t>(slot - slots.begin());
         slot->free_from = std::max(result_.estimates->computed(index, from, ongoing.cost), 0.0);

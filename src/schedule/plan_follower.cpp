@@ -54,7 +54,9 @@ void PlanFollower::follow(GanttPlan chart, const NumberedWorld& numbers, TimePoi
 }
 
 void PlanFollower::observe(const Event& event) {
-  if (std::holds_alternative<AttemptStarted>(event) || std::holds_alternative<HostLoaded>(event))
+  if (std::holds_alternative<AttemptStarted>(event) || std::holds_alternative<HostLoaded>(event) ||
+      std::holds_alternative<HostQueued>(event) || std::holds_alternative<QueueWaited>(event) ||
+      std::holds_alternative<SiteEchoed>(event))
     return;
   if (const auto* computed = std::get_if<AttemptComputed>(&event))
     woken_.insert(computed->host);

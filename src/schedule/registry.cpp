@@ -76,7 +76,7 @@ Result<std::unique_ptr<Scheduler>> make_scheduler(std::string_view name,
     if (!known.empty()) known += ", ";
     known += entry.name;
   }
-  return fail(ErrorCode::usage, "there is no strategy '" + std::string(name) + "'",
+  return fail(ErrorCode::usage, "there is no scheduler '" + std::string(name) + "'",
               "choose one of: " + known);
 }
 

@@ -1,6 +1,7 @@
 #include "simulate/forecast_trial.hpp"
 
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "schedule/registry.hpp"
@@ -54,10 +55,24 @@ class Witness {
   }
 
   std::span<const double> shares_;
-  std::map<std::pair<TaskId, HostId>, RunTimeSample> underway_;
+  std::map<std::pair<TaskId, HostId>, AttemptSample> underway_;
   std::map<HostId, std::uint32_t> ended_;
   ForecastTrial found_;
 };
+
+Result<ForecastTrial> witnessed(const engine::Workload& workload, const VirtualGrid& grid,
+                                std::unique_ptr<schedule::Scheduler> strategy,
+                                std::span<const double> shares, const FateOf& fate_of) {
+  Witness witness(shares);
+  TRY_ASSIGN(const Simulated simulated,
+             simulate(
+                 workload, grid, std::move(strategy),
+                 [&](TimePoint now, const Event& event, const engine::Engine& engine) {
+                   witness.see(now, event, engine);
+                 },
+                 fate_of));
+  return witness.result(simulated.makespan);
+}
 
 }  // namespace
 
@@ -69,13 +84,15 @@ Result<ForecastTrial> forecast_trial(const Trial& trial, const std::string& sche
                                                   .interval = trial.interval,
                                                   .seed = seed,
                                                   .choices = trial.choices}));
-  Witness witness(shares);
-  TRY_ASSIGN(const Simulated simulated,
-             simulate(workload, trial.grid, std::move(strategy),
-                      [&](TimePoint now, const Event& event, const engine::Engine& engine) {
-                        witness.see(now, event, engine);
-                      }));
-  return witness.result(simulated.makespan);
+  return witnessed(workload, trial.grid, std::move(strategy), shares, {});
+}
+
+Result<ForecastTrial> forecast_trial(const Unforeseen& run, const std::string& scheduler,
+                                     std::uint64_t seed, std::span<const double> shares) {
+  TRY_ASSIGN(auto strategy,
+             schedule::make_scheduler(scheduler,
+                                      {.estimates = learned_estimates(run.grid), .seed = seed}));
+  return witnessed(run.workload, run.grid, std::move(strategy), shares, run.fate_of);
 }
 
 }  // namespace gantry::simulate

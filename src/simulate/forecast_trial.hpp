@@ -23,7 +23,7 @@ struct EtaSample {
 };
 
 /// An attempt: its forecast when it started.
-struct RunTimeSample {
+struct AttemptSample {
   double at = 0;          ///< when it started
   std::uint32_t nth = 0;  ///< so many had ended on its host before
   double expected = 0;    ///< 0 = nothing was known
@@ -33,12 +33,22 @@ struct RunTimeSample {
 struct ForecastTrial {
   double makespan = 0;
   std::vector<EtaSample> etas{};           ///< one for each share
-  std::vector<RunTimeSample> run_times{};  ///< by their ends
+  std::vector<AttemptSample> run_times{};  ///< by their ends
+};
+
+/// What happens to tasks of which nothing is declared.
+struct Unforeseen {
+  engine::Workload workload;
+  VirtualGrid grid;
+  FateOf fate_of;
 };
 
 /// `shares` ascend, in (0, 1).
 [[nodiscard]] Result<ForecastTrial> forecast_trial(const Trial& trial, const std::string& scheduler,
                                                    std::uint64_t seed,
+                                                   std::span<const double> shares);
+[[nodiscard]] Result<ForecastTrial> forecast_trial(const Unforeseen& run,
+                                                   const std::string& scheduler, std::uint64_t seed,
                                                    std::span<const double> shares);
 
 }  // namespace gantry::simulate

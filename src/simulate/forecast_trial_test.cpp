@@ -29,7 +29,7 @@ TEST(ForecastTrial, WhereNothingChangesForecastsComeTrue) {
     EXPECT_GE(eta.latest, eta.expected);
   }
   ASSERT_EQ(found->run_times.size(), 100U);
-  for (const RunTimeSample& run : found->run_times) {
+  for (const AttemptSample& run : found->run_times) {
     EXPECT_TRUE(run.actual == 10 || run.actual == 20) << run.actual;
     if (run.nth == 0) continue;
     EXPECT_NEAR(run.expected, run.actual, 1e-6);

@@ -42,11 +42,12 @@ SiteMap map_of(const VirtualGrid& grid) {
 class Simulation {
  public:
   Simulation(const engine::Workload& workload, const VirtualGrid& grid,
-             std::unique_ptr<schedule::Scheduler> strategy, Watch watch)
+             std::unique_ptr<schedule::Scheduler> strategy, Watch watch, FateOf fate_of)
       : workload_(workload),
         grid_(grid),
         engine_(workload, {}, std::move(strategy), map_of(grid)),
-        watch_(std::move(watch)) {
+        watch_(std::move(watch)),
+        fate_of_(std::move(fate_of)) {
     for (const auto& link : grid.links) {
       shared_links_.push_back(link ? std::optional(kernel_.add_link(*link)) : std::nullopt);
       own_links_.push_back(link ? std::optional(kernel_.add_link(*link)) : std::nullopt);
@@ -254,11 +255,28 @@ class Simulation {
       Attempt& attempt = attempts_[index];
       attempt.task.started = kernel_.now();
       attempt.computing = true;
-      attempt.activity =
-          kernel_.start_computation(HostIndex(host), workload_.cost_of(attempt.key.task),
-                                    token({Errand::Kind::computation, index}));
+      attempt.activity = kernel_.start_computation(HostIndex(host), fate_of(attempt.key).seconds,
+                                                   token({Errand::Kind::computation, index}));
       tell(AttemptStarted{attempt.key, HostId(host + 1), time_at(kernel_.now())});
     }
+  }
+
+  [[nodiscard]] Fate fate_of(const TaskKey& key) const {
+    return fate_of_ ? fate_of_(key.task, key.attempt) : Fate{workload_.cost_of(key.task)};
+  }
+
+  /// It has no output.
+  void die(Attempt& attempt) {
+    attempt.over = true;
+    result_.wasted += attempt.task.computed - attempt.task.started;
+    AttemptEnded ended;
+    ended.report.key = attempt.key;
+    ended.report.cause = FailureCause::exit_code;
+    ended.report.code = 1;
+    ended.report.started = time_at(attempt.task.started);
+    ended.report.ended = time_at(attempt.task.computed);
+    ended.host = HostId(attempt.task.host + 1);
+    tell(ended);
   }
 
   void end(std::uint32_t index) {
@@ -347,6 +365,10 @@ class Simulation {
     attempt.computing = false;
     attempt.next = Errand::Kind::output;
     ++hosts_[attempt.task.host].free;
+    if (fate_of(attempt.key).dies) {
+      die(attempt);
+      return start_waiting(attempt.task.host);
+    }
     tell(AttemptComputed{attempt.key, HostId(attempt.task.host + 1)});
     start_waiting(attempt.task.host);
     go_on(errand.index);
@@ -356,6 +378,7 @@ class Simulation {
   const VirtualGrid& grid_;
   engine::Engine engine_;
   Watch watch_;
+  FateOf fate_of_;
   Kernel kernel_;
   std::vector<std::optional<LinkIndex>> shared_links_;  ///< by site
   std::vector<std::optional<LinkIndex>> own_links_;
@@ -372,8 +395,10 @@ class Simulation {
 }  // namespace
 
 Result<Simulated> simulate(const engine::Workload& workload, const VirtualGrid& grid,
-                           std::unique_ptr<schedule::Scheduler> strategy, Watch watch) {
-  return Simulation(workload, grid, std::move(strategy), std::move(watch)).run();
+                           std::unique_ptr<schedule::Scheduler> strategy, Watch watch,
+                           FateOf fate_of) {
+  return Simulation(workload, grid, std::move(strategy), std::move(watch), std::move(fate_of))
+      .run();
 }
 
 }  // namespace gantry::simulate

@@ -77,10 +77,20 @@ struct Simulated {
 /// Called after each event that the engine was told of, with what it knows then.
 using Watch = std::function<void(TimePoint now, const Event& event, const engine::Engine& engine)>;
 
-/// Costs of the workload are seconds on an unloaded host of speed 1. Fails when tasks are left that
-/// nothing will ever start, or one fails for good.
+/// What comes of an attempt.
+struct Fate {
+  double seconds = 0;  ///< until it ends, on an unloaded host of speed 1
+  bool dies = false;   ///< then, instead of being done
+};
+/// Of an attempt of a task, where the workload's costs do not say it. The same each time.
+using FateOf = std::function<Fate(TaskId task, AttemptId attempt)>;
+
+/// Costs of the workload are seconds on an unloaded host of speed 1, unless `fate_of` says what
+/// comes: then they are only what is declared. Fails when tasks are left that nothing will ever
+/// start, or one fails for good.
 Result<Simulated> simulate(const engine::Workload& workload, const VirtualGrid& grid,
-                           std::unique_ptr<schedule::Scheduler> strategy, Watch watch = {});
+                           std::unique_ptr<schedule::Scheduler> strategy, Watch watch = {},
+                           FateOf fate_of = {});
 
 /// What the grid's traces say: exact, but for what else uses a link meanwhile.
 [[nodiscard]] std::shared_ptr<const schedule::EstimateSource> exact_estimates(

@@ -373,5 +373,26 @@ RC_GTEST_PROP(SimulationProperty, WithExactEstimatesThePlanComesTrue, ()) {
   }
 }
 
+TEST(Simulation, WhatComesIsNotWhatWasDeclaredAndMayDie) {
+  // Task 1 dies after 2 s and takes 3 s then; task 2 takes 7 s. Declared were 10 s each.
+  engine::Workload workload{.count = 2, .retry = {.retries = 1}};
+  workload.cost = [](TaskId) { return 10.0; };
+  const auto fate_of = [](TaskId task, AttemptId attempt) {
+    if (task == TaskId(2)) return Fate{7};
+    return attempt == AttemptId(1) ? Fate{2, true} : Fate{3};
+  };
+  std::vector<FailureCause> ends;
+  const auto watch = [&](TimePoint, const Event& event, const engine::Engine&) {
+    if (const auto* end = std::get_if<AttemptEnded>(&event)) ends.push_back(end->report.cause);
+  };
+  const auto run = simulate(workload, {.hosts = {host(kHome)}}, workqueue(), watch, fate_of);
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_DOUBLE_EQ(run->makespan, 2 + 3 + 7);
+  EXPECT_DOUBLE_EQ(run->wasted, 2);
+  EXPECT_THAT(
+      ends, testing::ElementsAre(FailureCause::exit_code, FailureCause::none, FailureCause::none));
+  EXPECT_THAT(run->tasks, SizeIs(2));
+}
+
 }  // namespace
 }  // namespace gantry::simulate

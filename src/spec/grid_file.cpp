@@ -356,6 +356,9 @@ class GridFileReader {
 }  // namespace
 
 Result<Grid> load_grid(const std::filesystem::path& path) {
+  if (path.empty())
+    return fail(ErrorCode::usage, "the name of the grid file is empty",
+                "give the path of a grid file");
   auto text = read_file(path, kMaxYamlBytes);
   if (!text) return fail(ErrorCode::usage, text.error().message, "give the path of a grid file");
   return parse_grid(*text, path.string(), std::filesystem::absolute(path).parent_path());

@@ -1,10 +1,12 @@
 """gantry run --grid with clusters: a few jobs of Slurm or Grid Engine, each an agent, take all tasks of a sweep; or, where
 the operators want it so, each task is a job. The same cases for all, and also for hosts behind ssh and for this machine."""
 import contextlib
+import json
 import re
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import types
 import unittest
@@ -97,11 +99,16 @@ class SiteCases:
     def check_jobs(self, grid, tasks):
         """How many there were."""
 
+    def check_queue_forecast(self):
+        """What is expected of a queue, where there is one."""
+
+    WORK = "true"
+
     def hosts(self):
         return {f"{self.SITE}h1", f"{self.SITE}h2"}
 
     def test_a_sweep_goes_through(self):
-        self.write_study()
+        self.write_study(work=self.WORK)
         with self.up() as grid:
             result = self.run_it(grid)
             self.assertEqual(result.code, 0, result)
@@ -110,6 +117,7 @@ class SiteCases:
             self.assertLessEqual({place for [place] in self.ran(grid).values()}, self.hosts())
             self.wait_for_empty_queue(grid)
             self.check_jobs(grid, TASKS)
+            self.check_queue_forecast()
 
     def test_a_killed_gantry_finds_its_jobs_and_their_tasks_again(self):
         self.write_study(tasks=12, work="sleep 1")
@@ -127,7 +135,20 @@ class SiteCases:
             self.check_jobs(grid, 12)
 
 
-class JobMode:
+class Queues:
+    """How long jobs wait is learnt."""
+
+    def check_queue_forecast(self):
+        [site] = [site for site in self.gantry("forecast", "--json").json()["sites"] if site["site"] == self.SITE]
+        self.assertGreater(site["queue_forecast"]["value"], 0)
+        self.assertGreaterEqual(site["queue_forecast"]["observed"], 1)
+        self.assertRegex(self.gantry("forecast").stdout, rf"(?m)^queue of +wait .*\n{self.SITE} ")
+        with contextlib.closing(sqlite3.connect(self.state / "gantry.db")) as store:
+            [kept] = store.execute("SELECT value FROM learned WHERE kind = 'queue waits'").fetchone()
+        self.assertEqual(len(json.loads(kept)["waits"]), min(64, site["queue_forecast"]["observed"]))
+
+
+class JobMode(Queues):
     """Each task is a job."""
 
     def up(self):
@@ -210,10 +231,17 @@ class HomeTest(SiteCases, BatchTestCase):
 class SshTest(SiteCases, BatchTestCase):
     SITE_TEXT = SSH_SITE
     QUEUE = "true"
+    WORK = "sleep 0.2"  # time to measure the link once the files are there
+
+    def check_queue_forecast(self):
+        # There is none; but the link has a latency of 5 ms each way.
+        [site] = [site for site in self.gantry("forecast", "--json").json()["sites"] if site["site"] == self.SITE]
+        self.assertGreaterEqual(site["echo_forecast"]["value"], 0.01)
+        self.assertRegex(self.gantry("forecast").stdout, rf"(?m)^answer of +takes .*\n{self.SITE} ")
 
 
 @testbed.needed(*testbed.SLURM)
-class SlurmTest(SiteCases, BatchTestCase):
+class SlurmTest(Queues, SiteCases, BatchTestCase):
     def check_jobs(self, grid, tasks):
         # Two pilots, and never a job for each task.
         jobs = grid.ssh("c1", self.JOBS).stdout.split()
@@ -308,7 +336,7 @@ class GridEngineCase(BatchTestCase):
 
 
 @testbed.needed(*testbed.SGE)
-class GridEngineTest(SiteCases, GridEngineCase):
+class GridEngineTest(Queues, SiteCases, GridEngineCase):
     def test_grid_engine_may_be_on_this_machine(self):
         self.check_login_host_itself("{via: sge, queue: all.q, slots: 2}")
 

@@ -50,6 +50,24 @@ class ForecastTest(gantry_test.TestCase):
         self.assertGreater(expected[0.5], 0)
         self.assertGreater(expected[9.5], expected[0.5])
 
+    def test_sizes_of_outputs_are_learnt_from_parameters_and_kept(self):
+        study = """
+            command: [sh, -c, "head -c {n}00000 /dev/zero > {n}.out"]
+            parameters: { n: %s }
+            outputs: ["{n}.out"]
+        """
+        self.write("first.yaml", study % "1..12")
+        self.assertEqual(self.gantry("run", "-j2", "first.yaml").code, 0)
+        model = self.gantry("forecast", "--json").json()["output_model"]
+        self.assertGreaterEqual(model["tasks"], 8)
+        self.assertAlmostEqual(model["bytes"], 1_200_000, delta=120_000)
+        self.assertIn(f"outputs: {model['family']}, from {model['tasks']} tasks", self.gantry("forecast").stdout)
+        self.write("second.yaml", study % "[15]")
+        self.assertEqual(self.gantry("run", "-j2", "second.yaml").code, 0)
+        model = self.gantry("forecast", "--json").json()["output_model"]
+        self.assertEqual((model["tasks"], model["task"]), (12, 1))
+        self.assertAlmostEqual(model["bytes"], 1_500_000, delta=300_000)
+
     def test_a_damaged_model_is_left_out(self):
         run = ("run", "-j4", "--", "sh", "-c", "sleep 0.05; : {}", ":::", *map(str, range(6)))
         self.assertEqual(self.gantry(*run).code, 0)
@@ -86,3 +104,28 @@ class ForecastTest(gantry_test.TestCase):
         self.assertGreater(host["scored"], 20)
         self.assertTrue(0 < host["low"] <= host["value"] <= host["high"], host)
         self.assertGreaterEqual(host["high"], 0.05)
+
+    def test_tells_of_an_earlier_run_too(self):
+        for count in (6, 8):
+            run = self.gantry("run", "-j2", "--", "sh", "-c", f"sleep 0.05; : {{}} {count}", ":::", *map(str, range(count)))
+            self.assertEqual(run.code, 0, run)
+        self.assertIn("run 2, ", self.gantry("forecast").stdout)
+        self.assertIn("6 of 6 tasks done", self.gantry("forecast", "--run", "1").stdout)
+        self.assertEqual(self.gantry("forecast", "--run", "last", "--json").json()["total"], 8)
+        unknown = self.gantry("forecast", "--run", "77")
+        self.assertEqual(unknown.code, 2, unknown)
+        self.assertIn("77", unknown.stderr)
+
+    def test_tells_what_a_run_knew_that_was_killed(self):
+        run = self.start_gantry("run", "-j2", "--", "sh", "-c", "sleep 0.2; : {}", ":::", *map(str, range(500)))
+        self.wait_until(lambda: self.gantry("forecast").code == 0 and "host" in self.gantry("forecast").stdout,
+                        "something is known of the host")
+        run.kill()
+        run.wait()
+        killed = self.gantry("forecast")
+        self.assertEqual(killed.code, 0, killed)
+        self.assertRegex(killed.stdout, "of 500 tasks done; it was killed")
+        self.assertNotIn("ETA", killed.stdout)
+        shown = self.gantry("forecast", "--json").json()
+        self.assertEqual(shown["pid"], 0)
+        self.assertNotIn("ends", shown)

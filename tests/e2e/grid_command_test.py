@@ -96,13 +96,13 @@ class TroubleTest(GridTestCase):
         far, near = self.far("far"), self.far("near")
         key = " ".join((near.dir / "host_key.pub").read_text().split()[:2])
         self.write_grid({"lab": {"hosts": "[far]", "scratch": far.scratch}}, config=far.config(host_key=key))
-        self.expect("problem", "far", "Host key verification failed", "ssh far")
+        self.expect("problem", "far", "Host key verification failed", "ssh_config far")
 
     def test_a_host_that_lets_nobody_in_and_one_that_does(self):
         far, near = self.far("far"), self.far("near")
         self.write_grid({"a": {"hosts": "[far]", "scratch": far.scratch}, "b": {"hosts": "[near]", "scratch": near.scratch}},
                         config=far.config().replace(f"{far.dir}/key", f"{near.dir}/key") + near.config())
-        self.expect("problem", "far", "Permission denied", "BatchMode=yes far")
+        self.expect("problem", "far", "Permission denied", f"BatchMode=yes -F {self.dir}/ssh_config far")
         result = self.check()
         self.assertEqual(result.code, 1, result)
         self.assertRegex(result.stdout, r"near +b +yes")
@@ -151,7 +151,7 @@ class TroubleTest(GridTestCase):
             deaf.listen(16)
             config = f"Host deaf\n  HostName 127.0.0.1\n  Port {deaf.getsockname()[1]}\n" + near.config()
             self.write_grid({"lab": {"hosts": "[deaf, near]", "scratch": near.scratch}}, config=config)
-            self.expect("problem", "deaf", "does not answer", "ssh deaf", "--timeout", "3s")
+            self.expect("problem", "deaf", "does not answer", "ssh_config deaf", "--timeout", "3s")
             report = self.check("--json", "--timeout", "3s").json()
         self.assertEqual([host["reached"] for host in report["sites"][0]["hosts"]], [False, True])
         self.assertGreater(report["sites"][0]["to_site"], 0)

@@ -1,4 +1,5 @@
 """`gantry plan`: what is predicted for a sweep on a grid, its pictures, and grid files with mistakes."""
+import os
 import re
 import xml.dom.minidom
 
@@ -51,6 +52,28 @@ class PredictionTest(PlanCase):
         self.assertAlmostEqual(only["makespan"], 10, 6)
         self.assertAlmostEqual(only["utilisation"], 1, 6)
         self.assertEqual(only["bytes_moved"], 0)
+
+    def test_a_bound_by_learnt_times_is_said_to_be_one(self):
+        self.write("study.yaml", "command: sleep 0.0{n}\nparameters: {n: [3, 5, 4, 6, 3, 5]}\n")
+        shown = self.gantry("plan", "study.yaml", "-j2").stdout
+        self.assertRegex(shown, r"(?m)^no scheduler can be faster than 3$")
+        self.assertEqual(self.gantry("run", "study.yaml").code, 0)
+        shown = self.gantry("plan", "study.yaml", "-j2").stdout
+        self.assertRegex(shown, r"(?m)^by what was learnt, no scheduler can be faster than [\d.]+ ")
+
+    def test_without_a_grid_it_is_for_this_machine(self):
+        self.write("even.yaml", "command: ./sim {x}\nparameters: {x: 1..8}\ncost: 10\n")
+        found = self.gantry("plan", "even.yaml", "-j4", "--json").json()
+        self.assertEqual((found["hosts"], found["slots"], found["best"]), (1, 4, "workqueue"))
+        self.assertEqual([one["scheduler"] for one in found["schedulers"]], ["workqueue"])
+        self.assertAlmostEqual(found["schedulers"][0]["makespan"], 20, 6)
+        found = self.gantry("plan", "even.yaml", "--json", "--scheduler", "all").json()
+        self.assertEqual(found["slots"], len(os.sched_getaffinity(0)))
+        self.assertGreater(len(found["schedulers"]), 5)
+        for words in (("-j4", "--grid", "grid.yaml"), ("--grid", "")):
+            result = self.gantry("plan", "even.yaml", *words)
+            self.assertEqual(result.code, 2, result)
+        self.assertIn("the name of the grid file is empty", result.stderr)
 
     def test_a_second_attempt_spares_waiting_for_a_slow_host(self):
         # 20 s a task, or 500 s on the slow host, which is given two of five before anything is known.
@@ -248,13 +271,13 @@ class MistakesTest(PlanCase):
         self.plan("--scheduler", "best,xsufferage,max-min")
 
     def test_wrong_words(self):
-        self.assertIn("there is no strategy 'magic'", self.plan("--scheduler", "magic", code=2).stderr)
-        self.assertIn("there is no strategy 'magic'", self.plan("--scheduler", "best,magic", code=2).stderr)
+        self.assertIn("there is no scheduler 'magic'", self.plan("--scheduler", "magic", code=2).stderr)
+        self.assertIn("there is no scheduler 'magic'", self.plan("--scheduler", "best,magic", code=2).stderr)
         for twice in ("best,best", "all,best"):
             self.assertIn("twice", self.plan("--scheduler", twice, code=2).stderr)
         for interval in ("nan", "inf", "-5", "0", "0.5", "soon", ""):
             self.assertIn(f"not '{interval}'", self.plan("--interval", interval, code=2).stderr)
         self.assertIn("none.yaml", self.plan(grid="none.yaml", code=2).stderr)
         self.assertIn("none.yaml", self.plan(sweep="none.yaml", code=2).stderr)
-        self.assertEqual(self.gantry("plan", "sweep.yaml").code, 2)
+        self.assertEqual(self.gantry("plan").code, 2)
         self.plan("--svg", "no/such/folder/plan.svg", code=3)

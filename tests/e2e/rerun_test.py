@@ -408,6 +408,12 @@ class GoingOnTest(RerunCase):
             result = self.gantry("retry", *words)
             self.assertEqual((result.code, self.ran()), (code, ran), result)
 
+    def test_retry_prints_only_what_it_ran(self):
+        self.gantry("run", "--", "echo", "out-{}", ":::", "1..5")
+        for words in ((), ("-k",)):
+            result = self.gantry("retry", "2,4", "-j1", *words)
+            self.assertEqual((result.code, result.stdout), (0, "out-2\nout-4\n"), result)
+
     def test_retry_of_an_older_run(self):
         self.write("sweep.yaml", "command: [sh, -c, 'echo old-{x} >> ran']\nparameters: {x: [a, b]}\n")
         self.run_sweep()

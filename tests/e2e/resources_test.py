@@ -1,5 +1,7 @@
 """Declared cores and memory are never oversubscribed, limits are enforced, and nothing survives its task."""
+import contextlib
 import os
+import sqlite3
 
 import gantry_test
 
@@ -185,8 +187,8 @@ class LimitsTest(gantry_test.TestCase):
 class LearntMemoryTest(gantry_test.TestCase):
     EAT = """
         import sys, time
-        held = bytearray(int(sys.argv[1]) * 1_000_000)
-        if int(sys.argv[1]) > 60: time.sleep(float(sys.argv[2]))
+        held = bytearray(int(float(sys.argv[1]) * 1_000_000))
+        if float(sys.argv[1]) > 60: time.sleep(float(sys.argv[2]))
         """
 
     def run_sizes(self, sizes, *options, wait=1.0, memory="learn"):
@@ -205,6 +207,7 @@ class LearntMemoryTest(gantry_test.TestCase):
             """)
         result = self.gantry("run", "-j2", "--max-fails=9", "sweep.yaml")  # with that, nothing is handed over ahead
         self.assertEqual(result.code, 0, result)
+        self.assertEqual(" ".join(result.stderr.split()).count("tried again"), 1, result.stderr)
         history = self.gantry("explain", "12", "--json").json()["history"]
         self.assertEqual([each["cause"] for each in history], ["out of memory", "ok"], history)
         self.assertRegex(history[0]["detail"], "^limit 64 MiB; tried again with [0-9]+ MiB$")
@@ -218,6 +221,27 @@ class LearntMemoryTest(gantry_test.TestCase):
         self.assertEqual(tasks[1]["state"], "done")
         self.assertEqual((tasks[2]["cause"], tasks[2]["attempt"]), ("out of memory", 2), "with 50 and 100 MiB")
         self.assertRegex(tasks[2]["detail"], "limit 100 MiB; it needs more than the 100 MiB of the largest host, .*: give")
+
+    def test_the_next_run_begins_with_what_was_learnt(self):
+        """Ten tasks of up to 110 MB teach what one of 100 needs; without them it would begin with 64 MiB, the least."""
+        self.write("large.yaml", "sites:\n  home: {hosts: 1, slots: 4, memory: 800 MiB}\n")
+        self.write("small.yaml", "sites:\n  home: {hosts: 1, slots: 8, memory: 400 MiB}\n")
+        self.assertEqual(self.run_sizes([70, 85, 100, 110, *range(1, 7)], "--grid", "large.yaml", wait=2).code, 0)
+        result = self.run_sizes([100.5], "--grid", "small.yaml", wait=2)
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(self.gantry("tasks", "--json").json()["attempt"], 1)
+        model = self.gantry("forecast", "--json").json()["memory_model"]
+        self.assertEqual(model["tasks"], 10)
+        self.assertGreater(model["bytes"], 100_000_000)
+        self.assertIn(f"memory: {model['family']}, learnt from 10 tasks; ", self.gantry("forecast").stdout)
+        self.assertRegex(self.flat("explain", "1"), r"memory as it is learnt \([0-9]+ MiB by 11 tasks\)")
+        with contextlib.closing(sqlite3.connect(self.state / "gantry.db")) as store, store:
+            changed = store.execute("UPDATE learned SET value = '{\"version\": 1}' WHERE kind = 'memory'")
+            self.assertEqual(changed.rowcount, 1)
+        result = self.run_sizes([100.7], "--grid", "small.yaml", wait=2)
+        self.assertEqual(result.code, 0, result)
+        self.assertIn("what earlier runs have taught is not used (memory): ", " ".join(result.stderr.split()))
+        self.assertEqual(self.gantry("tasks", "--json").json()["attempt"], 2)
 
     def test_a_declared_amount_is_the_limit(self):
         result = self.run_sizes([150], wait=5, memory="80 MB")

@@ -67,7 +67,7 @@ class SchedulersTest(gantry_test.TestCase):
     def test_an_unknown_one_is_refused_before_anything_runs(self):
         result = self.gantry("run", "--scheduler", "fastest", "--", "touch", "{}", ":::", "made")
         self.assertEqual(result.code, 2, result)
-        self.assertIn("there is no strategy 'fastest'", result.stderr)
+        self.assertIn("there is no scheduler 'fastest'", result.stderr)
         for name in NAMES:
             self.assertIn(name, result.stderr)
         self.assertFalse((self.dir / "made").exists())

@@ -78,6 +78,7 @@ class BashTest(CompletionCase):
         self.assertEqual(self.complete("run", "--scheduler", "a"), set())
         self.assertEqual(self.complete("plan", "--scheduler", "a"), {"all"})
         self.assertEqual(self.complete("simulate", "--schedulers", "b"), {"best"})
+        self.assertEqual(self.complete("simulate", "eta", "--kind", "st"), {"steady", "steps"})
 
     def test_it_is_bound_to_the_name(self):
         result = self.run_command(["bash", "--norc", "-c", "source <(gantry completion bash); complete -p gantry"])

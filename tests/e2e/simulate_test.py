@@ -65,6 +65,19 @@ class TablesTest(SimulateCase):
             self.assertIn("median error %", shown)
         self.assertIn("has no files", self.simulate("eta", "x", code=2).stderr)
 
+    def test_says_how_good_etas_of_small_erratic_runs_are(self):
+        found = {}
+        for kind in ("steady", "steps", "turns", "heavy", "dying"):
+            rows = [json.loads(line) for line in self.simulate(
+                "eta", "--kind", kind, "--cases", "3", "--json").stdout.splitlines()]
+            self.assertEqual([row["share_done"] for row in rows], 2 * [0.1, 0.2, 0.5, 0.8])
+            self.assertEqual([row["hosts"] for row in rows], 4 * ["one"] + 4 * ["several"])
+            self.assertEqual({row["scheduler"] for row in rows}, {"workqueue"})
+            found[kind] = [row["median_width"] for row in rows]
+        self.assertEqual(len(set(map(tuple, found.values()))), 5, found)
+        self.assertIn("--kind", self.simulate("eta", "--kind", "odd", code=2).stderr)
+        self.assertIn("--kind is for", self.simulate("etc", "--kind", "steps", code=2).stderr)
+
     def test_json_has_each_point_and_scheduler(self):
         found = self.simulate("apst-sites", "--cases", "2", *FAST, "--json").json()
         self.assertEqual((found["experiment"], found["seed"], found["cases"], found["complete"]),

@@ -218,7 +218,7 @@ class TroubleTest(StudyTestCase):
         self.assertEqual(result.code, 0, result)
         self.assertEqual(self.ran(), {i: ["near"] for i in range(1, 7)})
         self.assertIn("Host key verification failed", result.stderr)
-        self.assertIn("ssh far", result.stderr)
+        self.assertIn("ssh_config far", " ".join(result.stderr.split()))
 
     def test_a_host_that_wants_a_password_is_left_out(self):
         far, near = self.far("far"), self.far("near")
@@ -228,7 +228,7 @@ class TroubleTest(StudyTestCase):
         self.assertEqual(result.code, 0, result)
         self.assertEqual(self.ran(), {i: ["near"] for i in range(1, 7)})
         self.assertIn("Permission denied", result.stderr)
-        self.assertIn("BatchMode=yes far", result.stderr)
+        self.assertIn(f"BatchMode=yes -F {self.dir}/ssh_config far", " ".join(result.stderr.split()))
 
     def test_no_host_at_all(self):
         far = self.far()

@@ -239,6 +239,13 @@ class FarStateTest(SshTestCase):
         return (self.states() == self.states("explain", "all") == states
                 and self.counts("status") == self.counts("runs") == counts)
 
+    def kill_while_two_run(self):
+        run = self.start_gantry("run", "sweep.yaml", "--grid", "grid.yaml", stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL)
+        self.wait_until(lambda: self.states().count("running") == 2, "tasks to run", timeout=60)
+        run.kill()
+        run.wait()
+
     def test_all_commands_say_the_same(self):
         run = self.start_gantry("run", "sweep.yaml", "--grid", "grid.yaml", stdout=subprocess.DEVNULL,
                                 stderr=subprocess.DEVNULL)
@@ -270,12 +277,17 @@ class FarStateTest(SshTestCase):
         self.assertTrue(self.agree(["done"] * 6))
         self.assertNotIn("may still run", self.said("status") + self.said("tasks") + self.said("runs"))
 
+    def test_a_run_without_the_grid_is_warned(self):
+        self.kill_while_two_run()
+        self.write("go", "")
+        again = self.gantry("run", "sweep.yaml", timeout=60)
+        self.assertEqual(again.code, 0, again)
+        self.assertIn("warning: tasks were at far-site when gantry was killed, and may still run there; without --grid "
+                      "grid.yaml they start again here", " ".join(again.stderr.split()))
+        self.assertNotIn("warning", self.gantry("run", "sweep.yaml").stderr)
+
     def test_until_they_are_cancelled(self):
-        run = self.start_gantry("run", "sweep.yaml", "--grid", "grid.yaml", stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL)
-        self.wait_until(lambda: self.states().count("running") == 2, "tasks to run", timeout=60)
-        run.kill()
-        run.wait()
+        self.kill_while_two_run()
         self.assertIn("may still run", self.said("status"))
         warned = self.said("clean", "all")
         self.assertIn("may still run at far-site; first gantry cancel --run 1 --grid grid.yaml ends them", warned)

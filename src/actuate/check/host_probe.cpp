@@ -223,7 +223,8 @@ Result<Duration> HostProbe::await_transfer(TransferId id, Duration patience,
     return tl::unexpected(awaited.error());
   }
   if (outcome->empty()) return Clock::now() - begun;
-  return fail(ErrorCode::gone, *outcome, connection_hint(*outcome, host_.name));
+  return fail(ErrorCode::gone, *outcome,
+              connection_hint(*outcome, ssh_by_hand(site_.target(host_))));
 }
 
 // Waiting.
@@ -277,7 +278,7 @@ void HostProbe::on_agent_lost() {
 }
 
 tl::unexpected<Error> HostProbe::lost(const std::string& why) const {
-  return fail(ErrorCode::peer, why, connection_hint(why, host_.name));
+  return fail(ErrorCode::peer, why, connection_hint(why, ssh_by_hand(site_.target(host_))));
 }
 
 void HostProbe::leave() {

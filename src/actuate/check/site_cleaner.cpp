@@ -123,7 +123,7 @@ Result<depot::SiteRemoval> HostCleaner::remove() {
 
 tl::unexpected<Error> HostCleaner::lost(const std::string& why) const {
   return fail(ErrorCode::peer, fmt::format("{}: {}", host_.name, why),
-              connection_hint(why, host_.name));
+              connection_hint(why, ssh_by_hand(target_)));
 }
 
 }  // namespace gantry

@@ -1,6 +1,7 @@
 #include "actuate/launch/agent_channel.hpp"
 
 #include <fmt/format.h>
+#include <sys/random.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +16,25 @@ using agent::MessageType;
 namespace {
 /// Each refuses less than those before: more than this is no agent of ours.
 constexpr std::size_t kMostRefusals = 10'000;
+
+/// Times of agents may be any, and so far apart that their distance is no time.
+double seconds_run(const AttemptReport& report) {
+  return (static_cast<double>(to_ns(report.ended)) - static_cast<double>(to_ns(report.started))) /
+         1e9;
+}
+
+/// Bytes that no compression makes fewer and nobody knows before they come; less on failure.
+std::string noise(std::size_t bytes) {
+  std::string noise(bytes, '\0');
+  std::size_t made = 0;
+  while (made < bytes) {
+    const ssize_t got = ::getrandom(noise.data() + made, bytes - made, 0);
+    if (got < 0 && errno != EINTR) break;
+    made += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+  }
+  noise.resize(made);
+  return noise;
+}
 }  // namespace
 
 void AgentChannel::attach(UniqueFd socket) {
@@ -23,6 +43,9 @@ void AgentChannel::attach(UniqueFd socket) {
   problem_.reset();
   reports_expected_ = 0;
   running_now_.clear();
+  echo_asked_.reset();
+  echo_took_.reset();
+  for (auto& [key, given] : outstanding_) given.handed.reset();
   refusals_.clear();
   resting_.reset();
   ++epoch_;
@@ -40,8 +63,30 @@ bool AgentChannel::start(const agent::Start& start) {
     refuse(start);
     return false;
   }
-  outstanding_[from_wire(start.key)] = kNever;
+  give(start);
   return true;
+}
+
+void AgentChannel::give(const agent::Start& start) {
+  const TaskKey key = from_wire(start.key);
+  take_off(key);
+  Given given{.cores = std::max<std::uint64_t>(start.cores, 1), .memory = start.memory};
+  cores_given_ += given.cores;
+  memory_given_ += given.memory;
+  const std::uint64_t cores = hello_.cores != 0 ? hello_.cores : cores_;
+  const std::uint64_t memory = hello_.memory != 0 ? hello_.memory : memory_;
+  // Behind a probe it waits for that, whatever the host does.
+  if (cores_given_ <= cores && memory_given_ <= memory && !is_probed())
+    given.handed = SteadyClock::now();
+  outstanding_[key] = given;
+}
+
+void AgentChannel::take_off(const TaskKey& key) {
+  const auto found = outstanding_.find(key);
+  if (found == outstanding_.end()) return;
+  cores_given_ -= found->second.cores;
+  memory_given_ -= found->second.memory;
+  outstanding_.erase(found);
 }
 
 void AgentChannel::cancel(const TaskKey& key) {
@@ -55,6 +100,19 @@ void AgentChannel::recall() {
 void AgentChannel::acknowledge(std::uint64_t receipt) {
   if (attached() && receipt >> kEpochShift == epoch_)
     encode(stream_.outbox(), agent::Ack{receipt & kReceiptMask});
+}
+
+bool AgentChannel::ask_echo(std::size_t padding) {
+  // Behind what is still to be sent it would wait for that.
+  if (!welcomed_ || echo_asked_ || wants_to_send()) return false;
+  agent::Echo echo{.number = echoes_ + 1, .padding = noise(padding)};
+  if (echo.padding.size() != padding) return false;
+  ++echoes_;
+  encode(stream_.outbox(), echo);
+  echo_padding_ = padding;
+  echo_seal_ = agent::seal_of(echo.padding);
+  echo_asked_ = SteadyClock::now();
+  return true;
 }
 
 void AgentChannel::refuse(const agent::Start& start) {
@@ -80,13 +138,17 @@ void AgentChannel::give_up(const TaskKey& key, TimePoint started) {
 }
 
 void AgentChannel::settle() {
-  for (const auto& [key, started] : std::exchange(outstanding_, {})) {
+  const auto before = std::exchange(outstanding_, {});
+  cores_given_ = memory_given_ = 0;
+  for (const auto& [key, given] : before) {
     if (running_now_.contains(key)) {
-      outstanding_[key] = started;
-    } else if (started == kNever) {
+      outstanding_[key] = given;
+      cores_given_ += given.cores;
+      memory_given_ += given.memory;
+    } else if (given.started == kNever) {
       events_.emplace_back(TaskReturned{key, host_});
     } else {
-      give_up(key, started);
+      give_up(key, given.started);
     }
   }
 }
@@ -122,7 +184,7 @@ bool AgentChannel::on_frame(const agent::Frame& frame) {
     case MessageType::returned: {
       const auto key = agent::decode_key(frame.body);
       if (!key) return false;
-      outstanding_.erase(from_wire(*key));
+      take_off(from_wire(*key));
       events_.emplace_back(TaskReturned{from_wire(*key), host_});
       return true;
     }
@@ -144,6 +206,8 @@ bool AgentChannel::on_frame(const agent::Frame& frame) {
       if (resting->now) resting_ = std::move(resting->why);
       return true;
     }
+    case MessageType::echoed:
+      return on_echoed(frame);
     case MessageType::load:
       load_ = agent::decode_load(frame.body);
       if (load_ && load_->share != agent::Load::kNoShare)
@@ -152,6 +216,17 @@ bool AgentChannel::on_frame(const agent::Frame& frame) {
     default:
       return false;
   }
+}
+
+bool AgentChannel::on_echoed(const agent::Frame& frame) {
+  const auto echoed = agent::decode_echoed(frame.body);
+  if (!echoed) return false;
+  // One that nobody waits for says nothing.
+  if (!echo_asked_ || echoed->number != echoes_) return true;
+  // Before it can have all of it: no agent of ours.
+  if (echoed->seal != echo_seal_) return false;
+  echo_took_ = {SteadyClock::now() - *std::exchange(echo_asked_, {}), echo_padding_};
+  return true;
 }
 
 bool AgentChannel::on_ended(const agent::Frame& frame) {
@@ -166,7 +241,13 @@ bool AgentChannel::on_ended(const agent::Frame& frame) {
   event.report = from_wire(std::move(ended->second));
   event.host = host_;
   event.receipt = last_receipt_;
-  outstanding_.erase(event.report.key);
+  if (const auto given = outstanding_.find(event.report.key); given != outstanding_.end()) {
+    event.start_heard = given->second.started != kNever;
+    if (given->second.handed && event.report.cause == FailureCause::none)
+      event.besides =
+          seconds(SteadyClock::now() - *given->second.handed) - seconds_run(event.report);
+  }
+  take_off(event.report.key);
   if (reports_expected_ > 0)
     --reports_expected_;  // of an earlier agent's time
   else
@@ -199,8 +280,15 @@ bool AgentChannel::on_welcome(const agent::Frame& frame) {
 }
 
 void AgentChannel::on_running(const TaskKey& key, TimePoint started) {
-  outstanding_[key] = started;
-  events_.emplace_back(TaskRunning{key, host_, started});
+  // What we did not hand over takes up nobody knows how much.
+  constexpr std::uint64_t kAll = std::uint64_t{1} << 32;
+  const auto [found, adopted] = outstanding_.try_emplace(key);
+  Given& given = found->second;
+  if (adopted) cores_given_ += given.cores = kAll;
+  TaskRunning running{key, host_, started};
+  if (given.handed && given.started == kNever) running.waited = SteadyClock::now() - *given.handed;
+  given.started = started;
+  events_.emplace_back(running);
 }
 
 }  // namespace gantry

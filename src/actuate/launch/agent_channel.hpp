@@ -2,11 +2,13 @@
 /// The conversation with one agent, over whatever connection there is at the time: what was handed
 /// over, what runs, what was reported. Never waits. Owned by a launcher.
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actuate/launcher.hpp"
@@ -37,6 +39,17 @@ class AgentChannel {
   bool start(const agent::Start& start);
   void cancel(const TaskKey& key);
   void recall();
+  /// Asks for an answer, unless one is awaited or something else is to be sent first; take_echo()
+  /// tells how long it took. With bytes that say nothing, at most agent::Echo::kMostPadding: how
+  /// long those take.
+  bool ask_echo(std::size_t padding = 0);
+  struct EchoAnswer {
+    Duration took{};
+    std::size_t padding = 0;
+  };
+  [[nodiscard]] std::optional<EchoAnswer> take_echo() { return std::exchange(echo_took_, {}); }
+  /// An echo with a padding was asked for, and not answered yet.
+  [[nodiscard]] bool is_probed() const { return echo_asked_ && echo_padding_ > 0; }
   /// Receipts of earlier connections mean nothing to the agent, which reports anew.
   void acknowledge(std::uint64_t receipt);
 
@@ -65,7 +78,10 @@ class AgentChannel {
   /// was reported, is given back, or lost if it had been started.
   void settle();
   /// The host is given up: what was handed over is no longer expected from here.
-  void forget() { outstanding_.clear(); }
+  void forget() {
+    outstanding_.clear();
+    cores_given_ = memory_given_ = 0;
+  }
 
   /// What has happened, to be taken away.
   std::vector<LauncherEvent>& events() { return events_; }
@@ -76,13 +92,28 @@ class AgentChannel {
   [[nodiscard]] bool wants_to_send() const { return stream_.wants_to_send(); }
 
  private:
+  using SteadyClock = std::chrono::steady_clock;
+  /// Handed over or adopted, not yet reported or returned.
+  struct Given {
+    TimePoint started = kNever;  ///< as far as we know
+    std::uint64_t cores = 0;
+    std::uint64_t memory = 0;
+    /// When it was handed over, if the host had room for it at once, no probe was in its way, and
+    /// this connection lasts.
+    std::optional<SteadyClock::time_point> handed{};
+  };
+
   static constexpr int kEpochShift = 48;
   static constexpr std::uint64_t kReceiptMask = (std::uint64_t{1} << kEpochShift) - 1;
 
   bool on_frame(const agent::Frame& frame);
   bool on_welcome(const agent::Frame& frame);
   bool on_ended(const agent::Frame& frame);
+  bool on_echoed(const agent::Frame& frame);
   void on_running(const TaskKey& key, TimePoint started);
+  void give(const agent::Start& start);
+  /// It was reported or returned.
+  void take_off(const TaskKey& key);
   void refuse(const agent::Start& start);
   void give_up(const TaskKey& key, TimePoint started);
 
@@ -92,11 +123,17 @@ class AgentChannel {
   agent::FrameStream stream_;
   std::vector<LauncherEvent> events_;
   std::vector<std::string> unstaged_;
-  /// Handed over or adopted, not yet reported or returned: when it started, as far as we know.
-  std::map<TaskKey, TimePoint> outstanding_;
+  std::map<TaskKey, Given> outstanding_;
+  std::uint64_t cores_given_ = 0;  ///< of them all
+  std::uint64_t memory_given_ = 0;
   std::set<TaskKey> running_now_;  ///< as the agent's last welcome said
   std::optional<Error> problem_;
   std::optional<agent::Load> load_;
+  std::uint64_t echoes_ = 0;  ///< asked for
+  std::optional<SteadyClock::time_point> echo_asked_;
+  std::size_t echo_padding_ = 0;  ///< of the last one, in bytes
+  std::uint64_t echo_seal_ = 0;
+  std::optional<EchoAnswer> echo_took_;
   std::vector<Refusal> refusals_;
   std::optional<std::string> resting_;
   std::uint64_t epoch_ = 0;

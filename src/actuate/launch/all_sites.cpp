@@ -50,6 +50,7 @@ class AllSites final : public ManySites {
     gone.launcher.reset();
     for (const HostId host : gone.hosts) {
       if (up_.erase(host) > 0) events_.emplace_back(HostVanished{host, ""});
+      expect_no_more(host);
       by_host_.erase(host);
     }
     // What was not acknowledged stays with its agents.
@@ -115,6 +116,9 @@ class AllSites final : public ManySites {
   }
   void drop(FileId file, SiteId site) override {
     if (Launcher* launcher = at(site)) launcher->drop(file, site);
+  }
+  void probe(SiteId site, std::uint64_t bytes) override {
+    if (Launcher* launcher = at(site)) launcher->probe(site, bytes);
   }
   void cancel(const TaskKey& key, HostId host) override { of(host).cancel(key, host); }
   void recall(HostId host) override { of(host).recall(host); }
@@ -218,11 +222,25 @@ class AllSites final : public ManySites {
       up_.insert(appeared->host.id);
     }
     if (const auto* vanished = std::get_if<HostVanished>(&event)) up_.erase(vanished->host);
+    if (const auto* job = std::get_if<HostAwaited>(&event)) {
+      if (job->waits)
+        awaited_.insert(job->host.id);
+      else
+        awaited_.erase(job->host.id);
+    }
     if (auto* report = std::get_if<ReportReceived>(&event)) {
       receipts_.push_back({++last_receipt_, site, report->receipt});
       report->receipt = last_receipt_;
     }
     events_.push_back(std::move(event));
+  }
+
+  void expect_no_more(HostId host) {
+    if (awaited_.erase(host) == 0) return;
+    HostAwaited gone;
+    gone.host.id = host;
+    gone.waits = false;
+    events_.emplace_back(std::move(gone));
   }
 
   /// The run goes on without a site other than home.
@@ -231,6 +249,7 @@ class AllSites final : public ManySites {
     lost_.emplace(site, why.message);
     bool any = false;
     for (const HostId host : sites_[site].hosts) {
+      expect_no_more(host);
       if (up_.erase(host) == 0) continue;
       events_.emplace_back(HostVanished{host, sites_[site].name + ": " + why.message});
       any = true;
@@ -245,6 +264,7 @@ class AllSites final : public ManySites {
   std::map<HostId, std::size_t> by_host_;
   std::map<SiteId, std::size_t> by_site_;
   std::set<HostId> up_;
+  std::set<HostId> awaited_;                 ///< whose jobs wait in queues
   std::map<std::size_t, std::string> lost_;  ///< why
   std::set<std::size_t> resting_;
   std::deque<Receipt> receipts_;  ///< not acknowledged

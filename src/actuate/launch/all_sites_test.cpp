@@ -20,6 +20,7 @@ struct Notes {
   std::vector<LauncherEvent> events;  ///< to be told at the next poll
   std::vector<std::uint64_t> acknowledged;
   std::uint64_t wanted = 0;
+  std::uint64_t probed = 0;  ///< bytes
   bool opened = false;
   bool closed = false;
   bool gone = false;
@@ -41,6 +42,7 @@ class NotedLauncher final : public Launcher {
     return {};
   }
   void want(std::uint64_t cores) override { notes_.wanted = cores; }
+  void probe(SiteId, std::uint64_t bytes) override { notes_.probed += bytes; }
   [[nodiscard]] bool expects_hosts(const Resources&) const override { return true; }
   [[nodiscard]] bool settled() const override {
     return notes_.turns_to_settle == 0 || --notes_.turns_to_settle == 0;
@@ -124,6 +126,16 @@ TEST(AllSites, WhereNothingCanBeLeftOneThatHangsKeepsNobodyWaiting) {
   EXPECT_GT(lab.turns_to_settle, 0);
 }
 
+TEST(AllSites, ALinkIsProbedByWhoeverHasIt) {
+  Grid grid;
+  grid.sites->probe(kLab, 5);
+  EXPECT_EQ(grid.lab.probed, 5U);
+  grid.sites->leave(kLab);
+  grid.sites->probe(kLab, 7);
+  EXPECT_EQ(grid.lab.probed, 5U);
+  EXPECT_EQ(grid.home.probed, 0U);
+}
+
 TEST(AllSites, ASiteThatRestsIsAskedForNoHosts) {
   Grid grid;
   grid.sites->rest(kLab);
@@ -146,6 +158,21 @@ TEST(AllSites, SitesWindUpTogether) {
   grid.sites->close();
   EXPECT_EQ(turns, "lclclc");
   EXPECT_TRUE(grid.home.closed && grid.lab.closed && cluster.closed);
+}
+
+TEST(AllSites, AJobOfASiteThatLeavesIsNotWaitedFor) {
+  Grid grid;
+  Host job;
+  job.id = HostId(2);
+  grid.lab.events.emplace_back(HostAwaited{job});
+  EXPECT_THAT(grid.poll(), SizeIs(1));
+  grid.sites->leave(kLab);
+  const auto events = grid.poll();
+  ASSERT_THAT(events, SizeIs(1));
+  const auto* awaited = std::get_if<HostAwaited>(&events.front());
+  ASSERT_NE(awaited, nullptr);
+  EXPECT_EQ(awaited->host.id, HostId(2));
+  EXPECT_FALSE(awaited->waits);
 }
 
 TEST(AllSites, ASiteThatLeavesIsClosedAndItsHostsVanishWithoutAWord) {

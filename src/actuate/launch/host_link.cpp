@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "actuate/launch/connection_hint.hpp"
 
@@ -19,6 +20,10 @@ constexpr auto kSilence = 15s;
 constexpr auto kLongestWait = 30s;
 /// What a host says of its time takes a while to get here.
 constexpr auto kAnswerTime = 1s;
+/// How far away it is changes slowly.
+constexpr auto kEchoInterval = 10s;
+/// After an answer that does not count.
+constexpr auto kNextEcho = 250ms;
 /// Until it is worth another try when something is wrong with the site itself.
 constexpr auto kPauseLength = 60s;
 
@@ -48,6 +53,7 @@ void HostLink::poll(Clock::time_point now, std::vector<LauncherEvent>& events) {
       case SshConnection::State::ready:
         scratch_ = connection_->scratch();
         channel_.attach(connection_->take_socket());
+        probe_bytes_ = 0;
         state_ = State::greeting;
         heard_at_ = now;
         break;
@@ -96,6 +102,7 @@ void HostLink::talk(Clock::time_point now, std::vector<LauncherEvent>& events) {
   }
   if (state_ == State::greeting && channel_.is_open()) appear(events);
   if (state_ == State::up && channel_.refusals().size() != refusals_) appear(events);
+  if (state_ == State::up) measure(now, events);
   if (now >= pause_end_) pause_why_.clear();
   if (state_ == State::up && (why_resting() != nullptr) != rests_) rest_or_go_on(events);
   if (state_ == State::up) {
@@ -108,6 +115,39 @@ void HostLink::talk(Clock::time_point now, std::vector<LauncherEvent>& events) {
   } else if (now - heard_at_ > kSilence) {
     lose(now, fmt::format("nothing was heard from it for {} s", kSilence / 1s), events);
   }
+}
+
+void HostLink::measure(Clock::time_point now, std::vector<LauncherEvent>& events) {
+  const auto answer = channel_.take_echo();
+  // A file that has set out meanwhile was in its way, even if it is there by now.
+  if (disturbed_) probe_bytes_ = 0;
+  if (answer && !disturbed_)
+    on_echo(*answer, events);
+  else if (answer)
+    echo_at_ = now + kNextEcho;
+  if (!quiet_ || now < echo_at_ || !channel_.ask_echo()) return;
+  disturbed_ = false;
+  echo_at_ = now + kEchoInterval;
+  channel_.send();
+}
+
+void HostLink::on_echo(const AgentChannel::EchoAnswer& answer, std::vector<LauncherEvent>& events) {
+  const double took = seconds(answer.took);
+  const bool probed = answer.padding > 0;
+  events.emplace_back(
+      HostEchoed{host_.id, site_.id, took, answer.padding, probed ? probe_trip_ : 0});
+  if (const auto bytes = std::exchange(probe_bytes_, 0); bytes > 0 && channel_.ask_echo(bytes)) {
+    probe_trip_ = took;
+    channel_.send();
+  }
+}
+
+bool HostLink::probe(std::uint64_t bytes) {
+  if (!up() || !quiet_ || is_probed() || !channel_.ask_echo()) return false;
+  disturbed_ = false;
+  probe_bytes_ = bytes;
+  channel_.send();
+  return true;
 }
 
 std::uint32_t HostLink::slots() const {
@@ -154,7 +194,7 @@ void HostLink::rest_or_go_on(std::vector<LauncherEvent>& events) {
   const std::string* why = why_resting();
   if (why == nullptr) return appear(events);
   rests_ = true;
-  const std::string hint = connection_hint(*why, site_.target(host_).host);
+  const std::string hint = connection_hint(*why, ssh_by_hand(site_.target(host_)));
   events.emplace_back(HostResting{
       host_.id, fmt::format("{} ({}): it takes no tasks for a while: {}{}{}", host_.name,
                             site_.name, *why, hint.empty() ? "" : "; ", hint)});
@@ -164,7 +204,7 @@ void HostLink::lose(Clock::time_point now, const std::string& why,
                     std::vector<LauncherEvent>& events) {
   std::string reason = last_line(why);
   if (reason.empty()) reason = "the connection broke off";
-  const std::string hint = connection_hint(reason, site_.target(host_).host);
+  const std::string hint = connection_hint(reason, ssh_by_hand(site_.target(host_)));
   const std::string text = fmt::format("{} ({}): {}{}{}", host_.name, site_.name, reason,
                                        hint.empty() ? "" : "; ", hint);
   if (state_ == State::up) {

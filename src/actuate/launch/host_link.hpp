@@ -28,6 +28,18 @@ class HostLink {
   /// Whether the host is ours at present: if not, it is not connected to. That it was taken away
   /// shows when the connection breaks.
   void set_lent(bool lent) { lent_ = lent; }
+  /// No file is on its way there: how long answers take is the link's own time.
+  void set_quiet(bool quiet) {
+    quiet_ = quiet;
+    disturbed_ = disturbed_ || !quiet;
+  }
+  /// Sends an empty message and then so many bytes to be answered, HostEchoed tells of both: only
+  /// if no file is in the way, and nothing else is to be sent.
+  bool probe(std::uint64_t bytes);
+  /// The answer to the last of them is awaited.
+  [[nodiscard]] bool is_probed() const {
+    return up() && (probe_bytes_ > 0 || channel_.is_probed());
+  }
   [[nodiscard]] bool up() const { return state_ == State::up; }
   /// It is up, or has been tried in vain.
   [[nodiscard]] bool was_tried() const { return up() || failures_ > 0; }
@@ -59,6 +71,9 @@ class HostLink {
   void connect(Clock::time_point now, std::vector<LauncherEvent>& events);
   [[nodiscard]] std::vector<std::string> agent_words() const;
   void talk(Clock::time_point now, std::vector<LauncherEvent>& events);
+  /// How far away it is, and what the link carries.
+  void measure(Clock::time_point now, std::vector<LauncherEvent>& events);
+  void on_echo(const AgentChannel::EchoAnswer& answer, std::vector<LauncherEvent>& events);
   void lose(Clock::time_point now, const std::string& why, std::vector<LauncherEvent>& events);
   /// Of the host, as it was declared or as its agent has said; 0 while that is not known.
   [[nodiscard]] std::uint32_t slots() const;
@@ -76,6 +91,11 @@ class HostLink {
   std::unique_ptr<SshConnection> connection_;
   State state_ = State::down;
   bool lent_ = true;
+  bool quiet_ = true;
+  bool disturbed_ = false;         ///< since the last message that is to be answered was sent
+  std::uint64_t probe_bytes_ = 0;  ///< to be sent after the next answer
+  double probe_trip_ = 0;          ///< seconds
+  Clock::time_point echo_at_ = Clock::time_point::min();
   Clock::time_point try_at_ = Clock::time_point::min();
   Clock::time_point heard_at_;  ///< a sign of life, or the beginning of the state
   Clock::time_point listened_at_{};

@@ -110,6 +110,32 @@ TEST_F(LauncherHostileTest, AGantryOfAnotherVersionIsToldSo) {
   await_report(1);
 }
 
+TEST_F(LauncherHostileTest, AnEchoWaitsForNoOtherNews) {
+  open();
+  start(1, sh("touch here; while [ ! -e go ]; do sleep 0.02; done"));
+  ASSERT_TRUE(await_file("here"));
+  abandon();
+  {
+    agent::FrameStream peer = stranger();  // who is told of no load
+    encode(peer.outbox(), agent::Hello{.cores = 1, .environment = {}});
+    peer.send();
+    ASSERT_TRUE(await_frame(peer));
+    for (const std::uint64_t number : {7U, 7U, 3U}) {
+      const std::string padding(1000 * number, static_cast<char>(number));
+      encode(peer.outbox(), agent::Echo{number, padding});
+      peer.send();
+      const auto frame = await_frame(peer);
+      ASSERT_TRUE(frame && frame->type == agent::MessageType::echoed);
+      EXPECT_EQ(agent::decode_echoed(frame->body)->number, number);
+      EXPECT_EQ(agent::decode_echoed(frame->body)->seal, agent::seal_of(padding));
+    }
+  }
+  open();
+  EXPECT_TRUE(await_running(1));
+  ASSERT_TRUE(write_file_atomic(dir_ / "go", ""));
+  await_report(1);
+}
+
 TEST_F(LauncherHostileTest, ReportsOfAnotherVersionAreNotThrownAway) {
   std::filesystem::create_directories(agent_dir());
   std::string log;

@@ -103,6 +103,7 @@ void PilotPool::on_job(Pilot& pilot, const BatchJob& job, Clock::time_point now,
                          (pilot.state == State::running && !pilot.up);
     if (had_job) drop(pilot.job, now);  // that one is not even listed
     pilot.job = job.id;
+    pilot.submitted_at.reset();
   }
   pilot.missed = 0;
   pilot.missing_since.reset();
@@ -121,6 +122,7 @@ void PilotPool::on_job(Pilot& pilot, const BatchJob& job, Clock::time_point now,
       pilot.state = State::running;
       break;
     case JobState::suspended:
+      pilot.submitted_at.reset();
       if (std::exchange(pilot.state, State::suspended) == State::suspended) break;
       tell(fmt::format("job {} is suspended by the cluster; what runs in it goes on when it does",
                        job.id),
@@ -189,8 +191,24 @@ bool PilotPool::is_gone(const Pilot& pilot, bool whole, Clock::time_point now) c
          missing >= patience_.missing / (is_alone ? kWithoutAgent : 1);
 }
 
+void PilotPool::tell_waits(Clock::time_point now, std::vector<LauncherEvent>& events) {
+  for (std::size_t i = 0; i < pilots_.size(); ++i) {
+    Pilot& pilot = pilots_[i];
+    if (pilot.answered && pilot.submitted_at && pilot.state == State::running)
+      events.emplace_back(
+          QueueLeft{site_.id, seconds(now - *std::exchange(pilot.submitted_at, {}))});
+    const bool comes = pilot.state == State::queued || pilot.state == State::running;
+    const bool awaited = comes && !pilot.answered && !releasing_;
+    if (std::exchange(pilot.told_awaited, awaited) == awaited) continue;
+    const RemoteHost& host = site_.hosts[i];
+    events.emplace_back(
+        HostAwaited{{host.id, host.name, slots_of(i), host.memory, site_.id, host.speed}, awaited});
+  }
+}
+
 void PilotPool::on_gone(Pilot& pilot, Clock::time_point now, std::vector<LauncherEvent>& events) {
   pilot.state = State::absent;
+  pilot.submitted_at.reset();
   pilot.missing_since.reset();
   if (!std::exchange(pilot.given_back, {}).empty()) return;
   if (++pilot.failures >= kMostFailures)

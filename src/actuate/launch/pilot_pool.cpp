@@ -43,6 +43,7 @@ PilotPool::Clock::duration PilotPool::wait_after(std::uint32_t failures) const {
 }
 
 void PilotPool::poll(Clock::time_point now, std::vector<LauncherEvent>& events) {
+  tell_waits(now, events);
   if (asked_ == Asked::nothing) ask_next(now);
   if (asked_ == Asked::nothing) return;
   if (const auto answer = shell_.poll(now)) on_answer(*answer, now, events);
@@ -166,6 +167,8 @@ void PilotPool::on_submitted(const RemoteShell::Answer& answer, Clock::time_poin
   const auto id = answer.code == 0 ? parse_job_id(answer.output) : std::nullopt;
   if (id) {
     pilot.job = *id;
+    // Else it is the agent of the job before that answers.
+    if (!pilot.up) pilot.submitted_at = asked_at_;
     pilot.used = pilot.seen = pilot.answered = false;
     pilot.refused = pilot.unfit = 0;
     pilot.state = State::queued;

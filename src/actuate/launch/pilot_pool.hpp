@@ -106,9 +106,14 @@ class PilotPool {
     std::optional<Clock::time_point> free_since{};   ///< all of them
     std::optional<Clock::time_point> spare_since{};  ///< what waits does not need it
     std::string given_back{};  ///< the job, while it may still be in the queue
+    /// By this gantry, and it was neither answered nor suspended since.
+    std::optional<Clock::time_point> submitted_at{};
+    bool told_awaited = false;
   };
 
   void ask_next(Clock::time_point now);
+  /// Which jobs wait, and how long those waited that have come.
+  void tell_waits(Clock::time_point now, std::vector<LauncherEvent>& events);
   /// Jobs that nobody has needed for a while are to be cancelled.
   void give_back_spare(Clock::time_point now);
   [[nodiscard]] std::vector<PilotUse> uses(Clock::time_point now) const;

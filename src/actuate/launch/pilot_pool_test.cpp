@@ -65,8 +65,11 @@ class PilotPoolTest : public ::testing::Test {
     while (PilotPool::Clock::now() < deadline) {
       pool.want(1);
       pool.poll(PilotPool::Clock::now(), events);
-      for (const auto& event : std::exchange(events, {}))
+      for (const auto& event : std::exchange(events, {})) {
         if (const auto* notice = std::get_if<LauncherNotice>(&event)) told_.push_back(notice->text);
+        if (const auto* left = std::get_if<QueueLeft>(&event)) waits_.push_back(left->seconds);
+        if (const auto* host = std::get_if<HostAwaited>(&event)) awaited_ = host->waits;
+      }
       if (done()) return true;
       ::poll(nullptr, 0, 2);
     }
@@ -87,6 +90,8 @@ class PilotPoolTest : public ::testing::Test {
   RemoteSite site_;
   AgentBinary binary_;
   std::vector<std::string> told_;
+  std::vector<double> waits_;  ///< in the queue
+  bool awaited_ = false;
 };
 
 TEST_F(PilotPoolTest, FiveJobsInARowMayEndBeforeTheyAreUsed) {
@@ -180,6 +185,33 @@ TEST_F(PilotPoolTest, AJobThatNoAnswerHasYetIsNotSubmittedAgain) {
   ASSERT_TRUE(poll_until(pool, [&] { return pool.lends(0); }));
   EXPECT_EQ(submits(), 1U);
   EXPECT_EQ(cancels(), "");
+}
+
+TEST_F(PilotPoolTest, HowLongAJobWaitedIsToldWhenItsAgentAnswers) {
+  set_sbatch("echo $n");
+  PilotPool pool(site_, binary_, {2ms, 1ms, kPatient, kPatient});
+  ASSERT_TRUE(poll_until(pool, [&] { return awaited_; }));
+  set_queue("1|N/A|RUNNING|None|gantry-me-c1-1\n");
+  ASSERT_TRUE(poll_until(pool, [&] { return pool.lends(0); }));
+  EXPECT_TRUE(awaited_);
+  EXPECT_THAT(waits_, testing::IsEmpty());
+  pool.on_use(0, 0, PilotPool::Clock::now());
+  ASSERT_TRUE(poll_until(pool, [&] { return !awaited_; }));
+  const std::size_t before = looks();
+  ASSERT_TRUE(poll_until(pool, [&] { return looks() > before + 2; }));
+  ASSERT_EQ(waits_.size(), 1U);
+  EXPECT_GT(waits_[0], 0);
+}
+
+TEST_F(PilotPoolTest, HowLongAJobOfAnotherGantryWaitedIsNotKnown) {
+  set_queue("7|N/A|PENDING|Priority|gantry-me-c1-1\n");
+  PilotPool pool(site_, binary_, {2ms, 1ms, kPatient, kPatient});
+  ASSERT_TRUE(poll_until(pool, [&] { return awaited_; }));
+  set_queue("7|N/A|RUNNING|None|gantry-me-c1-1\n");
+  ASSERT_TRUE(poll_until(pool, [&] { return pool.lends(0); }));
+  pool.on_use(0, 0, PilotPool::Clock::now());
+  ASSERT_TRUE(poll_until(pool, [&] { return !awaited_; }));
+  EXPECT_THAT(waits_, testing::IsEmpty());
 }
 
 TEST_F(PilotPoolTest, AnEmptyAnswerIsNoProof) {

@@ -81,6 +81,8 @@ class SiteDepot {
 
   void add_wanted(std::vector<ReadySet::Wanted>& wanted) const;
   [[nodiscard]] bool wants_to_send() const { return mover_->wants_to_send(); }
+  /// No file is on its way there.
+  [[nodiscard]] bool is_quiet() const { return putting_.empty(); }
   /// What was sent gets there until has_ended().
   void close() {
     mover_->close();

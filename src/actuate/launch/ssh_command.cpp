@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "model/shell_words.hpp"
+
 namespace gantry {
 
 std::vector<std::string> ssh_words(const SshTarget& target, const std::string& command) {
@@ -14,6 +16,13 @@ std::vector<std::string> ssh_words(const SshTarget& target, const std::string& c
   // What looks like an option is none: it is refused by ssh as a host.
   words.insert(words.end(), {"--", target.host, command});
   return words;
+}
+
+std::string ssh_by_hand(const SshTarget& target) {
+  std::string text;
+  if (!target.config.empty()) text += "-F " + quote_shell_word(target.config) + " ";
+  if (!target.user.empty()) text += "-l " + quote_shell_word(target.user) + " ";
+  return text + quote_shell_word(target.host);
 }
 
 std::string remote_start(const SshTarget& target, const AgentImage& image, std::string_view token,

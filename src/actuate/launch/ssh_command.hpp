@@ -28,6 +28,9 @@ struct AgentImage {
 /// ssh and its arguments; of this machine just a shell.
 std::vector<std::string> ssh_words(const SshTarget& target, const std::string& command);
 
+/// What a person types behind ssh to get there: "-F lab.conf -l me far".
+std::string ssh_by_hand(const SshTarget& target);
+
 /// For the login shell there, whichever it is: makes the scratch folder, asks for the agent's
 /// program ("TOKEN send MACHINE") when it is not there, tells that it is ("TOKEN ready FOLDER"),
 /// and becomes that program with `words` behind it, in the scratch folder; without words, a shell

@@ -36,6 +36,13 @@ TEST(SshCommand, AsksNobodyAndTrustsNoUnknownHost) {
   EXPECT_EQ(words.back(), "true");
 }
 
+TEST(SshCommand, APersonCanDoTheSame) {
+  EXPECT_EQ(ssh_by_hand({.host = "lab1", .scratch = "~/g"}), "lab1");
+  EXPECT_EQ(
+      ssh_by_hand({.host = "lab1", .user = "ada", .config = "/my lab/conf", .scratch = "~/g"}),
+      "-F '/my lab/conf' -l ada lab1");
+}
+
 /// The script, run by a real shell here.
 class RemoteStart : public ::testing::Test {
  protected:

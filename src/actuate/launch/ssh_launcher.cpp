@@ -143,11 +143,19 @@ class SshLauncher final : public Launcher {
     depot_.bring(move, files);
   }
   void drop(FileId file, SiteId) override { depot_.drop(file); }
+  void probe(SiteId, std::uint64_t bytes) override {
+    if (!depot_.is_quiet() || is_probed()) return;
+    for (auto& [id, host] : hosts_)
+      if (host.link.probe(bytes)) return;
+  }
 
   Result<> poll(std::vector<LauncherEvent>& events) override {
     const auto now = Clock::now();
     if (pool_) poll_pool(now);
+    const bool probed = is_probed();
     for (auto& [id, host] : hosts_) {
+      // Hosts of a site share its link.
+      host.link.set_quiet(depot_.is_quiet() && (!probed || host.link.is_probed()));
       host.link.poll(now, heard_);
       for (auto& event : std::exchange(heard_, {})) on_heard(host, std::move(event));
       for (const auto& content : std::exchange(host.link.channel().unstaged(), {}))
@@ -243,6 +251,11 @@ class SshLauncher final : public Launcher {
     for (const auto& [id, host] : hosts_)
       if (host.link.up()) up.push_back(&host.link.host());
     return up.empty() ? nullptr : up[ways_tried_ % up.size()];
+  }
+
+  [[nodiscard]] bool is_probed() const {
+    return std::ranges::any_of(hosts_,
+                               [](const auto& each) { return each.second.link.is_probed(); });
   }
 
   /// Agents answer, but files cannot go there: over the next host, perhaps. What is started
@@ -372,9 +385,15 @@ class SshLauncher final : public Launcher {
     auto* report = std::get_if<ReportReceived>(&event);
     if (report == nullptr) {
       if (const auto* returned = std::get_if<TaskReturned>(&event)) release_files(returned->key);
+      const auto* running = std::get_if<TaskRunning>(&event);
+      const bool is_job = site_.batch && site_.batch->jobs > 0;
+      if (is_job && running != nullptr && running->waited)
+        events_.emplace_back(QueueLeft{site_.id, seconds(*running->waited)});
       events_.push_back(std::move(event));
       return;
     }
+    if (site_.batch && site_.batch->jobs > 0 && report->besides && !report->start_heard)
+      events_.emplace_back(QueueLeft{site_.id, *report->besides});  // it was over before we heard
     arrivals_.take(std::move(*report), host.link.host(), host.link.scratch());
   }
 

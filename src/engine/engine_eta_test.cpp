@@ -1,0 +1,169 @@
+// Ends of small runs whose tasks differ, die, or have absurd costs.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "engine/engine.hpp"
+#include "engine/engine_fixture.hpp"
+
+namespace gantry::engine {
+namespace {
+
+/// An engine whose hosts each have one slot; attempts are told when they have ended.
+struct EtaScene {
+  Engine engine;
+  int now = 0;
+
+  explicit EtaScene(Workload workload, std::uint32_t hosts = 1) : engine(std::move(workload), {}) {
+    for (std::uint32_t i = 1; i <= hosts; ++i)
+      engine.apply(HostUp{{.id = HostId(i), .name = "h", .cores = 1}});
+  }
+  /// Those that are started next.
+  std::vector<StartAttempt> next() {
+    std::vector<StartAttempt> starts;
+    for (const Action& action : engine.decide(at(now)))
+      if (const auto* start = std::get_if<StartAttempt>(&action)) starts.push_back(*start);
+    return starts;
+  }
+  void run(const StartAttempt& start, int took, FailureCause cause = FailureCause::none,
+           std::int32_t code = 1) {
+    const TaskKey key{RunId(1), start.task, start.attempt};
+    engine.apply(AttemptStarted{key, start.host, at(now)});
+    now += took;
+    AttemptEnded event;
+    event.host = start.host;
+    event.report.key = key;
+    event.report.cause = cause;
+    event.report.code = code;
+    event.report.started = at(now - took);
+    event.report.ended = at(now);
+    engine.apply(event);
+  }
+  [[nodiscard]] Eta eta() const { return engine.eta(at(now)); }
+  [[nodiscard]] double expected() const { return gantry::seconds(eta().expected); }
+};
+
+constexpr std::uint32_t kTriedOften = 10;
+
+/// Until so many are done, in a second each: what becomes of each attempt before?
+template <class Fate>
+double eta_after(std::uint32_t done, const Fate& fate) {
+  EtaScene scene({.count = 120, .retry = {.retries = kTriedOften, .max_backoff = Duration{0}}});
+  std::vector<StartAttempt> starts = scene.next();
+  while (scene.engine.counts().done < done && !starts.empty()) {
+    const StartAttempt start = starts.front();
+    starts.erase(starts.begin());
+    fate(scene, start);
+    for (const StartAttempt& more : scene.next()) starts.push_back(more);
+    if (starts.empty()) {
+      ++scene.now;
+      starts = scene.next();
+    }
+  }
+  EXPECT_EQ(scene.engine.counts().done, done);
+  const Counts counts = scene.engine.counts();
+  return scene.expected() / (counts.total - counts.done - counts.failed);
+}
+
+TEST(EngineEta, WhatATaskWastedIsPartOfWhatItTookAndOfNoOther) {
+  // Each second task dies once, after three seconds: (1 + 3 + 1) / 2 seconds each.
+  const double dying = eta_after(40, [](EtaScene& scene, const StartAttempt& start) {
+    const bool dies = start.task.value() % 2 == 0 && start.attempt == AttemptId(1);
+    scene.run(start, dies ? 3 : 1, dies ? FailureCause::exit_code : FailureCause::none);
+  });
+  EXPECT_NEAR(dying, 2.5, 0.4);
+}
+
+TEST(EngineEta, TasksThatFailForGoodDoNotMakeTheOthersLonger) {
+  const auto failing = [](FailureCause cause, std::int32_t code) {
+    return eta_after(10, [=](EtaScene& scene, const StartAttempt& start) {
+      const bool fails = start.task.value() % 2 == 0;
+      scene.run(start, fails ? 60 : 1, fails ? cause : FailureCause::none, code);
+    });
+  };
+  // A minute of each that is tried eleven times, or once: the others took a second each.
+  EXPECT_LT(failing(FailureCause::exit_code, 1), 2);
+  EXPECT_LT(failing(FailureCause::start_failed, ENOENT), 2);
+}
+
+TEST(EngineEta, WhatFoundNoRoomIsNoWaste) {
+  const double crowded = eta_after(20, [](EtaScene& scene, const StartAttempt& start) {
+    const bool refused = start.attempt.value() <= 3;
+    scene.run(start, refused ? 20 : 1, refused ? FailureCause::start_failed : FailureCause::none,
+              EAGAIN);
+  });
+  EXPECT_LT(crowded, 2);
+}
+
+TEST(EngineEta, OnSeveralHostsOneTaskEachTellsHowMuchTheyDiffer) {
+  const auto times_as_late = [](const std::vector<int>& took) {
+    EtaScene scene({.count = 24}, 4);
+    const std::vector<StartAttempt> starts = scene.next();
+    std::set<HostId> ended;
+    for (const StartAttempt& start : starts)
+      if (ended.insert(start.host).second) scene.run(start, took.at(start.host.value() - 1));
+    EXPECT_EQ(ended.size(), 4U);
+    scene.next();
+    const Eta eta = scene.eta();
+    return gantry::seconds(eta.latest) / gantry::seconds(eta.soonest);
+  };
+  EXPECT_GT(times_as_late({2, 20, 5, 60}), 1.5 * times_as_late({20, 20, 20, 20}));
+}
+
+TEST(EngineEta, AThousandHostsAreOneRun) {
+  EtaScene scene({.count = 1100}, 1000);
+  for (const StartAttempt& start : scene.next())
+    if (start.task.value() <= 1000) scene.run(start, 1 + static_cast<int>(start.task.value() % 3));
+  EXPECT_GT(scene.expected(), 0);
+  EXPECT_LT(scene.expected(), scene.now) << "1000 tasks, one after the other, took that";
+}
+
+TEST(EngineEta, AHostThatIsGoneCountsOnlyWhileThereIsNoOther) {
+  EtaScene scene({.count = 40}, 2);
+  for (int round = 0; round < 3; ++round) {
+    std::set<HostId> ended;
+    for (const StartAttempt& start : scene.next())
+      if (ended.insert(start.host).second) scene.run(start, start.host == HostId(1) ? 1 : 50);
+  }
+  ASSERT_GE(scene.engine.counts().done, 2U);
+  scene.engine.apply(HostDown{HostId(2)});
+  scene.next();
+  // Some 36 tasks of a second, on the host that is left.
+  EXPECT_LT(scene.expected(), 60);
+  scene.engine.apply(HostDown{HostId(1)});
+  EXPECT_GT(scene.expected(), 0);
+}
+
+TEST(EngineEta, AbsurdCostsMakeNoAbsurdEnd) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const std::vector<std::vector<double>> all{{1e-308},      {1e300},          {1e308},
+                                             {5e-324},      {1e-308, 1e300},  {1e308, 1, 1e-308},
+                                             {kNaN, 1e300}, {kInf, 1e-308, 0}};
+  for (std::uint32_t hosts = 1; hosts <= 2; ++hosts) {
+    for (const auto& costs : all) {
+      EtaScene scene(
+          {.count = 60, .cost = [&](TaskId task) { return costs[task.value() % costs.size()]; }},
+          hosts);
+      for (int round = 0; round < 25; ++round) {
+        std::set<HostId> ended;
+        for (const StartAttempt& start : scene.next()) {
+          if (ended.insert(start.host).second) scene.run(start, round % 3);
+          const Eta eta = scene.eta();
+          for (const Duration each : {eta.soonest, eta.expected, eta.latest}) {
+            EXPECT_GE(each, Duration{0}) << hosts << " " << costs[0];
+            EXPECT_LT(gantry::seconds(each), 1e10) << hosts << " " << costs[0];
+          }
+          EXPECT_LE(eta.soonest, eta.expected);
+          EXPECT_LE(eta.expected, eta.latest);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gantry::engine

@@ -1,0 +1,80 @@
+#pragma once
+/// What the engine remembers of attempts and hosts. Plain values, for its own sources only.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/engine.hpp"
+
+namespace gantry::engine {
+
+/// An attempt that was handed over and has not ended.
+struct Outstanding {
+  AttemptId attempt;
+  HostId host;
+  schedule::Load load = 0;
+  TimePoint started = kNever;
+  Duration expected{0};  ///< to take, when it started; 0 = nothing was known
+  bool running = false;
+  bool computed = false;          ///< it has left its host
+  bool ending = false;            ///< it was told to end
+  bool alone = false;             ///< it gets no twin
+  std::optional<double> begun{};  ///< what its host had done when it started, if that is known
+  GivenMemory memory{};
+};
+
+/// A task whose host dies under it again and again is given up.
+inline constexpr std::uint8_t kLossLimit = 100;
+
+/// Of the one run that an engine knows.
+using AttemptKey = std::pair<TaskId, AttemptId>;
+
+/// A task that holds its place on a host until its files are there.
+struct Staged {
+  HostId host;
+  SiteId site;
+  schedule::Load load = 0;
+};
+
+/// Of ready tasks, that are looked at when something was learnt: an event must not take seconds.
+inline constexpr std::size_t kSortedAnew = 20'000;
+
+/// What counts for a host's pace.
+struct Ran {
+  TaskId task;
+  double seconds = 0;
+  TimePoint ended;
+  double wasted = 0;  ///< by its attempts that died before; counts for the ETA only
+};
+
+struct HostState {
+  Host host;
+  schedule::Load load = 0;
+  std::vector<schedule::Ongoing> ongoing{};  ///< what was given to it and is not computed yet
+  std::uint32_t handed_over = 0;
+  bool recalled = false;
+  bool draining = false;     ///< it gets nothing more
+  bool keeps = false;        ///< then: what waits there
+  std::size_t shown_at = 0;  ///< its place in Impl::shown
+  double heeded = 0;         ///< how fast it was when plans last heeded that; 0 = not known
+  enum class Changed : std::uint8_t { no, slower, faster };
+  Changed changed = Changed::no;  ///< much, since then
+};
+
+/// What the hosts that could run a task have for it.
+struct MemoryRoom {
+  std::uint64_t share = 0;  ///< what each has where tasks take all cores of a host
+  std::uint64_t most = 0;   ///< the largest host's
+  std::string largest{};    ///< its name; empty when there is none
+};
+
+/// A task that died of memory.
+struct DiedOfMemory {
+  std::uint64_t given = 0;
+  std::uint64_t wanted = 0;  ///< by its next attempt
+};
+
+}  // namespace gantry::engine

@@ -1,0 +1,55 @@
+#pragma once
+/// Run times as they were seen on a host, for a cost of 1: the last few dozen, not only what they
+/// are like on average. When they are suddenly others, what was before counts no more. A value of
+/// bounded size; no clock.
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace gantry::forecast {
+
+class RunTimeSample {
+ public:
+  static constexpr std::size_t kMost = 64;
+
+  /// A task was done in so many seconds for a cost of 1, its attempts that died included. What is
+  /// absurd says nothing.
+  void observe(double seconds);
+
+  [[nodiscard]] bool empty() const { return times_.empty(); }
+  /// REQUIRES: not empty().
+  [[nodiscard]] double mean() const { return sum_ / static_cast<double>(times_.size()); }
+  [[nodiscard]] double sum() const { return sum_; }
+  [[nodiscard]] std::size_t size() const { return times_.size(); }
+  /// So many at most, the newest last.
+  [[nodiscard]] std::span<const double> last(std::size_t most) const {
+    return std::span(times_).last(std::min(most, times_.size()));
+  }
+
+ private:
+  /// Have the last few all taken longer than any before them, or less than any?
+  [[nodiscard]] bool has_stepped() const;
+
+  std::vector<double> times_;  ///< the newest last
+  double sum_ = 0;
+};
+
+/// What tasks take on hosts together: of a host where few have ended, its own mean says little.
+class PooledTimes {
+ public:
+  /// What was seen on a host that is declared to be of this speed.
+  void add(const RunTimeSample& sample, double speed);
+
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  /// Seconds for a cost of 1 on such a host: as seen there, and the less was, as on all. nullptr:
+  /// nothing was. REQUIRES: not empty().
+  [[nodiscard]] double expected(const RunTimeSample* sample, double speed) const;
+
+ private:
+  double sum_ = 0;  ///< on a host of speed 1
+  std::size_t count_ = 0;
+};
+
+}  // namespace gantry::forecast
