@@ -1,17 +1,18 @@
 # shellcheck shell=bash
 # The test suites and how their results are added up. Sourced by ./dev; needs $root and $python.
 #
-# A suite is a function suite_NAME that prints what a person wants to see and calls `count PASSED FAILED SKIPPED`
-# once for each group of checks it made. A suite that ends without having counted anything has failed.
+# A suite is a function suite_NAME that prints what a person wants to see and calls `count PASSED FAILED SKIPPED FLAKY`
+# once for each group of checks it made; the flaky ones are among the passed. A suite that ends without having counted
+# anything has failed.
 : "${root:?}" "${python:?}"
 
 results=$root/build/results # of the suite at hand, once one runs
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 flaky=0
 whole_program_preset=dev  # which build the end-to-end and fault tests drive
 fuzz_budget=40            # seconds that the fuzzers take in ./dev test, two at a time
 
-# count PASSED FAILED [SKIPPED]
-count() { echo "$1 $2 ${3:-0}" >>"$results/counts"; }
+# count PASSED FAILED [SKIPPED [FLAKY]]
+count() { echo "$1 $2 ${3:-0} ${4:-0}" >>"$results/counts"; }
 
 # check WHAT COMMAND... : one check, counted; its output is shown when it fails.
 check() {
@@ -29,7 +30,7 @@ check() {
 
 # run_suite NAME [ARGS...] : runs one suite and adds its counts to the totals.
 run_suite() {
-  local name=$1 started=$SECONDS p=0 f=0 s=0 a b c results=$root/build/results/$1
+  local name=$1 started=$SECONDS p=0 f=0 s=0 y=0 a b c d results=$root/build/results/$1
   shift
   echo "== $name"
   rm -rf "$results"
@@ -38,7 +39,7 @@ run_suite() {
   local status=0
   ("suite_$name" "$@") || status=$?
   if [[ -e $results/counts ]]; then
-    while read -r a b c; do ((p += a, f += b, s += c)) || true; done <"$results/counts"
+    while read -r a b c d; do ((p += a, f += b, s += c, y += d)) || true; done <"$results/counts"
   fi
   if ((status != 0 && f == 0)) || ((p + f + s == 0)); then
     echo "  FAIL  $name broke off (status $status)"
@@ -51,10 +52,11 @@ run_suite() {
   fi
   echo "-- $name: $p passed, $f failed, $s skipped ($((SECONDS - started)) s)"
   echo
-  ((passed += p, failed += f, skipped += s)) || true
+  ((passed += p, failed += f, skipped += s, flaky += y)) || true
 }
 
 report() {
+  ((flaky == 0)) || echo "$flaky of the passed failed at first: FLAKY above"
   if ((skipped > 0)); then
     echo "$passed passed, $failed failed, $skipped skipped"
   else
@@ -71,10 +73,10 @@ run_suites() {
 
 # whole_program_suites FILE : runs them and writes their counts. For a process of its own.
 whole_program_suites() {
-  passed=0 failed=0 skipped=0
+  passed=0 failed=0 skipped=0 flaky=0
   run_suite e2e
   run_suite fault
-  echo "$passed $failed $skipped" >"$1"
+  echo "$passed $failed $skipped $flaky" >"$1"
 }
 
 # Each part of the product is built as few times as possible: the unit tests with the address and undefined-behaviour
@@ -100,9 +102,9 @@ test_everything() {
   wait "$whole_program_tests" || status=$?
   trap - EXIT
   cat "$beside/log"
-  local p f s
-  if ((status == 0)) && read -r p f s <"$beside/counts"; then
-    ((passed += p, failed += f, skipped += s)) || true
+  local p f s y
+  if ((status == 0)) && read -r p f s y <"$beside/counts"; then
+    ((passed += p, failed += f, skipped += s, flaky += y)) || true
   else
     echo "  FAIL  the whole-program tests broke off (status $status)"
     ((failed += 1))
@@ -112,12 +114,23 @@ test_everything() {
 
 # ctest_suite PRESET [CTEST-ARGS...]
 ctest_suite() {
-  local preset=$1 xml=$results/ctest.xml
+  local preset=$1 xml=$results/ctest.xml log=$results/ctest.log again=()
+  local command=(ctest --test-dir "$root/build/$1" --output-on-failure --no-tests=error)
   shift
-  ctest --test-dir "$root/build/$preset" --output-on-failure --no-tests=error --parallel 2 --progress \
-    --output-junit "$xml" "$@" >"$results/ctest.log" 2>&1 || true
+  if ! "${command[@]}" --parallel 2 --progress --output-junit "$xml" "$@" >"$log" 2>&1 && few_failed "$preset"; then
+    again=("$results/again.xml")
+    "${command[@]}" --rerun-failed --output-junit "${again[0]}" >"$results/again.log" 2>&1 || true
+  fi
   # ctest prints a line for each of a thousand tests; people want the failures.
-  "$python" "$root/tools/dev/junit_counts.py" "$xml" "$results/ctest.log" >>"$results/counts"
+  "$python" "$root/tools/dev/junit_counts.py" "$xml" "$log" "${again[@]}" >>"$results/counts"
+}
+
+# few_failed PRESET : so few that they get a second try, alone. Tests run beside compilers on few cores, and some wait
+# for processes: one that passes then is named as FLAKY, to be mended, and does not stop a change that it has nothing to
+# do with. tests/run_all does the same.
+few_failed() {
+  local list=$root/build/$1/Testing/Temporary/LastTestsFailed.log
+  [[ -e $list ]] && (($(wc -l <"$list") <= 3))
 }
 
 not_unit='^simgrid\.'  # a suite of its own
