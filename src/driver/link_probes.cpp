@@ -9,13 +9,27 @@ namespace {
 constexpr std::uint64_t kSmallTalk = 4 << 10;
 /// Of so much of the time probes are under way, at the most: one in.
 constexpr int kSeldom = 20;
+
+/// From home to the site; nullptr if the grid has none.
+const GridLink* link_to(const Grid* grid, SiteId site) {
+  if (grid == nullptr) return nullptr;
+  const auto at = std::ranges::find_if(grid->links, [&](const GridLink& link) {
+    return link.from == 0 && link.to == site.value();
+  });
+  return at == grid->links.end() ? nullptr : &*at;
+}
+
+/// When the link is silent for long enough; kNever if nobody wants to know.
+TimePoint silent_until(const GridLink* link, TimePoint since) {
+  const Duration wait = link != nullptr ? link->probe_after : kProbeAfter;
+  return wait > Duration(0) ? since + wait : kNever;
+}
 }  // namespace
 
 std::optional<double> declared_bandwidth(const Grid* grid, SiteId site) {
-  if (grid == nullptr) return std::nullopt;
-  for (const GridLink& link : grid->links)
-    if (link.from == 0 && link.to == site.value() && !link.assumed) return link.bandwidth;
-  return std::nullopt;
+  const GridLink* link = link_to(grid, site);
+  if (link == nullptr || link->assumed) return std::nullopt;
+  return link->bandwidth;
 }
 
 std::optional<LinkProbes::Probe> LinkProbes::due(std::span<const SiteGlance> sites,
@@ -39,7 +53,8 @@ std::optional<LinkProbes::Probe> LinkProbes::due(std::span<const SiteGlance> sit
       believed = seen.possible_bandwidth(site.id, *declared);
     forecast::LinkProbe probe = seen.link_probe(site.id);
     if (link.lost) probe.lost();
-    TimePoint due = link.silent_since + kSilence;
+    TimePoint due = silent_until(link_to(grid, site.id), link.silent_since);
+    if (due == kNever) continue;
     if (link.asked != kNever)
       due = std::max(due, link.asked + std::max(probe.pause(believed), kSeldom * link.out));
     if (due > overdue_since || (next && due == overdue_since)) continue;

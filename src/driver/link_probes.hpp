@@ -16,13 +16,11 @@
 
 namespace gantry::driver {
 
-/// From home to the site, in bytes a second: as a person has said.
+/// From home to the site, in bytes a second: as a person has said. `grid` may be nullptr.
 [[nodiscard]] std::optional<double> declared_bandwidth(const Grid* grid, SiteId site);
 
 class LinkProbes {
  public:
-  /// A link is silent when it carried no file for so long.
-  static constexpr Duration kSilence = std::chrono::seconds(60);
   /// An answer that comes later is not waited for.
   static constexpr Duration kPatience = std::chrono::seconds(10);
   /// Whoever looks for an answer less often measures himself.

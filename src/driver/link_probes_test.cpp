@@ -96,6 +96,20 @@ TEST_F(LinkProbesTest, ALinkThatWasNeverUsedIsMeasured) {
   EXPECT_NEAR(*engine_.seen().bandwidth(kFar), 1e6, 3e5);
 }
 
+TEST_F(LinkProbesTest, APersonSaysWhenALinkIsProbed) {
+  grid_.links = {{.from = 0, .to = kFar.value(), .bandwidth = 1e5, .probe_after = 5s}};
+  EXPECT_EQ(wait(5s), 0);
+  EXPECT_EQ(wait(1s), 1);
+}
+
+TEST_F(LinkProbesTest, ALinkIsNeverProbedIfAPersonSaysSo) {
+  add_other();
+  bandwidth_ = 1e6;
+  grid_.links = {{.from = 0, .to = kFar.value(), .bandwidth = 1e5, .probe_after = 0s}};
+  EXPECT_GT(wait(600s), 0);
+  EXPECT_THAT(probed_, Each(kOther));
+}
+
 TEST_F(LinkProbesTest, ALinkThatCarriesFilesIsLeftAlone) {
   for (int i = 0; i < 100; ++i) {
     glance_[1].sent += 5000;

@@ -77,6 +77,11 @@ void RunTimeModel::scale(double by) {
 
 void RunTimeModel::age() {
   seen_ = std::min<std::uint64_t>(seen_, tasks_.size());
+  next_fit_ = std::min(next_fit_, after_fit());
+}
+
+std::uint64_t RunTimeModel::after_fit() const {
+  return seen_ + std::max<std::uint64_t>(1, seen_ / 4);
 }
 
 void RunTimeModel::keep(Features task, double value) {
@@ -94,7 +99,7 @@ void RunTimeModel::keep(Features task, double value) {
 
 void RunTimeModel::fit() {
   fit_ = std::make_shared<const Fit>(KnownTasks{tasks_, values_});
-  next_fit_ = seen_ + std::max<std::uint64_t>(1, seen_ / 4);
+  next_fit_ = after_fit();
 }
 
 std::optional<RunTimeModel::Prediction> RunTimeModel::predict(std::span<const Feature> task) const {

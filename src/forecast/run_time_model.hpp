@@ -81,6 +81,8 @@ class RunTimeModel {
 
   void keep(Features task, double value);
   void fit();
+  /// How many it will have seen when it is fitted next, if it was fitted now.
+  [[nodiscard]] std::uint64_t after_fit() const;
 
   std::vector<Features> tasks_;
   std::vector<double> values_;

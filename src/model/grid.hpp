@@ -91,6 +91,9 @@ enum class LinkSharing : std::uint8_t {
   fair,  ///< all transfers share the bandwidth equally
 };
 
+/// A link that carried no file for so long is probed, unless the grid file says otherwise.
+inline constexpr Duration kProbeAfter = std::chrono::seconds(60);
+
 struct GridLink {
   std::uint32_t from = 0;  ///< index of a site; the link serves both directions
   std::uint32_t to = 0;
@@ -99,7 +102,8 @@ struct GridLink {
   LinkSharing sharing = LinkSharing::fifo;
   std::uint32_t streams = 1;  ///< transfers at once on a fifo link, each with the full bandwidth
   TraceFile trace{};
-  bool assumed = false;  ///< nobody described it
+  Duration probe_after = kProbeAfter;  ///< of home's links; 0 = never
+  bool assumed = false;                ///< nobody described it
   /// What ssh calls a host of the one site at the hosts of the other; empty: they cannot log in.
   std::string to_at_from{};  ///< of `to`, at `from`
   std::string from_at_to{};  ///< of `from`, at `to`

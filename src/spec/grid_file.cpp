@@ -37,8 +37,8 @@ constexpr std::array<std::string_view, 27> kSiteKeys{
 constexpr double kAssumedBandwidth = 12.5e6;
 constexpr std::array<std::string_view, 8> kHostKeys{
     "name", "count", "slots", "speed", "memory", "availability", "queue_wait", "lent_for"};
-constexpr std::array<std::string_view, 7> kLinkKeys{"between", "bandwidth", "latency", "sharing",
-                                                    "streams", "trace",     "ssh"};
+constexpr std::array<std::string_view, 8> kLinkKeys{"between", "bandwidth", "latency", "sharing",
+                                                    "streams", "trace",     "ssh",     "probe"};
 
 class GridFileReader {
  public:
@@ -296,6 +296,11 @@ class GridFileReader {
     if (const YamlNode* trace = NodeReader::find(node, "trace")) {
       TRY_ASSIGN(link.trace, trace_file(*trace, "trace"));
     }
+    if (const YamlNode* probe = NodeReader::find(node, "probe")) {
+      if (link.from != 0)
+        return reader_.error(probe->mark(), "only links of home are probed", "remove this 'probe'");
+      TRY_ASSIGN(link.probe_after, probe_after(*probe));
+    }
     if (const YamlNode* logins = NodeReader::find(node, "ssh"))
       TRY(read_logins(reader_, *logins, grid_, link));
     if (!joined_.insert({link.from, link.to}).second) {
@@ -326,6 +331,15 @@ class GridFileReader {
                            "add link: {bandwidth: 10MB/s} to it");
     }
     return {};
+  }
+
+  /// 0: never.
+  Result<Duration> probe_after(const YamlNode& node) const {
+    if (node.is_scalar() && node.text() == "never") return Duration(0);
+    const auto time = reader_.duration(node, "probe");
+    if (!time || *time < std::chrono::seconds(1))
+      return reader_.wrong_type(node, "probe", "a time from 1s on, or 'never'");
+    return time;
   }
 
   Result<std::uint64_t> bytes(const YamlNode& node, std::string_view key) const {

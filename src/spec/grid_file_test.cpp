@@ -25,7 +25,7 @@ sites:
     hosts:
       - {count: 16, queue_wait: 10m, lent_for: 1h}
       - {name: big, slots: 64, speed: 2}
-    link: {bandwidth: 100 Mbit/s, sharing: fair}
+    link: {bandwidth: 100 Mbit/s, sharing: fair, probe: 5s}
 links:
   - {between: [lab, cluster], bandwidth: 1 GB/s, streams: 4}
 )",
@@ -61,7 +61,9 @@ links:
   EXPECT_EQ(grid->links[0].bandwidth, 10e6);
   EXPECT_EQ(grid->links[0].latency, std::chrono::milliseconds(20));
   EXPECT_EQ(grid->links[0].sharing, LinkSharing::fifo);
+  EXPECT_EQ(grid->links[0].probe_after, kProbeAfter);
   EXPECT_EQ(grid->links[1].bandwidth, 12.5e6);
+  EXPECT_EQ(grid->links[1].probe_after, std::chrono::seconds(5));
   EXPECT_EQ(grid->links[1].sharing, LinkSharing::fair);
   EXPECT_EQ(grid->links[2].from, 1U);
   EXPECT_EQ(grid->links[2].to, 2U);
@@ -251,6 +253,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "links: [{between: [lab, home], bandwidth: 1MB/s}]",
                 "g.yaml:2:9: a second link between 'home' and 'lab'",
                 "raise 'streams' or 'bandwidth' of the first"},
+        Mistake{"sites: {a: {hosts: 1, link: {bandwidth: 1MB/s, probe: 500ms}}}",
+                "g.yaml:1:55: 'probe' must be a time from 1s on, or 'never', not '500ms'"},
+        Mistake{"sites: {a: {hosts: 1, link: {bandwidth: 1MB/s}}, b: {hosts: 1}}\n"
+                "links: [{between: [a, b], bandwidth: 1MB/s, probe: 5s}]",
+                "g.yaml:2:52: only links of home are probed", "remove this 'probe'"},
         Mistake{"sites: {home: {hosts: 1}, a: {link: {bandwidth: 1MB/s, ssh: {a: x}}}}",
                 "g.yaml:1:61: files go between home and a site by the site's 'via'",
                 "give 'ssh' to a link between two other sites"},
