@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/chance.hpp"
 #include "engine/engine_impl.hpp"
 #include "schedule/packing.hpp"
 
@@ -32,7 +33,8 @@ std::optional<LikelyTimes> Engine::Impl::likely_times() const {
   std::size_t nth = 0;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     forecast::HostPace pace = paces.of(there[i], shown[i].host->speed);
-    if (there[i] != nullptr && nth++ % step == 0)
+    // By chance: each eighth may be of the same site, or of the same speed.
+    if (there[i] != nullptr && mixed(nth++) % step == 0)
       for (const double time : there[i]->last(each)) likely.seen.push_back(time / pace.times);
     // What was seen is as if the host were as loaded as when it first told.
     pace.times /= seen.speed(shown[i].host->id);

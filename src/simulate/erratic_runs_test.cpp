@@ -128,11 +128,12 @@ TEST(ErraticRuns, EndInTheirIntervals) {
 }
 
 TEST(ErraticRuns, EndInTheirIntervalsOnSeveralHosts) {
-  // With the pace of each host by itself it is 0.56 and 0.52, unequal 0.51 and 0.49 (seed 3).
+  // With the pace of each host by itself it was 0.60 and 0.54, on unequal ones 0.54 and 0.50; now
+  // it is 0.91 and 0.82, 0.87 and 0.81.
   EXPECT_GE(inside(ErraticKind::dying, ErraticHosts::several), 0.75);
-  EXPECT_GE(inside(ErraticKind::heavy, ErraticHosts::several), 0.6);
+  EXPECT_GE(inside(ErraticKind::heavy, ErraticHosts::several), 0.65);
   EXPECT_GE(inside(ErraticKind::dying, ErraticHosts::unequal), 0.75);
-  EXPECT_GE(inside(ErraticKind::heavy, ErraticHosts::unequal), 0.6);
+  EXPECT_GE(inside(ErraticKind::heavy, ErraticHosts::unequal), 0.65);
 }
 
 TEST(ErraticRuns, AStepThatWasSeenIsBelieved) {
