@@ -62,7 +62,7 @@ struct Row {
 };
 
 std::string_view name_of(simulate::ErraticHosts hosts) {
-  return hosts == simulate::ErraticHosts::one ? "one" : "several";
+  return simulate::kErraticHosts[static_cast<std::size_t>(hosts)];
 }
 
 std::vector<Row> eta_rows(const Subject& about, const std::vector<Case>& cases,
@@ -173,8 +173,8 @@ std::vector<Subject> subjects_of(const std::vector<std::string>& schedulers, boo
       subjects.push_back({scheduler});
       continue;
     }
-    for (const auto hosts : {simulate::ErraticHosts::one, simulate::ErraticHosts::several})
-      subjects.push_back({scheduler, hosts});
+    for (std::size_t i = 0; i < simulate::kErraticHosts.size(); ++i)
+      subjects.push_back({scheduler, static_cast<simulate::ErraticHosts>(i)});
   }
   return subjects;
 }

@@ -45,8 +45,6 @@ namespace {
 constexpr double kElsewhere = 0.5;
 /// Seconds: time does not go much farther.
 constexpr double kFarthest = 9e9;
-/// On more hosts, what was seen on some of them tells how run times differ.
-constexpr std::size_t kHostsAsked = 128;
 /// What has to be done takes some time, however little is known of it.
 constexpr double kSoonest = 0.1;
 
@@ -69,21 +67,6 @@ Eta widened_by(Eta eta, const forecast::Margin& margin) {
   eta.soonest = from_seconds(std::max(rest - sooner, rest * kSoonest));
   eta.latest = at_most(rest + later, kFarthest);
   return eta;
-}
-
-/// If each task took what is expected of it: as rest() calculates.
-double even_end(const forecast::RestOfRun& run) {
-  double work = static_cast<double>(run.waiting);
-  double longest = 0;
-  for (const auto* open : {&run.running, &run.leaving}) {
-    for (const double lasted : *open) {
-      longest = std::max(longest, std::abs(1 - lasted));
-      work += std::abs(1 - lasted);
-    }
-  }
-  const std::uint64_t busy =
-      std::min(run.slots, run.waiting + run.running.size() + run.leaving.size());
-  return std::max(work / static_cast<double>(std::max<std::uint64_t>(busy, 1)), longest);
 }
 
 }  // namespace
@@ -156,100 +139,6 @@ Eta Engine::Impl::widened(Eta eta) const {
   return widened_by(eta, margin);
 }
 
-std::optional<double> Engine::Impl::mean_pace_of(const Host& host) const {
-  const auto sample = samples.find(host.id);
-  if (shown.size() > 1 || sample == samples.end() || sample->second.empty()) return pace_of(host);
-  return sample->second.mean() / seen.speed(host.id);
-}
-
-forecast::RestOfRun Engine::Impl::rest_of_run(TimePoint now) const {
-  forecast::RestOfRun run{.slots = slots_in_all()};
-  const forecast::PooledTimes pooled = pooled_times();
-  if (pooled.empty()) return run;
-  const std::size_t each =
-      std::max<std::size_t>(forecast::RunTimeSample::kMost / samples.size(), 1);
-  const std::size_t step = samples.size() / kHostsAsked + 1;
-  std::size_t nth = 0;
-  for (const auto& [host, sample] : samples) {
-    if (nth++ % step != 0) continue;
-    const double expected = pooled.expected(&sample, declared_speed(host));
-    for (const double time : sample.last(each)) run.seen.push_back(time / expected);
-  }
-  if (draining.empty()) run.waiting = tasks.selected().pending + tasks.selected().waiting;
-  for (const schedule::HostLoad& load : shown) {
-    const double pace = pooled_pace(pooled, *load.host);
-    std::vector<double>& running = hosts.at(load.host->id).draining ? run.leaving : run.running;
-    for (const schedule::Ongoing& given : load.ongoing) {
-      if (is_second(given)) continue;
-      if (given.started == kNever) {
-        ++run.waiting;
-        continue;
-      }
-      const double done = seen.done_of(load.host->id, given.started, given.begun, now);
-      const double lasted = std::max(done, 0.0) / (given.cost * pace);
-      running.push_back(std::isfinite(lasted) ? lasted : 0);
-    }
-  }
-  return run;
-}
-
-forecast::PooledTimes Engine::Impl::pooled_times() const {
-  forecast::PooledTimes pooled;
-  for (const auto& [host, sample] : samples) pooled.add(sample, declared_speed(host));
-  return pooled;
-}
-
-double Engine::Impl::pooled_pace(const forecast::PooledTimes& pooled, const Host& host) const {
-  const auto sample = samples.find(host.id);
-  return pooled.expected(sample != samples.end() ? &sample->second : nullptr, host.speed) /
-         seen.speed(host.id);
-}
-
-double Engine::Impl::mean_open_cost() const {
-  const std::uint64_t to_start =
-      draining.empty() ? tasks.selected().pending + tasks.selected().waiting : 0;
-  double cost = cost_to_start();
-  auto open = static_cast<double>(to_start);
-  for (const schedule::HostLoad& load : shown) {
-    for (const schedule::Ongoing& given : load.ongoing) {
-      if (is_second(given)) continue;
-      cost += given.cost;
-      ++open;
-    }
-  }
-  return open > 0 ? cost / open : 1;
-}
-
-Eta Engine::Impl::by_chance(TimePoint now) const {
-  Eta eta = played(rest(now), now);
-  const Duration least = until_retried(now);
-  eta.soonest = std::max(eta.soonest, least);
-  eta.expected = std::max(eta.expected, least);
-  eta.latest = std::max(eta.latest, least);
-  return eta;
-}
-
-Eta Engine::Impl::played(Duration left, TimePoint now) const {
-  const Eta sure{left, left, left};
-  const Counts& mine = tasks.selected();
-  const std::uint64_t open = mine.total - mine.done - mine.failed - mine.cancelled;
-  if (left <= Duration{0} || has_plan(now) || open > forecast::kMostPlayed) return sure;
-  const forecast::RestOfRun run = rest_of_run(now);
-  const auto found = forecast::play_rest(run);
-  if (!found || !(found->middle > 0)) return sure;
-  double unit = seconds(left) / found->middle;
-  // What is played on the only host is also a better guess: it knows that some tasks are long, and
-  // that the last ones leave slots idle. Nothing may be left of what is due now: hence one task
-  // more.
-  if (shown.size() == 1) {
-    const double task = mean_pace_of(*shown.front().host).value_or(unit) * mean_open_cost();
-    unit = (seconds(left) + task) / (even_end(run) + 1);
-  }
-  if (!std::isfinite(unit)) return sure;
-  const auto in_time = [&](double end) { return at_most(end * unit); };
-  return {in_time(found->middle), in_time(found->soonest), in_time(found->latest)};
-}
-
 double Engine::Impl::share_done() const {
   const Counts& mine = tasks.selected();
   const std::uint32_t ended = mine.done + mine.failed + mine.cancelled;
@@ -276,7 +165,7 @@ void Engine::Impl::look_back(TimePoint now) {
       std::log(seconds(passed + chance.latest) / seconds(passed + chance.soonest)) / kDeviations);
 }
 
-Duration Engine::Impl::rest(TimePoint now) const {
+Duration Engine::Impl::rest(TimePoint now, const LikelyTimes* likely) const {
   const auto unit = run_times.expected(1);
   if (!unit || finished()) return Duration{0};
   // When all hosts are done at the same time: cost / speed.
@@ -285,8 +174,11 @@ Duration Engine::Impl::rest(TimePoint now) const {
   double longest = 0;
   std::uint64_t slots = 0;
   std::uint64_t open = draining.empty() ? tasks.selected().pending + tasks.selected().waiting : 0;
-  for (const schedule::HostLoad& load : shown) {
-    const double pace = std::max(mean_pace_of(*load.host).value_or(seconds(*unit)), kLeastPace);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const schedule::HostLoad& load = shown[i];
+    const auto known =
+        likely != nullptr ? likely->mean * likely->hosts[i].times : pace_of(*load.host);
+    const double pace = std::max(known.value_or(seconds(*unit)), kLeastPace);
     double here_left = 0;
     for (const schedule::Ongoing& given : load.ongoing) {
       if (is_second(given)) continue;
@@ -299,7 +191,7 @@ Duration Engine::Impl::rest(TimePoint now) const {
       ++open;
     }
     cost += here_left / pace;
-    if (hosts.at(load.host->id).draining) continue;
+    if (i >= working_hosts) continue;
     const std::uint32_t here = schedule::slots(*load.host, typical);
     slots += here;
     speed += here / pace;

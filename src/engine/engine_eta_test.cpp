@@ -3,7 +3,9 @@
 
 #include <cerrno>
 #include <cmath>
+#include <deque>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "engine/engine.hpp"
@@ -113,12 +115,64 @@ TEST(EngineEta, OnSeveralHostsOneTaskEachTellsHowMuchTheyDiffer) {
   EXPECT_GT(times_as_late({2, 20, 5, 60}), 1.5 * times_as_late({20, 20, 20, 20}));
 }
 
+/// Hosts that each do the tasks they were given one after the other, in rounds that begin at once.
+struct Rounds {
+  EtaScene scene;
+  std::map<HostId, std::deque<StartAttempt>> given{};
+
+  void run(const std::vector<int>& took) {
+    const int began = scene.now;
+    for (const StartAttempt& start : scene.next()) given[start.host].push_back(start);
+    for (auto& [host, mine] : given) {
+      ASSERT_FALSE(mine.empty());
+      scene.now = began;
+      scene.run(mine.front(), took.at(host.value() - 1));
+      mine.pop_front();
+    }
+  }
+};
+
+TEST(EngineEta, HostsThatSeemToDifferByChanceAreAlike) {
+  // Short and long by turns, each host the other way round, and the last one long here and short
+  // there: the mean of each is 10 s. 84 of 100 are left for two hosts: 420 s.
+  Rounds rounds{EtaScene({.count = 100}, 2)};
+  for (int round = 0; round < 8; ++round)
+    rounds.run(round % 2 == 0 ? std::vector{1, 19} : std::vector{19, 1});
+  ASSERT_EQ(rounds.scene.engine.counts().done, 16U);
+  EXPECT_NEAR(rounds.scene.expected(), 420, 60);
+}
+
+TEST(EngineEta, ASlowHostIsKnownByItsTasks) {
+  // At 2 and 20 s eleven end in 20 s: the 84 that are left take 153 s, and up to three tasks of the
+  // slow host more, which it was given. By the mean of all, 11 s, it would be 462 s.
+  Rounds rounds{EtaScene({.count = 100}, 2)};
+  for (int round = 0; round < 8; ++round) rounds.run({2, 20});
+  ASSERT_EQ(rounds.scene.engine.counts().done, 16U);
+  EXPECT_GT(rounds.scene.expected(), 145);
+  EXPECT_LT(rounds.scene.expected(), 153 + 3 * 20);
+}
+
 TEST(EngineEta, AThousandHostsAreOneRun) {
   EtaScene scene({.count = 1100}, 1000);
   for (const StartAttempt& start : scene.next())
     if (start.task.value() <= 1000) scene.run(start, 1 + static_cast<int>(start.task.value() % 3));
   EXPECT_GT(scene.expected(), 0);
   EXPECT_LT(scene.expected(), scene.now) << "1000 tasks, one after the other, took that";
+}
+
+TEST(EngineEta, OfManyHostsThoseThatAreAskedAreNotAllOfAKind) {
+  // Each eighth host took a second, the others a minute; one task each does not tell hosts from
+  // tasks. What is left takes a minute on some host or other.
+  EtaScene scene({.count = 1100}, 1000);
+  std::vector<StartAttempt> starts = scene.next();
+  std::set<HostId> ended;
+  for (const StartAttempt& start : starts) {
+    scene.now = 0;
+    if (ended.insert(start.host).second) scene.run(start, start.host.value() % 8 == 1 ? 1 : 60);
+  }
+  scene.now = 60;
+  ASSERT_EQ(ended.size(), 1000U);
+  EXPECT_GT(scene.expected(), 50);
 }
 
 TEST(EngineEta, AHostThatIsGoneCountsOnlyWhileThereIsNoOther) {

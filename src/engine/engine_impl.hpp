@@ -288,18 +288,6 @@ struct Engine::Impl {
   [[nodiscard]] std::optional<double> pace_of(const Host& host) const;
   /// By what is not known of tasks beyond those that were seen.
   [[nodiscard]] Eta widened(Eta eta) const;
-  /// What may come of the rest by chance, as run times were seen to differ; on one host also when
-  /// it is expected to end.
-  [[nodiscard]] Eta by_chance(TimePoint now) const;
-  /// The same without back-offs, of a rest that takes so long if all is as expected.
-  [[nodiscard]] Eta played(Duration left, TimePoint now) const;
-  /// In units of what is expected of each task.
-  [[nodiscard]] forecast::RestOfRun rest_of_run(TimePoint now) const;
-  [[nodiscard]] forecast::PooledTimes pooled_times() const;
-  [[nodiscard]] double pooled_pace(const forecast::PooledTimes& pooled, const Host& host) const;
-  /// Seconds for a cost of 1 over all that is left, where pace_of() is about the next task: that is
-  /// the mean of what was seen. Of several hosts how fast they are now matters more.
-  [[nodiscard]] std::optional<double> mean_pace_of(const Host& host) const;
   /// The strategy has told when it all ends.
   [[nodiscard]] bool has_plan(TimePoint now) const {
     return draining.empty() && planned_end != kNever && planned_end > now;
@@ -308,8 +296,9 @@ struct Engine::Impl {
   [[nodiscard]] Duration soonest_possible() const;
   /// The last one whose back-off ends has yet to run then; 0 = none.
   [[nodiscard]] Duration until_retried(TimePoint now) const;
-  /// How long the rest will take but for back-offs; 0 = not known, or nothing is left.
-  [[nodiscard]] Duration rest(TimePoint now) const;
+  /// How long the rest will take but for back-offs; 0 = not known, or nothing is left. nullptr: by
+  /// what hosts were like of late.
+  [[nodiscard]] Duration rest(TimePoint now, const LikelyTimes* likely) const;
   /// Of the tasks that were to be done when it began.
   [[nodiscard]] double share_done() const;
   /// Remembers what was expected, now and then.
@@ -319,10 +308,23 @@ struct Engine::Impl {
   [[nodiscard]] bool is_second(const schedule::Ongoing& given) const;
   /// Of what no host was given yet; an estimate.
   [[nodiscard]] double cost_to_start() const;
-  /// Of what has not ended; an estimate.
-  [[nodiscard]] double mean_open_cost() const;
   /// How many tasks like the last one run at once.
   [[nodiscard]] std::uint64_t slots_in_all() const;
+
+  // engine_played.cpp: what chance does to an end.
+  // ------------------------------------------------------------------------------------
+  /// What may come of the rest, as run times were seen to differ, and when it is expected to end.
+  [[nodiscard]] Eta by_chance(TimePoint now) const;
+  /// The same without back-offs.
+  [[nodiscard]] Eta played(TimePoint now) const;
+  /// Few tasks are left, and the strategy has not told when they end.
+  [[nodiscard]] bool is_played(TimePoint now) const;
+  /// Nothing when nothing was seen.
+  [[nodiscard]] std::optional<LikelyTimes> likely_times() const;
+  /// For a cost of 1.
+  [[nodiscard]] forecast::RestOfRun rest_of_run(const LikelyTimes& likely, TimePoint now) const;
+  /// Of what has not ended; an estimate.
+  [[nodiscard]] double mean_open_cost() const;
 
   Workload workload;
   Policy policy;

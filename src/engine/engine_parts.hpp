@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
+#include "forecast/host_paces.hpp"
 
 namespace gantry::engine {
 
@@ -48,6 +49,13 @@ struct Ran {
   double seconds = 0;
   TimePoint ended;
   double wasted = 0;  ///< by its attempts that died before; counts for the ETA only
+};
+
+/// What is known from run times that were seen, for a cost of 1.
+struct LikelyTimes {
+  std::vector<forecast::HostPace> hosts{};  ///< as loaded as they are now; in the order of `shown`
+  std::vector<double> seen{};               ///< as if on a usual host of speed 1
+  double mean = 0;                          ///< of those
 };
 
 struct HostState {

@@ -341,7 +341,8 @@ TEST(EngineEta, FollowsNoPlanFromBeforeAnythingWasKnown) {
   sample.report.ended = at(10);  // took 10 s; 30 are left for three slots
   t.engine.apply(sample);
   t.decide();
-  EXPECT_NEAR(gantry::seconds(t.engine.eta(at(0)).expected), 100, 3);
+  // Ten rounds; one more, as a single task says little of the others.
+  EXPECT_NEAR(gantry::seconds(t.engine.eta(at(0)).expected), 100, 11);
   t.says.next.ends = at(140);  // planned anew
   t.up(1);
   t.decide();

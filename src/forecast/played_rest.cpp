@@ -4,8 +4,10 @@
 #include <cmath>
 #include <functional>
 #include <queue>
+#include <tuple>
+#include <utility>
 
-#include "base/chance.hpp"
+#include "forecast/run_time_urn.hpp"
 
 namespace gantry::forecast {
 
@@ -22,137 +24,185 @@ constexpr std::uint64_t kLeastPlays = 40;
 /// was not: ends came too soon more often than too late.
 constexpr double kSoonerPlays = 0.05;
 constexpr double kLaterPlays = 0.1;
-/// The longest of the times that were seen tell by how much one may be longer than all: this part.
-constexpr double kLongestPart = 0.25;
-/// By how much (the mean of logarithms), before anything was seen; that counts as so many tasks.
-constexpr double kUsualExcess = 0.4;
-constexpr double kUsualTasks = 1;
-/// Beyond that it tells nothing.
-constexpr double kMostExcess = 1.5;
-constexpr double kMostTimesLonger = 10;
-/// It is not known well: a play takes it for up to that many times more, or less.
-constexpr double kExcessOff = 5;
 
-/// Numbers that follow from the play's.
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : state_(mixed(seed)) {}
-  /// In [0, 1).
-  double roll() { return unit_of(mixed(++state_)); }
-  std::size_t below(std::size_t count) {
-    return std::min(static_cast<std::size_t>(roll() * static_cast<double>(count)), count - 1);
+/// A slot, and when it is free.
+struct Slot {
+  double free = 0;
+  double pace = 1;
+  std::size_t host = 0;
+
+  /// A heap gives out the one that is free first, and of several the fastest.
+  friend bool operator<(const Slot& one, const Slot& other) {
+    return std::tie(other.free, other.pace, other.host) < std::tie(one.free, one.pace, one.host);
   }
-
- private:
-  std::uint64_t state_;
-};
-
-/// By how much the longest are longer than the shortest of them, on average: Hill's estimate of a
-/// tail. REQUIRES: ascending, not empty.
-double excess_of(const std::vector<double>& seen) {
-  const auto first =
-      static_cast<std::size_t>(static_cast<double>(seen.size()) * (1 - kLongestPart));
-  double sum = kUsualTasks * kUsualExcess;
-  for (std::size_t i = first; i < seen.size(); ++i) sum += std::log(seen[i] / seen[first]);
-  return std::min(sum / (static_cast<double>(seen.size() - first - 1) + kUsualTasks), kMostExcess);
-}
-
-/// Run times of one play. Each is one of those that were seen, and then counts as seen once more:
-/// so plays differ by as much as is not known of the mean when few were seen. Of n tasks that come
-/// in any order the next one is the longest with a chance of 1 in n + 1; how long it is then was
-/// not seen.
-class Urn {
- public:
-  Urn(const std::vector<double>& seen, double excess, std::size_t room, Dice& dice)
-      : seen_(seen.size()), longest_(seen.back()), dice_(dice) {
-    times_.reserve(seen.size() + room);
-    times_ = seen;
-    excess_ = excess * std::pow(kExcessOff, 2 * dice_.roll() - 1);
-  }
-
-  double draw() { return draw_from(0, longest_); }
-  /// Longer than that. REQUIRES: not longer than in the draw before, and no other draw() yet.
-  double draw_beyond(double lasted) {
-    const auto first = std::upper_bound(times_.begin(), times_.begin() + seen_, lasted);
-    return draw_from(first - times_.begin(), std::max(longest_, lasted));
-  }
-
- private:
-  double draw_from(std::ptrdiff_t first, double longest) {
-    const auto count = static_cast<std::size_t>(std::ssize(times_) - first);
-    const std::size_t drawn = dice_.below(count + 1);
-    if (drawn < count) {
-      times_.push_back(times_[static_cast<std::size_t>(first) + drawn]);
-      return times_.back();
-    }
-    // What nobody has seen does not make itself more likely.
-    times_.push_back(longest);
-    return longest * std::min(std::pow(1 - dice_.roll(), -excess_), kMostTimesLonger);
-  }
-
-  std::vector<double> times_;  ///< those that were seen, ascending, then those that were drawn
-  std::ptrdiff_t seen_;
-  double longest_;
-  double excess_ = 0;
-  Dice& dice_;
 };
 
 struct Runs {
   double lasted = 0;
-  bool leaves = false;  ///< its slot gets nothing more
+  std::size_t host = 0;
 };
 
-/// `running`: all that does, what has for longest first.
-double end_of_play(const RestOfRun& rest, const std::vector<Runs>& running, double excess,
-                   std::uint64_t number) {
-  Dice dice(number);
-  Urn urn(rest.seen, excess, running.size() + rest.waiting, dice);
-  std::priority_queue<double, std::vector<double>, std::greater<>> busy;  // slots, until then
-  double end = 0;
-  const auto take = [&](double until) {
-    busy.push(until);
-    end = std::max(end, until);
-  };
-  for (const Runs& one : running) {
-    const double until = urn.draw_beyond(one.lasted) - one.lasted;
-    if (one.leaves)
-      end = std::max(end, until);
-    else
-      take(until);
+/// What all plays have in common.
+struct Scene {
+  std::vector<double> seen{};  ///< ascending
+  double excess = 0;
+  std::vector<HostPace> paces{};
+  std::vector<Runs> running{};
+  std::vector<std::size_t> idle{};     ///< hosts of idle slots, no more than may be used
+  std::vector<std::uint64_t> over{};   ///< by host: so many more run than there are slots
+  std::vector<std::uint64_t> given{};  ///< by host
+  std::uint64_t waiting = 0;
+};
+
+/// Slots that nothing runs on: for what their host was given, and the fastest others, as many as
+/// there are tasks that wait.
+std::vector<std::size_t> idle_slots(const RestOfRun& rest) {
+  std::vector<std::size_t> idle;
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i < rest.hosts.size(); ++i) {
+    const PlayedHost& host = rest.hosts[i];
+    const std::uint64_t free = host.slots - std::min(host.slots, host.running.size());
+    const std::uint64_t used = std::min(free, host.given);
+    idle.insert(idle.end(), used, i);
+    others.insert(others.end(), std::min(free - used, rest.waiting), i);
   }
-  for (std::uint64_t i = 0; i < rest.waiting; ++i) {
-    double free = 0;
-    // More run than there are slots when some host gives its tasks less than it did.
-    while (busy.size() >= rest.slots) {
-      free = busy.top();
-      busy.pop();
+  const auto kept = std::min<std::size_t>(others.size(), rest.waiting);
+  const auto end = others.begin() + static_cast<std::ptrdiff_t>(kept);
+  std::ranges::partial_sort(others, end, {},
+                            [&](std::size_t i) { return std::pair(rest.hosts[i].pace.times, i); });
+  idle.insert(idle.end(), others.begin(), end);
+  return idle;
+}
+
+class Play {
+ public:
+  Play(const Scene& scene, std::uint64_t number)
+      : scene_(scene),
+        dice_(number),
+        urn_(scene.seen, scene.excess, kMostPlayed, dice_),
+        over_(scene.over),
+        given_(scene.given),
+        waiting_(scene.waiting) {
+    for (const HostPace& pace : scene.paces)
+      paces_.push_back(pace.unsure > 0 ? pace.times * std::exp(pace.unsure * dice_.normal())
+                                       : pace.times);
+  }
+
+  double end() {
+    for (const std::size_t host : scene_.idle) slots_.push({0, paces_[host], host});
+    end_what_runs();
+    while (!slots_.empty()) {
+      const Slot slot = slots_.top();
+      slots_.pop();
+      if (gets_another(slot.host)) take(slot, slot.free + urn_.draw() * slot.pace);
     }
-    take(free + urn.draw());
+    return end_;
   }
-  return end;
+
+ private:
+  void take(Slot slot, double until) {
+    slot.free = until;
+    slots_.push(slot);
+    end_ = std::max(end_, until);
+  }
+
+  /// What has run for longest, by the pace of its host, is drawn first.
+  void end_what_runs() {
+    std::vector<Runs> running = scene_.running;
+    for (Runs& one : running) one.lasted /= paces_[one.host];
+    std::ranges::stable_sort(running, std::greater<>(), &Runs::lasted);
+    for (const Runs& one : running) {
+      const double left = urn_.draw_beyond(one.lasted) - one.lasted;
+      take({0, paces_[one.host], one.host}, left * paces_[one.host]);
+    }
+  }
+
+  /// One of the host's slots is free.
+  bool gets_another(std::size_t host) {
+    if (over_[host] > 0) {
+      --over_[host];  // what runs beyond its slots leaves none when it ends
+      return false;
+    }
+    std::uint64_t& from = waiting_ > 0 ? waiting_ : given_[host];
+    if (from == 0) return false;
+    --from;
+    return true;
+  }
+
+  const Scene& scene_;
+  Dice dice_;
+  Urn urn_;
+  std::vector<std::uint64_t> over_;
+  std::vector<std::uint64_t> given_;
+  std::uint64_t waiting_;
+  std::vector<double> paces_;
+  std::priority_queue<Slot> slots_;
+  double end_ = 0;
+};
+
+/// Of those hosts that have a part in it: there may be thousands that do not.
+Scene scene_of(RestOfRun rest) {
+  Scene scene{.seen = std::move(rest.seen), .waiting = rest.waiting};
+  std::ranges::sort(scene.seen);
+  scene.excess = excess_of(scene.seen);
+  scene.idle = idle_slots(rest);
+  std::vector<std::size_t> place(rest.hosts.size(), rest.hosts.size());
+  const auto placed = [&](std::size_t i) {
+    if (place[i] < rest.hosts.size()) return place[i];
+    const PlayedHost& host = rest.hosts[i];
+    scene.paces.push_back(host.pace);
+    scene.over.push_back(host.running.size() - std::min(host.running.size(), host.slots));
+    scene.given.push_back(host.given);
+    return place[i] = scene.paces.size() - 1;
+  };
+  for (std::size_t i = 0; i < rest.hosts.size(); ++i)
+    for (const double lasted : rest.hosts[i].running) scene.running.push_back({lasted, placed(i)});
+  for (std::size_t& host : scene.idle) host = placed(host);
+  return scene;
 }
 
 }  // namespace
 
 std::optional<PlayedRest> play_rest(RestOfRun rest) {
   std::erase_if(rest.seen, [](double time) { return !(time > 0) || !std::isfinite(time); });
-  const std::uint64_t open = rest.running.size() + rest.leaving.size() + rest.waiting;
-  if (rest.seen.empty() || rest.slots == 0 || open == 0 || open > kMostPlayed) return std::nullopt;
-  std::ranges::sort(rest.seen);
-  std::vector<Runs> running;
-  for (const double lasted : rest.running) running.push_back({lasted});
-  for (const double lasted : rest.leaving) running.push_back({lasted, true});
-  std::ranges::stable_sort(running, std::greater<>(), &Runs::lasted);
-  const double excess = excess_of(rest.seen);
+  std::uint64_t open = rest.waiting;
+  std::uint64_t slots = 0;
+  for (const PlayedHost& host : rest.hosts) {
+    open += host.running.size() + host.given;
+    slots += host.slots;
+  }
+  if (rest.seen.empty() || slots == 0 || open == 0 || open > kMostPlayed) return std::nullopt;
+  const Scene scene = scene_of(std::move(rest));
   std::vector<double> ends;
   const std::uint64_t plays = std::clamp(kDraws / open, kLeastPlays, kMostPlays);
   for (std::uint64_t number = 0; number < plays; ++number)
-    ends.push_back(end_of_play(rest, running, excess, number));
+    ends.push_back(Play(scene, number).end());
   std::ranges::sort(ends);
   const auto after = [&](double share) {
     return ends[static_cast<std::size_t>(share * static_cast<double>(plays))];
   };
   return PlayedRest{after(kSoonerPlays), after(0.5), after(1 - kLaterPlays)};
+}
+
+double even_rest(const RestOfRun& rest, double mean) {
+  auto work = static_cast<double>(rest.waiting);
+  std::uint64_t open = rest.waiting;
+  std::uint64_t slots = 0;
+  double speed = 0;
+  double longest = 0;
+  for (const PlayedHost& host : rest.hosts) {
+    const double whole = mean * host.pace.times;
+    for (const double lasted : host.running) {
+      longest = std::max(longest, std::abs(whole - lasted));
+      work += std::abs(whole - lasted) / whole;
+    }
+    work += static_cast<double>(host.given);
+    open += host.running.size() + host.given;
+    slots += host.slots;
+    speed += static_cast<double>(host.slots) / whole;
+  }
+  if (slots > open) speed *= static_cast<double>(open) / static_cast<double>(slots);
+  return std::max(speed > 0 ? work / speed : work * mean, longest);
 }
 
 }  // namespace gantry::forecast

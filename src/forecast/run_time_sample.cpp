@@ -1,9 +1,8 @@
 #include "forecast/run_time_sample.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
-
-#include "forecast/run_time.hpp"
 
 namespace gantry::forecast {
 
@@ -14,8 +13,6 @@ constexpr std::ptrdiff_t kBeforeAStep = 8;
 /// Seconds for a cost of 1, by costs that make sense.
 constexpr double kShortestTime = 1e-30;
 constexpr double kLongestTime = 1e30;
-/// What is seen on all hosts counts as so many tasks of each.
-constexpr double kPooledTasks = 4;
 }  // namespace
 
 void RunTimeSample::observe(double seconds) {
@@ -26,6 +23,15 @@ void RunTimeSample::observe(double seconds) {
   // Not what it was and what has changed: after one that was far longer that would be mere
   // rounding.
   sum_ = std::accumulate(times_.begin(), times_.end(), 0.0);
+  count_logarithms();
+}
+
+void RunTimeSample::count_logarithms() {
+  double sum = 0;
+  for (const double time : times_) sum += std::log(time);
+  log_mean_ = sum / static_cast<double>(times_.size());
+  log_squares_ = 0;
+  for (const double time : times_) log_squares_ += std::pow(std::log(time) - log_mean_, 2);
 }
 
 bool RunTimeSample::has_stepped() const {
@@ -34,18 +40,6 @@ bool RunTimeSample::has_stepped() const {
   const auto [shortest, longest] = std::minmax_element(now, times_.end());
   const auto [least, most] = std::minmax_element(times_.begin(), now);
   return *most < *shortest || *least > *longest;
-}
-
-void PooledTimes::add(const RunTimeSample& sample, double speed) {
-  sum_ += sample.sum() * usable_cost(speed);
-  count_ += sample.size();
-}
-
-double PooledTimes::expected(const RunTimeSample* sample, double speed) const {
-  const double elsewhere = sum_ / static_cast<double>(count_) / usable_cost(speed);
-  if (sample == nullptr) return elsewhere;
-  return (sample->sum() + kPooledTasks * elsewhere) /
-         (static_cast<double>(sample->size()) + kPooledTasks);
 }
 
 }  // namespace gantry::forecast

@@ -21,7 +21,10 @@ class RunTimeSample {
   [[nodiscard]] bool empty() const { return times_.empty(); }
   /// REQUIRES: not empty().
   [[nodiscard]] double mean() const { return sum_ / static_cast<double>(times_.size()); }
-  [[nodiscard]] double sum() const { return sum_; }
+  /// Of logarithms: what a task of a hundred times the time of others cannot move far.
+  [[nodiscard]] double log_mean() const { return log_mean_; }
+  /// The sum of squares of how far logarithms are from that.
+  [[nodiscard]] double log_squares() const { return log_squares_; }
   [[nodiscard]] std::size_t size() const { return times_.size(); }
   /// So many at most, the newest last.
   [[nodiscard]] std::span<const double> last(std::size_t most) const {
@@ -31,25 +34,12 @@ class RunTimeSample {
  private:
   /// Have the last few all taken longer than any before them, or less than any?
   [[nodiscard]] bool has_stepped() const;
+  void count_logarithms();
 
   std::vector<double> times_;  ///< the newest last
   double sum_ = 0;
-};
-
-/// What tasks take on hosts together: of a host where few have ended, its own mean says little.
-class PooledTimes {
- public:
-  /// What was seen on a host that is declared to be of this speed.
-  void add(const RunTimeSample& sample, double speed);
-
-  [[nodiscard]] bool empty() const { return count_ == 0; }
-  /// Seconds for a cost of 1 on such a host: as seen there, and the less was, as on all. nullptr:
-  /// nothing was. REQUIRES: not empty().
-  [[nodiscard]] double expected(const RunTimeSample* sample, double speed) const;
-
- private:
-  double sum_ = 0;  ///< on a host of speed 1
-  std::size_t count_ = 0;
+  double log_mean_ = 0;
+  double log_squares_ = 0;
 };
 
 }  // namespace gantry::forecast

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace gantry::forecast {
@@ -60,44 +61,13 @@ TEST(RunTimeSample, NonsenseSaysNothing) {
   EXPECT_DOUBLE_EQ(sample.mean(), 2);
 }
 
-TEST(PooledTimes, AHostWhereLittleWasSeenIsLikeTheOthers) {
-  PooledTimes pooled;
-  EXPECT_TRUE(pooled.empty());
-  RunTimeSample one;
-  one.observe(10);
-  RunTimeSample many;
-  for (int i = 0; i < 9; ++i) many.observe(i % 2 == 0 ? 1.5 : 2.5);
-  pooled.add(one, 1);
-  pooled.add(many, 1);
-  EXPECT_FALSE(pooled.empty());
-  // (10 + 5 * 1.5 + 4 * 2.5) / 10 of all: that counts as four tasks.
-  EXPECT_DOUBLE_EQ(pooled.expected(nullptr, 1), 2.75);
-  EXPECT_DOUBLE_EQ(pooled.expected(&one, 1), (10 + 4 * 2.75) / 5);
-  EXPECT_DOUBLE_EQ(pooled.expected(&many, 1), (17.5 + 4 * 2.75) / 13);
-}
-
-TEST(PooledTimes, HostsAreComparedByTheSpeedsThatAreDeclared) {
-  PooledTimes pooled;
-  RunTimeSample slow;
-  observe_many(slow, 8, 3);
-  RunTimeSample fast;
-  observe_many(fast, 2, 12);
-  pooled.add(slow, 0.5);
-  pooled.add(fast, 2);
-  // All take 4 on a host of speed 1. A speed that makes no sense is 1.
-  EXPECT_DOUBLE_EQ(pooled.expected(nullptr, 1), 4);
-  EXPECT_DOUBLE_EQ(pooled.expected(nullptr, -3), 4);
-  EXPECT_DOUBLE_EQ(pooled.expected(&slow, 0.5), 8);
-  EXPECT_DOUBLE_EQ(pooled.expected(&fast, 2), 2);
-}
-
-TEST(PooledTimes, TheOnlyHostIsAsItWasSeen) {
-  PooledTimes pooled;
-  RunTimeSample only;
-  only.observe(1);
-  only.observe(5);
-  pooled.add(only, 3);
-  EXPECT_DOUBLE_EQ(pooled.expected(&only, 3), 3);
+TEST(RunTimeSample, LogarithmsAreCountedTogether) {
+  RunTimeSample sample;
+  sample.observe(1);
+  sample.observe(std::exp(2));
+  // 0 and 2: their mean is 1, and each is 1 away from it.
+  EXPECT_DOUBLE_EQ(sample.log_mean(), 1);
+  EXPECT_DOUBLE_EQ(sample.log_squares(), 2);
 }
 
 }  // namespace

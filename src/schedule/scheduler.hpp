@@ -150,6 +150,8 @@ struct Appetite {
   std::size_t ready = 256;  ///< tasks, at least, if there are so many
   bool by_cost = false;     ///< classes differ by cost too
   bool to_the_end = false;  ///< asked also when no task is ready any more
+  /// What waits at a host is given to another one that has nothing to do, once or twice.
+  bool takes_over = false;
 };
 
 class Scheduler {

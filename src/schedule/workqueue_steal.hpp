@@ -14,7 +14,9 @@ namespace gantry::schedule {
 
 class WorkqueueSteal final : public Scheduler {
  public:
-  [[nodiscard]] Appetite appetite() const override { return {.to_the_end = true}; }
+  [[nodiscard]] Appetite appetite() const override {
+    return {.to_the_end = true, .takes_over = true};
+  }
   void observe(const Event& event) override;
   [[nodiscard]] Plan plan(const World& world) override;
 };

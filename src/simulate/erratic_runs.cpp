@@ -19,6 +19,8 @@ constexpr std::uint32_t kMostSlots = 8;
 /// Seconds, of a usual task.
 constexpr double kShortest = 0.05;
 constexpr double kLongest = 20;
+/// By how much hosts are slower than declared, where they are unequal.
+constexpr double kSlowest = 8;
 /// As many as it takes: a run that fails has no end to be foretold.
 constexpr std::uint32_t kRetries = 100;
 
@@ -71,6 +73,18 @@ std::vector<double> times_of(ErraticKind kind, std::uint32_t count, Random& rand
   return times;
 }
 
+/// A source of its own: tasks are the same on any hosts.
+std::vector<VirtualHost> hosts_of(std::uint64_t seed, std::uint32_t number, std::uint32_t slots,
+                                  ErraticHosts kind) {
+  if (kind == ErraticHosts::one) return {{{.slots = slots}, kHome}};
+  std::vector<VirtualHost> hosts(slots, {{.slots = 1}, kHome});
+  if (kind == ErraticHosts::several) return hosts;
+  Random random = chance_for(seed, "hosts", number);
+  for (VirtualHost& host : hosts)
+    host.spec.availability = Trace(1 / log_between(random, 1, kSlowest));
+  return hosts;
+}
+
 }  // namespace
 
 std::optional<ErraticKind> erratic_kind(std::string_view name) {
@@ -95,10 +109,7 @@ Unforeseen erratic_run(std::uint64_t seed, ErraticKind kind, std::uint32_t numbe
   run.workload.features = [](TaskId task) {
     return forecast::Features{static_cast<double>(task.value())};
   };
-  if (hosts == ErraticHosts::one)
-    run.grid.hosts = {{{.slots = slots}, kHome}};
-  else
-    run.grid.hosts.assign(slots, {{.slots = 1}, kHome});
+  run.grid.hosts = hosts_of(seed, number, slots, hosts);
   run.fate_of = [seed, number, dies, times = std::move(times)](TaskId task, AttemptId attempt) {
     const double whole = times[task.value() - 1];
     Random chance = chance_for(

@@ -27,7 +27,9 @@ inline constexpr std::array<std::string_view, 5> kErraticKinds{"steady", "steps"
 enum class ErraticHosts : std::uint8_t {
   one,      ///< one host's
   several,  ///< each is a host of its own, all alike
+  unequal,  ///< each is a host of its own, up to eight times slower than another; nobody says so
 };
+inline constexpr std::array<std::string_view, 3> kErraticHosts{"one", "several", "unequal"};
 
 /// 12 to 100 tasks on 2 to 8 slots. A task's only parameter is its number.
 [[nodiscard]] Unforeseen erratic_run(std::uint64_t seed, ErraticKind kind, std::uint32_t number,

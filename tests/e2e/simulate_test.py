@@ -70,8 +70,8 @@ class TablesTest(SimulateCase):
         for kind in ("steady", "steps", "turns", "heavy", "dying"):
             rows = [json.loads(line) for line in self.simulate(
                 "eta", "--kind", kind, "--cases", "3", "--json").stdout.splitlines()]
-            self.assertEqual([row["share_done"] for row in rows], 2 * [0.1, 0.2, 0.5, 0.8])
-            self.assertEqual([row["hosts"] for row in rows], 4 * ["one"] + 4 * ["several"])
+            self.assertEqual([row["share_done"] for row in rows], 3 * [0.1, 0.2, 0.5, 0.8])
+            self.assertEqual([row["hosts"] for row in rows], 4 * ["one"] + 4 * ["several"] + 4 * ["unequal"])
             self.assertEqual({row["scheduler"] for row in rows}, {"workqueue"})
             found[kind] = [row["median_width"] for row in rows]
         self.assertEqual(len(set(map(tuple, found.values()))), 5, found)
