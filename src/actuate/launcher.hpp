@@ -110,7 +110,8 @@ struct QueueLeft {
   SiteId site;
   double seconds = 0;  ///< may be any number
 };
-/// Its agent has answered so long after it was asked, by our clock, while no files were under way.
+/// Its agent has answered so long after it was asked, by our clock, while no files were on their way
+/// there, and no more than small ones came.
 struct HostEchoed {
   HostId host;
   SiteId site;
@@ -182,8 +183,8 @@ class Launcher {
   virtual void drop(FileId, SiteId) {}
   /// Sends an empty message to an agent of the site, then so many bytes that say nothing, unless
   /// files are on their way there, or such bytes: HostEchoed tells how long each took, if nothing
-  /// comes in between.
-  virtual void probe(SiteId, std::uint64_t /*bytes*/) {}
+  /// comes in between. False: nothing was sent.
+  virtual bool probe(SiteId, std::uint64_t /*bytes*/) { return false; }
   /// Ends the attempt's process tree (politely first); the report that follows says `cancelled`.
   virtual void cancel(const TaskKey& key, HostId host) = 0;
   /// Asks for everything back that was handed over and has not started: TaskReturned events follow.

@@ -105,9 +105,10 @@ class FakeLauncher final : public Launcher {
     brought.push_back(move.file);
     if (!slow_link) events_.emplace_back(FileBrought{move.file, move.to});
   }
-  void probe(SiteId link, std::uint64_t bytes) override {
+  bool probe(SiteId link, std::uint64_t bytes) override {
     probed.emplace_back(link, bytes);
     if (on_probe) on_probe();
+    return true;
   }
   void glance(Glance& glance) const override {
     if (site != kHome) glance.sites.push_back({.id = site});

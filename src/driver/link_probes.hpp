@@ -31,10 +31,12 @@ class LinkProbes {
     std::uint64_t bytes = 0;
   };
   /// What to send now: one at a time in the whole run, because links share home's, and none while
-  /// any of them carries files. To be asked about once a second. What it says is taken as sent.
-  /// `grid` may be nullptr.
+  /// any of them carries files. To be asked about once a second. What it says is taken as sent
+  /// unless not_sent() follows. `grid` may be nullptr.
   std::optional<Probe> due(std::span<const SiteGlance> sites, const engine::Engine& engine,
                            const Grid* grid, TimePoint now);
+  /// Nobody there could be asked: the link has its turn later, others meanwhile.
+  void not_sent() { out_.reset(); }
   /// A probe of the site was answered: whether that counts.
   bool answered(SiteId site, TimePoint now);
   /// Files set out.

@@ -145,6 +145,17 @@ TEST_F(LinkProbesTest, OneIsUnderWayAtATimeWhereverItGoes) {
   EXPECT_FALSE(probes_.answered(kFar, now_));
 }
 
+TEST_F(LinkProbesTest, OneThatCouldNotBeSentKeepsNoOtherWaiting) {
+  add_other();
+  EXPECT_EQ(wait(61s), 1);
+  probes_.not_sent();
+  EXPECT_EQ(wait(1s), 1);
+  probes_.not_sent();
+  EXPECT_EQ(wait(10s), 1);  // not 200 s, as after one that was not answered
+  EXPECT_EQ(bytes_, 64U << 10U);
+  EXPECT_THAT(probed_, ElementsAre(kFar, kOther, kFar));
+}
+
 TEST_F(LinkProbesTest, TheLinkThatWaitedLongestIsNext) {
   add_other();
   bandwidth_ = 1e6;

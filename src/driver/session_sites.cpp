@@ -56,7 +56,9 @@ Result<> Session::let_go_of_idle_sites() {
 
 void Session::probe_links() {
   const auto probe = probes_.due(board_.sites(), run_.engine, sites_.grid(), clock_.now());
-  if (probe && !leaving_.contains(probe->site)) launcher_.probe(probe->site, probe->bytes);
+  if (!probe) return;
+  if (leaving_.contains(probe->site) || !launcher_.probe(probe->site, probe->bytes))
+    probes_.not_sent();
 }
 
 /// Nothing comes from there any more.

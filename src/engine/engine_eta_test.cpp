@@ -191,6 +191,37 @@ TEST(EngineEta, AHostThatIsGoneCountsOnlyWhileThereIsNoOther) {
   EXPECT_GT(scene.expected(), 0);
 }
 
+/// One task after the other, in the order in which they are given to the only host.
+void run_each(EtaScene& scene, const std::vector<int>& took) {
+  std::deque<StartAttempt> given;
+  for (const int time : took) {
+    for (const StartAttempt& start : scene.next()) given.push_back(start);
+    ASSERT_FALSE(given.empty());
+    scene.run(given.front(), time);
+    given.pop_front();
+  }
+}
+
+TEST(EngineEta, WhatWasSeenOnAHostOfAnotherSpeedCountsByThatSpeed) {
+  // Ten of 40 tasks took 10 s each on a host that is gone; the one that comes is as fast.
+  EtaScene scene({.count = 40}, 0);
+  scene.engine.apply(HostUp{{.id = HostId(1), .name = "h", .cores = 1, .speed = 4}});
+  run_each(scene, std::vector(10, 10));
+  scene.engine.apply(HostDown{HostId(1)});
+  scene.engine.apply(HostUp{{.id = HostId(2), .name = "g", .cores = 1, .speed = 4}});
+  EXPECT_NEAR(scene.expected(), 300, 30);
+}
+
+TEST(EngineEta, OneTaskThatTookFarLongerMayNotBeTheLast) {
+  // One of 31 tasks took 100 s, the others one. That none of the 69 that are left does has a chance
+  // of (30 / 31)^69 = 0.10.
+  EtaScene scene({.count = 100});
+  std::vector<int> took(31, 1);
+  took[20] = 100;
+  run_each(scene, took);
+  EXPECT_GT(gantry::seconds(scene.eta().latest), 69 + 100);
+}
+
 TEST(EngineEta, AbsurdCostsMakeNoAbsurdEnd) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInf = std::numeric_limits<double>::infinity();

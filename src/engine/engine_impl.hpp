@@ -272,6 +272,7 @@ struct Engine::Impl {
   /// As declared; of a host that is gone 1.
   [[nodiscard]] double declared_speed(HostId host) const;
   /// Of hosts that are gone what was seen counts no more, unless there is nothing else.
+  void observe_time(HostId host, double seconds);
   void forget_gone_samples();
   void learn_launch(const AttemptEnded& event);
   /// Costs are others now: what was seen is counted again, and plans are made anew.
@@ -380,7 +381,7 @@ struct Engine::Impl {
   /// What ran of late, by host and in all, to be counted again when costs are others.
   std::map<HostId, std::deque<Ran>> ran_on;
   std::deque<std::pair<TaskId, Duration>> ran;
-  std::map<HostId, forecast::RunTimeSample> samples;  ///< for a cost of 1
+  std::map<HostId, HostSample> samples;
   /// Seconds, on a host of speed 1, of attempts that died, by tasks that are tried again.
   std::map<TaskId, double> wasted;
   Resources typical;  ///< of the task handed over last

@@ -34,13 +34,15 @@ void Engine::Impl::learn(const AttemptReport& report, HostId host, std::optional
   remember_time(task, took);
   if (report.cause != FailureCause::none) return learn_death(report, host, begun);
   note_quickest(cost, took);
-  const double spent = seen.ran(host, cost, took, report.ended, begun);
+  const double spent = seen.spent(host, took, report.ended, begun);
   if (!(spent > 0)) return;
   const double speed = declared_speed(host);
   const auto before = wasted.extract(task);
   const double lost = before.empty() ? 0 : before.mapped() / forecast::usable_cost(speed);
-  samples[host].observe((spent + lost) / forecast::usable_cost(cost));
-  if (!learned.learns()) return;
+  const bool is_usual = seen.ran(host, cost, took, report.ended, begun) > 0;
+  // One that took far longer than all before is no news of its host, but that there are such tasks.
+  observe_time(host, (spent + lost) / forecast::usable_cost(cost));
+  if (!learned.learns() || !is_usual) return;
   push_bounded(ran_on[host], {task, spent, report.ended, lost}, kRanOnHost);
   if (learned.ran(task, host, speed, spent)) use_new_costs();
 }
@@ -60,6 +62,16 @@ void Engine::Impl::learn_death(const AttemptReport& report, HostId host,
 double Engine::Impl::declared_speed(HostId host) const {
   const auto known = hosts.find(host);
   return known != hosts.end() ? known->second.host.speed : 1;
+}
+
+void Engine::Impl::observe_time(HostId host, double seconds) {
+  auto sample = samples.find(host);
+  if (sample == samples.end()) {
+    const auto known = hosts.find(host);
+    if (known == hosts.end()) return;
+    sample = samples.emplace(host, HostSample{known->second.host.speed}).first;
+  }
+  sample->second.times.observe(seconds);
 }
 
 void Engine::Impl::forget_gone_samples() {
@@ -86,14 +98,15 @@ void Engine::Impl::use_new_costs() {
   timed = 0;
   if (ran.empty()) run_times.observe(1, from_seconds(std::min(learned.unit(), 1e9)));
   seen.forget_paces();
-  samples.clear();
+  for (auto& [host, sample] : samples) sample.times = {};
   for (const auto& [host, all] : ran_on) {
     for (const Ran& one : all) {
       const double cost = cost_of(one.task);
       seen.ran_again(host, cost, one.seconds, one.ended);
-      samples[host].observe((one.seconds + one.wasted) / forecast::usable_cost(cost));
+      observe_time(host, (one.seconds + one.wasted) / forecast::usable_cost(cost));
     }
   }
+  std::erase_if(samples, [](const auto& entry) { return entry.second.times.empty(); });
   forget_gone_samples();
   for (auto& [id, state] : hosts) {
     for (schedule::Ongoing& given : state.ongoing)

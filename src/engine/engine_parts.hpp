@@ -51,6 +51,12 @@ struct Ran {
   double wasted = 0;  ///< by its attempts that died before; counts for the ETA only
 };
 
+/// Run times that were seen on a host, for a cost of 1. Its speed outlives it.
+struct HostSample {
+  double speed = 1;
+  forecast::RunTimeSample times{};
+};
+
 /// What is known from run times that were seen, for a cost of 1.
 struct LikelyTimes {
   std::vector<forecast::HostPace> hosts{};  ///< as loaded as they are now; in the order of `shown`

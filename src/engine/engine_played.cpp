@@ -22,7 +22,7 @@ std::optional<LikelyTimes> Engine::Impl::likely_times() const {
   forecast::HostPaces paces;
   for (const schedule::HostLoad& load : shown) {
     const auto sample = samples.find(load.host->id);
-    there.push_back(sample != samples.end() ? &sample->second : nullptr);
+    there.push_back(sample != samples.end() ? &sample->second.times : nullptr);
     if (there.back() != nullptr) paces.add(*there.back(), load.host->speed);
   }
   paces.settle();
@@ -41,8 +41,11 @@ std::optional<LikelyTimes> Engine::Impl::likely_times() const {
     likely.hosts.push_back(pace);
   }
   // What was seen on the last host that went away, if there is nothing else.
-  if (likely.seen.empty())
-    for (const double time : samples.begin()->second.last(each)) likely.seen.push_back(time);
+  if (likely.seen.empty()) {
+    const auto& [speed, times] = samples.begin()->second;
+    for (const double time : times.last(each))
+      likely.seen.push_back(time * forecast::usable_cost(speed));
+  }
   likely.mean = std::accumulate(likely.seen.begin(), likely.seen.end(), 0.0) /
                 static_cast<double>(likely.seen.size());
   return likely;

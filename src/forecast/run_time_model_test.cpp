@@ -371,6 +371,17 @@ TEST(RunTimeModel, WhatWasReadPredictsTheSame) {
   }
 }
 
+TEST(RunTimeModel, WhatAProgramDoesNowCountsSoonHoweverMuchWasKept) {
+  const RunTimeModel before = learnt([](double) { return 100; }, 0.02, 2000);
+  auto model = RunTimeModel::from_text(before.to_text());
+  ASSERT_TRUE(model);
+  model->age();
+  // 512 are kept, and each that comes replaces one of them with a chance of 512 to as many as were
+  // seen: of 1000 about (1 - 512 / 1512) = 0.66 of all are new then.
+  for (int i = 0; i < 1000; ++i) model->observe(Features{1.0 + i % 40}, 10);
+  EXPECT_LT(said(*model, {20.0}), 60);
+}
+
 TEST(RunTimeModel, ACopyGoesItsOwnWay) {
   RunTimeModel model = learnt([](double x) { return 10 + 3 * x; });
   const RunTimeModel copy = model;

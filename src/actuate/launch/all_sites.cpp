@@ -117,8 +117,9 @@ class AllSites final : public ManySites {
   void drop(FileId file, SiteId site) override {
     if (Launcher* launcher = at(site)) launcher->drop(file, site);
   }
-  void probe(SiteId site, std::uint64_t bytes) override {
-    if (Launcher* launcher = at(site)) launcher->probe(site, bytes);
+  bool probe(SiteId site, std::uint64_t bytes) override {
+    Launcher* launcher = at(site);
+    return launcher != nullptr && launcher->probe(site, bytes);
   }
   void cancel(const TaskKey& key, HostId host) override { of(host).cancel(key, host); }
   void recall(HostId host) override { of(host).recall(host); }

@@ -42,7 +42,10 @@ class NotedLauncher final : public Launcher {
     return {};
   }
   void want(std::uint64_t cores) override { notes_.wanted = cores; }
-  void probe(SiteId, std::uint64_t bytes) override { notes_.probed += bytes; }
+  bool probe(SiteId, std::uint64_t bytes) override {
+    notes_.probed += bytes;
+    return true;
+  }
   [[nodiscard]] bool expects_hosts(const Resources&) const override { return true; }
   [[nodiscard]] bool settled() const override {
     return notes_.turns_to_settle == 0 || --notes_.turns_to_settle == 0;

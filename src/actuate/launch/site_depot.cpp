@@ -18,6 +18,8 @@ constexpr auto kPause = std::chrono::seconds(3);
 constexpr auto kListenEvery = std::chrono::seconds(1);
 /// Fewer may be a line that is cut, which its hosts' agents tell soon.
 constexpr std::uint32_t kMostFailures = 3;
+/// Bytes that are over before an agent's answer comes.
+constexpr std::uint64_t kSmallFile = 16 << 10;
 
 }  // namespace
 
@@ -74,9 +76,17 @@ Result<> SiteDepot::poll() {
   }
   std::vector<MoverEvent> news;
   TRY(mover_->poll(news));
+  notice_stream();
   for (const auto& event : news) std::visit([this](const auto& e) { on(e); }, event);
   tell_brought();
   return {};
+}
+
+/// What comes home at full speed keeps answers of agents waiting.
+void SiteDepot::notice_stream() {
+  SiteGlance site;
+  mover_->glance(site);
+  streams_home_ = site.received - std::exchange(received_, site.received) > kSmallFile;
 }
 
 // Contents.

@@ -81,8 +81,8 @@ class SiteDepot {
 
   void add_wanted(std::vector<ReadySet::Wanted>& wanted) const;
   [[nodiscard]] bool wants_to_send() const { return mover_->wants_to_send(); }
-  /// No file is on its way there.
-  [[nodiscard]] bool is_quiet() const { return putting_.empty(); }
+  /// No file is on its way there, and none that is not small came when it was polled last.
+  [[nodiscard]] bool is_quiet() const { return putting_.empty() && !streams_home_; }
   /// What was sent gets there until has_ended().
   void close() {
     mover_->close();
@@ -108,6 +108,7 @@ class SiteDepot {
   /// How to reach the site that is to give it; nullptr when it comes from home.
   [[nodiscard]] const GivingSite* giver(SiteId site) const;
   void not_pulled(const SentAfterAll& sent);
+  void notice_stream();
   void tell_brought();
   /// `whoevers`: also if it was there before.
   void forget(FileId file, bool whoevers);
@@ -126,6 +127,8 @@ class SiteDepot {
   std::uint32_t failures_ = 0;       ///< to connect, in a row
   std::uint32_t interruptions_ = 0;  ///< since something was done
   std::unique_ptr<Mover> mover_;
+  std::uint64_t received_ = 0;  ///< bytes of files that came home
+  bool streams_home_ = false;
   std::set<Digest> there_;
   std::set<Digest> sent_;  ///< of these, by us
   std::map<Digest, TransferId> putting_;

@@ -143,10 +143,9 @@ class SshLauncher final : public Launcher {
     depot_.bring(move, files);
   }
   void drop(FileId file, SiteId) override { depot_.drop(file); }
-  void probe(SiteId, std::uint64_t bytes) override {
-    if (!depot_.is_quiet() || is_probed()) return;
-    for (auto& [id, host] : hosts_)
-      if (host.link.probe(bytes)) return;
+  bool probe(SiteId, std::uint64_t bytes) override {
+    if (!depot_.is_quiet() || is_probed()) return false;
+    return std::ranges::any_of(hosts_, [&](auto& host) { return host.second.link.probe(bytes); });
   }
 
   Result<> poll(std::vector<LauncherEvent>& events) override {

@@ -101,8 +101,8 @@ class SshLauncherTest : public ::testing::Test {
 TEST_F(SshLauncherTest, OneHostIsProbedAndAnswersOfOthersDoNotCountMeanwhile) {
   come_up();
   EXPECT_EQ(answer(1), 1U);
-  launcher_->probe(kScriptedSite, 5000);
-  launcher_->probe(kScriptedSite, 7000);  // one at a time
+  EXPECT_TRUE(launcher_->probe(kScriptedSite, 5000));
+  EXPECT_FALSE(launcher_->probe(kScriptedSite, 7000));  // one at a time
   EXPECT_EQ(answer(2), 1U);
   poll_until([&] { return asked(1).size() == 2; });
   EXPECT_EQ(asked(1).back().padding, "");
@@ -121,8 +121,9 @@ TEST_F(SshLauncherTest, OneHostIsProbedAndAnswersOfOthersDoNotCountMeanwhile) {
 
 TEST_F(SshLauncherTest, AHostThatOwesAnAnswerIsNotProbed) {
   come_up();
+  EXPECT_FALSE(launcher_->probe(kScriptedSite, 5000));
   EXPECT_EQ(answer(2), 1U);
-  launcher_->probe(kScriptedSite, 5000);
+  EXPECT_TRUE(launcher_->probe(kScriptedSite, 5000));
   poll_until([&] { return asked(2).size() == 2; });
   EXPECT_EQ(answer(2), 2U);
   poll_until([&] { return asked(2).size() == 3; });
