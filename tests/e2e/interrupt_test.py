@@ -25,7 +25,7 @@ class InterruptTest(gantry_test.TestCase):
         return self.read(name).splitlines() if (self.dir / name).exists() else []
 
     def finish(self, run):
-        stdout, stderr = run.communicate(timeout=40)
+        stdout, stderr = run.communicate(timeout=gantry_test.PATIENCE)
         return run.returncode, stdout.decode(), stderr.decode()
 
     def states(self):
@@ -117,7 +117,7 @@ class InterruptTest(gantry_test.TestCase):
         watch = self.start_gantry("status", "--watch")
         self.write("go", "")
         self.finish(run)
-        stdout, stderr = watch.communicate(timeout=30)
+        stdout, stderr = watch.communicate(timeout=gantry_test.PATIENCE)
         self.assertEqual(watch.returncode, 0, stderr)
         self.assertIn(b"finished", stdout)
 

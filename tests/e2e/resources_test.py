@@ -148,7 +148,7 @@ class LimitsTest(gantry_test.TestCase):
         self.wait_until((self.dir / "ready").exists, "the whole family")
         self.assertEqual(len(self.alive()), 5)
         self.assertEqual(self.gantry("cancel").code, 0)
-        self.assertEqual(run.wait(30), 1)
+        self.assertEqual(run.wait(gantry_test.PATIENCE), 1)
         run.communicate()
         self.assert_all_gone(5)
 

@@ -138,7 +138,7 @@ class ResumeTest(SimulateCase):
     def test_a_study_goes_on_after_ctrl_c(self):
         child = self.started()
         child.send_signal(signal.SIGINT)
-        stdout, stderr = child.communicate(timeout=30)
+        stdout, stderr = child.communicate(timeout=gantry_test.PATIENCE)
         self.assertEqual(child.returncode, 1, stderr)
         self.assertIn(b"interrupted", stderr)
         self.assertIn(b"mean makespan", stdout)
@@ -153,7 +153,7 @@ class ResumeTest(SimulateCase):
     def test_a_study_goes_on_after_a_kill_in_the_middle_of_a_line(self):
         child = self.started()
         child.kill()
-        child.communicate(timeout=30)
+        child.communicate(timeout=gantry_test.PATIENCE)
         path = self.dir / "simulate/psa-filesize.csv"
         path.write_bytes(path.read_bytes()[:-7])
         again = self.simulate(*self.WORDS)
@@ -178,7 +178,7 @@ class ResumeTest(SimulateCase):
         child = self.started()
         self.assertIn("another gantry", self.simulate(*self.WORDS, code=3).stderr)
         child.kill()
-        child.communicate(timeout=30)
+        child.communicate(timeout=gantry_test.PATIENCE)
 
     def test_a_terminal_shows_how_far_it_is(self):
         leader, follower = pty.openpty()
@@ -193,7 +193,7 @@ class ResumeTest(SimulateCase):
             if not piece:
                 break
             text += piece
-        child.communicate(timeout=30)
+        child.communicate(timeout=gantry_test.PATIENCE)
         os.close(leader)
         self.assertRegex(text.decode(), r"psa-filesize  \d+/22  \d+%")
         self.assertIn("ETA", text.decode())
