@@ -40,7 +40,8 @@ class TransfersTest(gantry_test.TestCase):
         self.write("small.yaml", "command: [sh, -c, 'ls many | wc -l; wc -c <text.dat']\nparameters: { x: 1..8 }\n"
                                  "inputs: [many, text.dat]\n")
         self.write("large.bin", os.urandom(LARGE_BYTES))
-        self.write("large.yaml", "command: [sh, -c, 'cksum large.bin; until test -e ~/go; do sleep 0.05; done']\nparameters: { x: 1..4 }\ninputs: [large.bin]\n")
+        self.write("large.yaml", "command: [sh, -c, 'cksum large.bin; until test -e ~/go; do sleep 0.05; done']\n"
+                                 "parameters: { x: 1..4 }\ninputs: [large.bin]\n")
         with testbed.up(self, SITE) as grid:
             self.assertEqual(self.gantry("grid", "check", grid.grid, timeout=60).code, 0)  # which sends the agent's program
             sent, logins = self.sent(grid), self.logins(grid)
