@@ -27,7 +27,7 @@ TEST(Time, TheMonotonicClockBeginsWithTheSystemsTime) {
   const TimePoint before = RealClock{}.now();
   const MonotonicClock clock;
   const TimePoint first = clock.now();
-  EXPECT_LT(std::chrono::abs(first - before), Duration(1s));
+  EXPECT_LT(std::chrono::abs(first - before), Duration(1min));  // others may run meanwhile
   EXPECT_LE(first, clock.now());
 }
 

@@ -302,7 +302,7 @@ class UsageTest(CommandsCase):
     def test_a_full_device(self):
         with open("/dev/full", "w") as full:
             child = self.start_gantry("tasks", stdout=full)
-            _, stderr = child.communicate(timeout=30)
+            _, stderr = child.communicate(timeout=gantry_test.PATIENCE)
         self.assertEqual(child.returncode, 3)
         self.assertIn(b"No space left", stderr)
 
@@ -362,10 +362,10 @@ class PipedTest(CommandsCase):
         self.assertEqual(result.code, 0, result)
         for words in (("tasks", "--json"), ("results", "--json"), ("explain", "1", "--json")):
             child = self.start_gantry(*words)
-            printed, _ = child.communicate(timeout=30)
+            printed, _ = child.communicate(timeout=gantry_test.PATIENCE)
             json.loads(printed.decode("utf-8"))  # strict
         child = self.start_gantry("log", "1")
-        self.assertEqual(child.communicate(timeout=30)[0], b"a\xffb")
+        self.assertEqual(child.communicate(timeout=gantry_test.PATIENCE)[0], b"a\xffb")
 
     def test_run_as_json_lines(self):
         events = self.gantry("run", "--fresh", "--json", "sweep.yaml").json_lines()

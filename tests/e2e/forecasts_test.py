@@ -34,21 +34,26 @@ class ForecastTest(gantry_test.TestCase):
             command: [sh, -c, "sleep {n}e-1"]
             parameters: { n: %s }
         """
-        self.write("first.yaml", command % "1..12")
+        self.write("first.yaml", command % list(range(2, 25, 2)))
         first = self.gantry("run", "--json", "-j12", "first.yaml")
         self.assertEqual(first.code, 0, first)
         self.assertEqual([line["expected_seconds"] for line in first.json_lines() if line["event"] == "task"][0], 0)
-        model = self.gantry("forecast", "--json").json()["run_time_model"]
+        for _ in range(4):
+            model = self.gantry("forecast", "--json").json()["run_time_model"]
+            if model["family"] not in ("", "mean"):
+                break
+            # Other programs held up some of the tasks, and nothing could be learnt. The same tasks teach again.
+            self.assertEqual(self.gantry("run", "--fresh", "-j12", "first.yaml").code, 0)
         self.assertNotIn(model["family"], ("", "mean"))
         self.assertGreater(model["tasks"], 3)
         self.assertIn(f"by parameters: {model['family']}", self.gantry("forecast").stdout)
         # Other values, and each task's time is known before any has ended.
-        self.write("second.yaml", command % "[0.5, 9.5]")
+        self.write("second.yaml", command % "[5, 19]")
         second = self.gantry("run", "--json", "-j2", "second.yaml")
         self.assertEqual(second.code, 0, second)
         expected = {line["parameters"]["n"]: line["expected_seconds"] for line in second.json_lines() if line["event"] == "task"}
-        self.assertGreater(expected[0.5], 0)
-        self.assertGreater(expected[9.5], expected[0.5])
+        self.assertGreater(expected[5], 0)
+        self.assertGreater(expected[19], expected[5])
 
     def test_sizes_of_outputs_are_learnt_from_parameters_and_kept(self):
         study = """
@@ -100,9 +105,10 @@ class ForecastTest(gantry_test.TestCase):
         self.assertRegex(shown.stdout, r"run times: \d+ forecasts came due, off by \d+% on average")
         self.assertLessEqual(max(map(len, shown.stdout.splitlines())), 80)
         host = self.gantry("forecast", "--json").json()["hosts"][0]["pace_forecast"]
-        self.assertEqual(host["observed"], 40)
+        self.assertEqual(host["observed"] + host["quarantined"], 40, host)
         self.assertGreater(host["scored"], 20)
-        self.assertTrue(0 < host["low"] <= host["value"] <= host["high"], host)
+        self.assertTrue(0 <= host["low"] <= host["value"] <= host["high"], host)
+        self.assertGreater(host["value"], 0)
         self.assertGreaterEqual(host["high"], 0.05)
 
     def test_tells_of_an_earlier_run_too(self):

@@ -48,7 +48,7 @@ class CheckTest(GridTestCase):
         self.assertGreater(found["free_disk"], 0)
         self.assertGreater(found["latency"], 0)
         self.assertAlmostEqual(found["round_trip"], 2 * found["latency"], places=8)
-        self.assertLess(abs(found["clock_ahead"]), 1)
+        self.assertLess(abs(found["clock_ahead"]), 30)  # it is the same clock, but the answer may be late
         self.assertGreater(site["to_site"], 1e5)
         self.assertGreater(site["from_site"], 1e5)
         # Nothing of it stays but the agent's program.
@@ -91,6 +91,7 @@ class TroubleTest(GridTestCase):
         [found] = [each for each in result.json()["findings"] if each["kind"] == kind and what in each["what"]]
         self.assertEqual(found["host"], host)
         self.assertIn(fix, found["fix"])
+        return result.json()
 
     def test_another_host_key(self):
         far, near = self.far("far"), self.far("near")
@@ -151,8 +152,8 @@ class TroubleTest(GridTestCase):
             deaf.listen(16)
             config = f"Host deaf\n  HostName 127.0.0.1\n  Port {deaf.getsockname()[1]}\n" + near.config()
             self.write_grid({"lab": {"hosts": "[deaf, near]", "scratch": near.scratch}}, config=config)
-            self.expect("problem", "deaf", "does not answer", "ssh_config deaf", "--timeout", "3s")
-            report = self.check("--json", "--timeout", "3s").json()
+            # Enough for the other one beside busy compilers, and less than the 10 s after which ssh itself gives up.
+            report = self.expect("problem", "deaf", "does not answer", "ssh_config deaf", "--timeout", "7s")
         self.assertEqual([host["reached"] for host in report["sites"][0]["hosts"]], [False, True])
         self.assertGreater(report["sites"][0]["to_site"], 0)
 
@@ -279,22 +280,21 @@ class ListTest(GridTestCase):
 @testbed.needed()
 class MeasureTest(gantry_test.TestCase):
     def test_finds_the_bandwidth_and_latency_that_links_have(self):
-        best = {}
+        best, bandwidth = {}, {"s1": 8e6, "s2": 2e6}
         with testbed.up(self) as grid:
-            for _ in range(3):  # a busy machine makes links slower than they are
-                report = self.gantry("grid", "check", grid.grid, "--json", timeout=120).json()
+            for _ in range(10):  # a busy machine makes links slower than they are
+                report = self.gantry("grid", "check", grid.grid, "--json").json()
                 sites = {site["site"]: site for site in report["sites"]}
                 for name, latency in (("s1", 0.010), ("s2", 0.040)):
                     for way in ("to_site", "from_site"):
                         best[name, way] = max(best.get((name, way), 0), sites[name].get(way, 0))
                     for host in sites[name]["hosts"]:
                         self.assertGreaterEqual(host["latency"], latency, report)
-                if best["s1", "to_site"] > 4e6 and best["s1", "from_site"] > 4e6:
+                if all(seen > bandwidth[name] / 2 for (name, _), seen in best.items()):
                     break
         for (name, way), seen in best.items():
-            bandwidth = {"s1": 8e6, "s2": 2e6}[name]
-            self.assertGreater(seen, bandwidth / 2, best)
-            self.assertLess(seen, bandwidth * 2, best)
+            self.assertGreater(seen, bandwidth[name] / 2, best)
+            self.assertLess(seen, bandwidth[name] * 2, best)
         self.assertEqual([host.get("shares_scratch") for host in sites["s1"]["hosts"]], [None, True])
 
 

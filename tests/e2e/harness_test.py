@@ -35,6 +35,8 @@ class HarnessTest(gantry_test.TestCase):
 class OrphanMaker(gantry_test.TestCase):
     """Not tests: their names do not begin with test_."""
 
+    orphan_patience = 1.0
+
     def make_orphan(self):
         # A daemon: its parent is gone, its session is its own, its output is closed.
         script = "import os, subprocess; subprocess.Popen(['sleep', '61'], start_new_session=True)"

@@ -38,7 +38,7 @@ class Screen:
                 return False
         return True
 
-    def wait_for(self, pattern, seconds=20):
+    def wait_for(self, pattern, seconds=gantry_test.PATIENCE):
         deadline = time.monotonic() + seconds
         while not re.search(pattern, self.text):
             if time.monotonic() > deadline or not self.read(0.05):
@@ -50,14 +50,14 @@ class Screen:
     def resize(self, columns):
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
 
-    def end(self, seconds=30):
+    def end(self, seconds=gantry_test.PATIENCE):
         deadline = time.monotonic() + seconds
         while self.read(0.05):
             if time.monotonic() > deadline:
                 self.child.kill()
                 self.test.fail(f"did not end: {self.text!r}")
         os.close(self.master)
-        return self.child.wait(10)
+        return self.child.wait(gantry_test.PATIENCE)
 
     def lines(self):
         """What was written, line by line, without escapes."""

@@ -38,7 +38,7 @@ class OutputStorageTest(gantry_test.TestCase):
             result = self.gantry("run", "-q", "--no-output", "--", "python3", "bytes.py", "{}", ":::", str(count))
             self.assertEqual(result.code, 0, result)
             log = self.start_gantry("log", "1", "--stdout")
-            printed, _ = log.communicate(timeout=30)
+            printed, _ = log.communicate(timeout=gantry_test.PATIENCE)
             self.assertEqual(hashlib.sha256(printed).hexdigest(),
                              hashlib.sha256(bytes(range(256)) * count).hexdigest())
 

@@ -454,7 +454,7 @@ class GoingOnTest(RerunCase):
         run = self.start_gantry("run", "-j1", "sweep.yaml")
         self.wait_until(lambda: (self.dir / "ran").exists(), "the first task to start")
         self.assertEqual(self.gantry("cancel").code, 0)
-        self.assertEqual(run.wait(30), 1)
+        self.assertEqual(run.wait(gantry_test.PATIENCE), 1)
         run.communicate()
         self.assertEqual({task["state"] for task in self.gantry("tasks", "--json").json_lines()}, {"cancelled"})
         self.ran()
@@ -470,7 +470,7 @@ class LastRunTest(gantry_test.TestCase):
         for name in "ab":
             self.write(f"{name}.yaml", f"""
                 name: {name}
-                command: sh -c 'echo v={name}{{x}}; test ! -e block || sleep 60'
+                command: sh -c 'echo v={name}{{x}}; test ! -e block || sleep 600'
                 parameters: {{x: [1, 2]}}
                 results: {{v: {{stdout: 'v=(\\S+)'}}}}
                 """)
@@ -492,7 +492,7 @@ class LastRunTest(gantry_test.TestCase):
         self.wait_until(lambda: self.gantry("status", "--json").json()["running"] == 1, "the task runs")
         self.assertEqual(self.name_of_last(), "a")
         self.assertEqual(self.gantry("cancel").code, 0)
-        driver.communicate(timeout=30)
+        driver.communicate(timeout=gantry_test.PATIENCE)
         self.assertEqual(self.gantry("clean", "last", "--yes").code, 0)
         self.assertEqual([run["name"] for run in self.gantry("runs", "--json").json_lines()], ["b"])
 

@@ -48,7 +48,7 @@ class PackingTest(gantry_test.TestCase):
         self.write("meet.py", """
             import os, sys, time
             open("here-" + sys.argv[1], "w").close()
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + 120
             while not (os.path.exists("here-1") and os.path.exists("here-2")):
                 if time.monotonic() > deadline: sys.exit("alone")
                 time.sleep(0.01)
@@ -128,7 +128,7 @@ class LimitsTest(gantry_test.TestCase):
                 note()
                 time.sleep(600)
                 os._exit(0)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while len(open("pids").read().split()) < 5 and time.monotonic() < deadline:
             time.sleep(0.01)
         open("ready", "w").close()
@@ -137,7 +137,7 @@ class LimitsTest(gantry_test.TestCase):
 
     def test_a_family_of_processes_ends_with_its_timeout(self):
         self.write("family.py", self.FAMILY)
-        self.write("sweep.yaml", "command: python3 family.py wait\ntimeout: 3 s\n")
+        self.write("sweep.yaml", "command: python3 family.py wait\ntimeout: 6 s\n")
         result = self.gantry("run", "sweep.yaml")
         self.assertEqual(result.code, 1, result)
         self.assert_all_gone(5)
@@ -148,7 +148,7 @@ class LimitsTest(gantry_test.TestCase):
         self.wait_until((self.dir / "ready").exists, "the whole family")
         self.assertEqual(len(self.alive()), 5)
         self.assertEqual(self.gantry("cancel").code, 0)
-        self.assertEqual(run.wait(30), 1)
+        self.assertEqual(run.wait(gantry_test.PATIENCE), 1)
         run.communicate()
         self.assert_all_gone(5)
 
@@ -186,22 +186,26 @@ class LimitsTest(gantry_test.TestCase):
 
 class LearntMemoryTest(gantry_test.TestCase):
     EAT = """
-        import sys, time
+        import os, sys, time
         held = bytearray(int(float(sys.argv[1]) * 1_000_000))
-        if float(sys.argv[1]) > 60: time.sleep(float(sys.argv[2]))
+        doomed = int(os.environ["GANTRY_ATTEMPT"]) <= int(open("doomed").read())
+        if float(sys.argv[1]) > 60: time.sleep(600 if doomed else 2)
         """
 
-    def run_sizes(self, sizes, *options, wait=1.0, memory="learn"):
+    def run_sizes(self, sizes, *options, doomed=0, memory="learn"):
+        """The first `doomed` attempts of what is large end only when they are killed."""
         self.write("eat.py", self.EAT)
-        self.write("sweep.yaml", f"command: python3 eat.py {{size}} {wait}\nparameters: {{size: {sizes}}}\n"
+        self.write("doomed", str(doomed))  # no part of the command, by which tasks are known
+        self.write("sweep.yaml", f"command: python3 eat.py {{size}}\nparameters: {{size: {sizes}}}\n"
                                  f"resources: {{memory: {memory}}}\n")
         return self.gantry("run", *options, "sweep.yaml")
 
     def test_one_that_is_bigger_than_those_before_is_tried_again_with_more(self):
         """From eleven small ones 64 MiB are learnt, the least that is given; no parameter tells that one takes 130."""
         self.write("eat.py", self.EAT)
+        self.write("doomed", "1")
         self.write("sweep.yaml", """
-            command: sh -c 'python3 eat.py $(test {x} = 12 && echo 130 || echo 1) 2'
+            command: sh -c 'python3 eat.py $(test {x} = 12 && echo 130 || echo 1)'
             parameters: {x: 1..12}
             resources: {memory: learn}
             """)
@@ -215,7 +219,7 @@ class LearntMemoryTest(gantry_test.TestCase):
 
     def test_what_needs_more_than_the_largest_host_fails_and_says_so(self):
         self.write("grid.yaml", "sites:\n  home: {hosts: 1, slots: 2, memory: 100 MiB}\n")
-        result = self.run_sizes([1, 150], "--grid", "grid.yaml", wait=5)
+        result = self.run_sizes([1, 150], "--grid", "grid.yaml", doomed=2)
         self.assertEqual(result.code, 1, result)
         tasks = {line["task"]: line for line in self.gantry("tasks", "--json").json_lines()}
         self.assertEqual(tasks[1]["state"], "done")
@@ -226,8 +230,8 @@ class LearntMemoryTest(gantry_test.TestCase):
         """Ten tasks of up to 110 MB teach what one of 100 needs; without them it would begin with 64 MiB, the least."""
         self.write("large.yaml", "sites:\n  home: {hosts: 1, slots: 4, memory: 800 MiB}\n")
         self.write("small.yaml", "sites:\n  home: {hosts: 1, slots: 8, memory: 400 MiB}\n")
-        self.assertEqual(self.run_sizes([70, 85, 100, 110, *range(1, 7)], "--grid", "large.yaml", wait=2).code, 0)
-        result = self.run_sizes([100.5], "--grid", "small.yaml", wait=2)
+        self.assertEqual(self.run_sizes([70, 85, 100, 110, *range(1, 7)], "--grid", "large.yaml").code, 0)
+        result = self.run_sizes([100.5], "--grid", "small.yaml")
         self.assertEqual(result.code, 0, result)
         self.assertEqual(self.gantry("tasks", "--json").json()["attempt"], 1)
         model = self.gantry("forecast", "--json").json()["memory_model"]
@@ -238,13 +242,13 @@ class LearntMemoryTest(gantry_test.TestCase):
         with contextlib.closing(sqlite3.connect(self.state / "gantry.db")) as store, store:
             changed = store.execute("UPDATE learned SET value = '{\"version\": 1}' WHERE kind = 'memory'")
             self.assertEqual(changed.rowcount, 1)
-        result = self.run_sizes([100.7], "--grid", "small.yaml", wait=2)
+        result = self.run_sizes([100.7], "--grid", "small.yaml", doomed=1)
         self.assertEqual(result.code, 0, result)
         self.assertIn("what earlier runs have taught is not used (memory): ", " ".join(result.stderr.split()))
         self.assertEqual(self.gantry("tasks", "--json").json()["attempt"], 2)
 
     def test_a_declared_amount_is_the_limit(self):
-        result = self.run_sizes([150], wait=5, memory="80 MB")
+        result = self.run_sizes([150], doomed=1, memory="80 MB")
         self.assertEqual(result.code, 1, result)
         task = self.gantry("tasks", "--json").json()
         self.assertEqual((task["attempt"], task["detail"]),

@@ -98,7 +98,7 @@ class ZshTest(CompletionCase):
 
         def read_until(*wanted):
             nonlocal seen
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + gantry_test.PATIENCE
             while not all(word in seen for word in wanted):
                 self.assertLess(time.monotonic(), deadline, f"never saw {wanted} in {seen!r}")
                 try:

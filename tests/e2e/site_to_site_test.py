@@ -1,6 +1,7 @@
 """Files that go from one site to another without passing home, on a real network."""
 import os
 import re
+import time
 
 import gantry_test
 import testbed
@@ -18,14 +19,21 @@ FILE_BYTES = 6_000_000
 class SiteToSiteTest(gantry_test.TestCase):
     def write_study(self):
         self.write("sweep.yaml", """
-            command: [sh, -c, "hostname; cksum <data.bin; : {x}; sleep 0.5"]
+            command: [sh, -c, "hostname; cksum <data.bin; touch ~/began; until test -e ~/go; do sleep 0.05; done; : {x}"]
             parameters: { x: 1..6 }
             inputs: [data.bin]
         """)
         (self.dir / "data.bin").write_bytes(os.urandom(FILE_BYTES))
 
     def run_it(self, grid):
-        return self.gantry("run", "sweep.yaml", "--grid", grid.grid)
+        """The first tasks wait for each other: neither site may take all before the other has the file."""
+        homes = [grid.dir / f"sites/{site}/home" for site in ("s1", "s2")]
+        started = time.monotonic()
+        run = self.start_gantry("run", "sweep.yaml", "--grid", grid.grid)
+        self.wait_until(lambda: all((home / "began").exists() for home in homes) or run.poll() is not None, "tasks at both")
+        for home in homes:
+            (home / "go").touch()
+        return self._result(run.args, run, *run.communicate(timeout=gantry_test.PATIENCE), started)
 
     def sent_by_home(self, grid) -> int:
         with open(f"/sys/class/net/gt-{grid.name}/statistics/tx_bytes", encoding="ascii") as file:

@@ -82,7 +82,8 @@ class RunTest(StudyTestCase):
     def test_home_and_two_sites_share_the_work(self):
         hosts = [self.far("one"), self.far("two")]
         self.write_grid(*hosts, home="{ hosts: 1, slots: 1 }", slots=1)
-        self.write_study(work=WORK + "\n    sleep 0.3\n")
+        # The first ones wait for each other: no place may take all before the last one is there.
+        self.write_study(work=WORK + "\n    while [ $(ls $MARKS | wc -l) -lt 3 ]; do sleep 0.02; done\n")
         result = self.run_it()
         self.assertEqual(result.code, 0, result)
         self.assertEqual(sorted(self.ran()), list(range(1, 7)))

@@ -35,7 +35,7 @@ class AgentTest(SshTestCase):
             self.assertIn("Accepted publickey", (door.dir / "log").read_text())
         finally:
             agent.terminate()
-            agent.communicate(timeout=20)
+            agent.communicate(timeout=gantry_test.PATIENCE)
 
     def test_another_user_is_asked_for(self):
         host = self.far()

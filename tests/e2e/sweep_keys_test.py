@@ -425,7 +425,9 @@ class SurroundingsTest(SweepFileCase):
         self.assertIn("out-2", tasks[1]["detail"])
 
     def test_timeout(self):
-        self.run_sweep("command: sleep {x}\nparameters: {x: [0, 600]}\ntimeout: 300 ms\n", code=1)
+        # The one that is to end well has ten minutes for it.
+        self.run_sweep("command: sleep {x}\nparameters: {x: [0, 600]}\nderived: {limit: 600.3 - x}\n"
+                       "timeout: '{limit}s'\n", code=1)
         tasks = self.gantry("tasks", "--json").json_lines()
         self.assertEqual([task["cause"] for task in tasks], ["ok", "timeout"])
 

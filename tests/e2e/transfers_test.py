@@ -40,7 +40,8 @@ class TransfersTest(gantry_test.TestCase):
         self.write("small.yaml", "command: [sh, -c, 'ls many | wc -l; wc -c <text.dat']\nparameters: { x: 1..8 }\n"
                                  "inputs: [many, text.dat]\n")
         self.write("large.bin", os.urandom(LARGE_BYTES))
-        self.write("large.yaml", "command: cksum large.bin\nparameters: { x: 1..4 }\ninputs: [large.bin]\n")
+        self.write("large.yaml", "command: [sh, -c, 'cksum large.bin; until test -e ~/go; do sleep 0.05; done']\n"
+                                 "parameters: { x: 1..4 }\ninputs: [large.bin]\n")
         with testbed.up(self, SITE) as grid:
             self.assertEqual(self.gantry("grid", "check", grid.grid, timeout=60).code, 0)  # which sends the agent's program
             sent, logins = self.sent(grid), self.logins(grid)
@@ -61,6 +62,7 @@ class TransfersTest(gantry_test.TestCase):
             streams = self.file_streams()
             self.assertEqual(len(streams), 1)
             os.kill(streams[0], signal.SIGKILL)
+            (grid.dir / "sites/s1/home/go").touch()  # not before: the run would end, and its stream
             self.finish(run)
             sums = {self.gantry("log", str(task)).stdout for task in range(1, 5)}
             self.assertEqual(sums, {self.run_command(["cksum", "large.bin"]).stdout})

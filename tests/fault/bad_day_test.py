@@ -104,7 +104,7 @@ class BadDayTest(GridCase):
 
     def in_reach(self, grid, host, *words):
         """Once the host can be reached again: its link may be cut."""
-        self.wait_until(lambda: grid.ssh(host, "true", patience=3).code == 0, f"{host} to answer", timeout=60)
+        self.wait_until(lambda: grid.ssh(host, "true", patience=3).code == 0, f"{host} to answer")
         return grid.ssh(host, *words)
 
 

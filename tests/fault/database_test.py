@@ -116,11 +116,15 @@ class DatabaseTest(FaultCase):
 
     def test_log_of_a_killed_gantry_is_torn(self):
         """Power loss in the middle of a write: the torn end of the write-ahead log does not count, the rest does."""
-        self.write("more.yaml", "command: [sh, -c, 'echo {i} >> more; sleep 0.01']\nparameters: {i: 1..100}\n")
+        self.write("more.yaml", """
+            command: [sh, -c, 'echo {i} >> more; [ {i} -lt 90 ] || until [ -e go ]; do sleep 0.01; done']
+            parameters: {i: 1..100}
+            """)
         child = self.start_gantry("run", "-j2", "more.yaml", stdout=subprocess.DEVNULL)
         self.wait_until(lambda: self.line_count("more") >= 60, "60 tasks to run")
         child.kill()
         child.communicate()
+        self.write("go", "")
         self.wait_until(lambda: self.agent_pid() is None, "the agent to be gone")
         log = self.state / "gantry.db-wal"
         self.assertGreater(log.stat().st_size, 4096)

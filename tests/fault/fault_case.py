@@ -96,7 +96,7 @@ class FaultCase(gantry_test.TestCase):
     def wait_gone(self, pid: int, what: str):
         self.wait_until(lambda: not self.is_alive(pid), f"{what} (process {pid}) to be gone")
 
-    def finish(self, child, timeout=60.0) -> gantry_test.Result:
+    def finish(self, child, timeout=gantry_test.PATIENCE) -> gantry_test.Result:
         """Waits for a gantry that was started in the background."""
         started = time.monotonic()
         stdout, stderr = child.communicate(timeout=timeout)

@@ -7,6 +7,9 @@ import unittest
 
 from fault_case import FaultCase
 
+# Within this a task must have begun and be prepared for the worst, also beside busy compilers.
+TIMEOUT = "3s"
+
 # Leaves a process behind that has a session and a parent of its own, ignores what can be ignored, and has closed
 # everything. It writes its number to a file first.
 DAEMON = """
@@ -64,7 +67,7 @@ class DaemonTest(FaultCase):
         self.assert_daemon_gone()
 
     def test_dies_when_its_task_times_out(self):
-        result = self.finish(self.start_daemon_task("time.sleep(600)", sweep="timeout: 0.5s\n"))
+        result = self.finish(self.start_daemon_task("time.sleep(600)", sweep=f"timeout: {TIMEOUT}\n"))
         self.assertEqual(result.code, 1, result)
         self.assertEqual(self.tasks()[1]["cause"], "timeout")
         self.assert_daemon_gone()
@@ -82,10 +85,10 @@ class DaemonTest(FaultCase):
 
 class DyingTest(FaultCase):
     def test_deaf_task_is_killed_after_its_timeout(self):
-        self.write("sweep.yaml", """
+        self.write("sweep.yaml", f"""
             command: "trap '' TERM INT HUP; echo deaf; while :; do sleep 600; done"
             shell: true
-            timeout: 0.3s
+            timeout: {TIMEOUT}
             """)
         result = self.gantry("run", "sweep.yaml")
         self.assertEqual(result.code, 1, result)
@@ -95,10 +98,10 @@ class DyingTest(FaultCase):
         self.assertEqual(self.task_processes(), {})
 
     def test_polite_task_may_clean_up_after_its_timeout(self):
-        self.write("sweep.yaml", """
+        self.write("sweep.yaml", f"""
             command: "trap 'echo cleaned > note; exit 0' TERM; while :; do sleep 0.05; done"
             shell: true
-            timeout: 0.3s
+            timeout: {TIMEOUT}
             """)
         self.assertEqual(self.gantry("run", "sweep.yaml").code, 1)
         self.assertEqual(self.tasks()[1]["cause"], "timeout")  # though it then exited with 0

@@ -7,6 +7,7 @@ import signal
 import termios
 import unittest
 
+import gantry_test
 from fault_case import FaultCase
 
 TASKS = 12
@@ -149,7 +150,7 @@ class UnreadyTest(FaultCase):
         child = self.start_gantry("run", "sweep.yaml")
         self.wait_reading(child, "large")
         child.send_signal(signal.SIGINT)
-        result = self.finish(child, timeout=20)
+        result = self.finish(child)
         self.assertEqual(result.code, 1, result)
         self.assertIn("3 pending", self.flat(result.stderr))
         self.assertEqual([path.name for path in self.dir.glob("ran-*")], [])
@@ -161,7 +162,7 @@ class UnreadyTest(FaultCase):
         child = self.start_gantry("run", "sweep.yaml")
         self.wait_reading(child, "large")
         child.send_signal(signal.SIGINT)
-        self.assertEqual(self.finish(child, timeout=20).code, -signal.SIGINT)
+        self.assertEqual(self.finish(child).code, -signal.SIGINT)
         self.assertEqual(len(self.gantry("runs", "--json").json_lines()), 1)
 
     def test_a_pipe_among_the_inputs(self):
@@ -182,7 +183,7 @@ class UnreadyTest(FaultCase):
             return count[0]
         self.wait_until(lambda: waiting() > 60_000, "the pipe to fill")
         child.send_signal(signal.SIGINT)
-        self.assertEqual(child.wait(30), 3)
+        self.assertEqual(child.wait(gantry_test.PATIENCE), 3)
         result = self.finish(child)
         self.assertIn("finishing what runs", self.flat(result.stderr))
         self.assertIn("nobody reads what is printed", self.flat(result.stderr))

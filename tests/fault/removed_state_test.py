@@ -17,7 +17,7 @@ class RemovedStateTest(FaultCase):
         self.wait_until(lambda: self.line_count("began") == 3, "two tasks to run, after the first")
 
     def assert_stops(self):
-        result = self.finish(self.child, timeout=30)
+        result = self.finish(self.child)
         self.assertEqual(result.code, 3, result)
         text = self.flat(result.stderr)
         self.assertIn("gantry.db: removed or replaced while it was in use", text)

@@ -101,7 +101,7 @@ class TakeOverTest(FaultCase):
         child = self.start_changed()
         self.wait_waiting(child)
         child.send_signal(signal.SIGINT)
-        self.assertEqual(self.finish(child, timeout=20).code, -signal.SIGINT)
+        self.assertEqual(self.finish(child).code, -signal.SIGINT)
         self.assertEqual(len(self.gantry("runs", "--json").json_lines()), 1)
         self.write("go", "")
         self.assert_each_ran_once(self.gantry("run", "sweep.yaml"))

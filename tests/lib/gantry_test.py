@@ -25,6 +25,8 @@ import unittest
 import uuid
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# How long to wait, in seconds, for what ought to happen at once: other programs may be compiled meanwhile.
+PATIENCE = 120.0
 GANTRY = pathlib.Path(os.environ.get("GANTRY_BIN", ROOT / "build" / "dev" / "bin" / "gantry")).absolute()
 
 # run_all ends a test that takes too long with SIGTERM: unwind, so that tearDown kills what the test started.
@@ -54,6 +56,7 @@ class Result:
 
 class TestCase(unittest.TestCase):
     maxDiff = None
+    orphan_patience = 60.0  # what was told to end may need a while to do so
 
     def setUp(self):
         self.id_in_environment = f"{self.id()}-{uuid.uuid4().hex}"
@@ -72,7 +75,7 @@ class TestCase(unittest.TestCase):
         """Runs gantry to its end. Options as for run()."""
         return self.run_command([GANTRY, *args], **options)
 
-    def run_command(self, argv, *, stdin=None, cwd=None, env=None, timeout=60.0) -> Result:
+    def run_command(self, argv, *, stdin=None, cwd=None, env=None, timeout=PATIENCE) -> Result:
         """`stdin`: text or bytes, none is /dev/null; `env`: additions, None as a value removes. Fails the test after `timeout` s."""
         if isinstance(stdin, str):
             stdin = stdin.encode()
@@ -120,7 +123,7 @@ class TestCase(unittest.TestCase):
 
     # Waiting and processes. -----------------------------------------------------------------------------------
 
-    def wait_until(self, condition, what: str, timeout=20.0):
+    def wait_until(self, condition, what: str, timeout=PATIENCE):
         """Polls until condition() is true and returns its value; fails the test with `what` otherwise."""
         deadline = time.monotonic() + timeout
         while not (value := condition()):
@@ -173,7 +176,7 @@ class TestCase(unittest.TestCase):
 
     def _tidy_up(self):
         orphans = self.task_processes()
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + self.orphan_patience
         while orphans and not self._leftovers_allowed and time.monotonic() < deadline:
             time.sleep(0.05)
             orphans = self.task_processes()

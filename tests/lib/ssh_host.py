@@ -47,7 +47,7 @@ class SshHost:
     def start(self):
         pathlib.Path("/run/sshd").mkdir(exist_ok=True)
         self.sshd = subprocess.Popen(["/usr/sbin/sshd", "-D", "-f", self.dir / "sshd_config", "-E", self.dir / "log"])
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:

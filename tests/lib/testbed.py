@@ -76,7 +76,7 @@ class Testbed:
         [found] = [link for link in self.state()["links"] if link["site"] == site]
         return found
 
-    def ssh(self, host, *words, patience=10, **options):
+    def ssh(self, host, *words, patience=30, **options):
         """Runs a command on a host. `patience`: seconds to connect."""
         return self.case.run_command(
             ["ssh", "-F", self.ssh_config, "-o", f"ConnectTimeout={patience}", host, *words], **options)

@@ -47,7 +47,7 @@ TEST_F(PilotTimeTest, ATaskThatCannotFinishInTimeIsGivenBack) {
   Task task = sh("true");
   task.resources.walltime = 1h;
   start(1, task);
-  task.resources.walltime = 1s;
+  task.resources.walltime = 1min;
   start(2, task);
   EXPECT_EQ(await_report(2).cause, FailureCause::none);
   EXPECT_TRUE(poll_until([&] { return returned_.contains(1); }));
@@ -67,12 +67,17 @@ TEST_F(PilotTimeTest, TasksAreToldBeforeTheEndAndTheOthersAreNotToBlame) {
     return std::filesystem::exists(listens) || reports_.contains(2) || returned_.contains(2);
   }));
   // It is told four seconds after the beginning. On a very slow machine nobody may listen by then.
-  if (std::chrono::steady_clock::now() - begun < 3s) {
+  const bool in_time = std::chrono::steady_clock::now() - begun < 3s;
+  if (in_time) {
     EXPECT_EQ(await_report(2).cause, FailureCause::none);
     EXPECT_EQ(reports_[2].report.out.text, "saved\n");
   }
-  // Nobody had asked for it, so that the engine takes it for lost: it runs again elsewhere.
-  EXPECT_EQ(await_report(1).cause, FailureCause::cancelled);
+  // Nobody had asked for it, so that the engine takes it for lost: it runs again elsewhere. Only if
+  // it came too late it is given back.
+  EXPECT_TRUE(poll_until([&] { return reports_.contains(1) || returned_.contains(1); }));
+  if (in_time || !returned_.contains(1)) {
+    EXPECT_EQ(await_report(1).cause, FailureCause::cancelled);
+  }
 }
 
 }  // namespace
