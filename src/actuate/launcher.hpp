@@ -110,8 +110,8 @@ struct QueueLeft {
   SiteId site;
   double seconds = 0;  ///< may be any number
 };
-/// Its agent has answered so long after it was asked, by our clock, while no files were on their way
-/// there, and no more than small ones came.
+/// Its agent has answered so long after it was asked, by our clock, while no files were on their
+/// way there, and no more than small ones came.
 struct HostEchoed {
   HostId host;
   SiteId site;

@@ -13,9 +13,8 @@ constexpr int kSeldom = 20;
 /// From home to the site; nullptr if the grid has none.
 const GridLink* link_to(const Grid* grid, SiteId site) {
   if (grid == nullptr) return nullptr;
-  const auto at = std::ranges::find_if(grid->links, [&](const GridLink& link) {
-    return link.from == 0 && link.to == site.value();
-  });
+  const auto at = std::ranges::find_if(
+      grid->links, [&](const GridLink& link) { return link.from == 0 && link.to == site.value(); });
   return at == grid->links.end() ? nullptr : &*at;
 }
 

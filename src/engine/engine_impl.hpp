@@ -272,7 +272,7 @@ struct Engine::Impl {
   /// As declared; of a host that is gone 1.
   [[nodiscard]] double declared_speed(HostId host) const;
   /// Of hosts that are gone what was seen counts no more, unless there is nothing else.
-  void observe_time(HostId host, double seconds);
+  void observe_time(HostId host, TimePoint started, double seconds);
   void forget_gone_samples();
   void learn_launch(const AttemptEnded& event);
   /// Costs are others now: what was seen is counted again, and plans are made anew.

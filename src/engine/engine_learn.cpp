@@ -41,9 +41,9 @@ void Engine::Impl::learn(const AttemptReport& report, HostId host, std::optional
   const double lost = before.empty() ? 0 : before.mapped() / forecast::usable_cost(speed);
   const bool is_usual = seen.ran(host, cost, took, report.ended, begun) > 0;
   // One that took far longer than all before is no news of its host, but that there are such tasks.
-  observe_time(host, (spent + lost) / forecast::usable_cost(cost));
+  observe_time(host, report.started, (spent + lost) / forecast::usable_cost(cost));
   if (!learned.learns() || !is_usual) return;
-  push_bounded(ran_on[host], {task, spent, report.ended, lost}, kRanOnHost);
+  push_bounded(ran_on[host], {task, spent, report.started, report.ended, lost}, kRanOnHost);
   if (learned.ran(task, host, speed, spent)) use_new_costs();
 }
 
@@ -64,14 +64,14 @@ double Engine::Impl::declared_speed(HostId host) const {
   return known != hosts.end() ? known->second.host.speed : 1;
 }
 
-void Engine::Impl::observe_time(HostId host, double seconds) {
+void Engine::Impl::observe_time(HostId host, TimePoint started, double seconds) {
   auto sample = samples.find(host);
   if (sample == samples.end()) {
     const auto known = hosts.find(host);
     if (known == hosts.end()) return;
     sample = samples.emplace(host, HostSample{known->second.host.speed}).first;
   }
-  sample->second.times.observe(seconds);
+  sample->second.times.observe(started, seconds);
 }
 
 void Engine::Impl::forget_gone_samples() {
@@ -103,7 +103,7 @@ void Engine::Impl::use_new_costs() {
     for (const Ran& one : all) {
       const double cost = cost_of(one.task);
       seen.ran_again(host, cost, one.seconds, one.ended);
-      observe_time(host, (one.seconds + one.wasted) / forecast::usable_cost(cost));
+      observe_time(host, one.started, (one.seconds + one.wasted) / forecast::usable_cost(cost));
     }
   }
   std::erase_if(samples, [](const auto& entry) { return entry.second.times.empty(); });

@@ -47,6 +47,7 @@ inline constexpr std::size_t kSortedAnew = 20'000;
 struct Ran {
   TaskId task;
   double seconds = 0;
+  TimePoint started;
   TimePoint ended;
   double wasted = 0;  ///< by its attempts that died before; counts for the ETA only
 };

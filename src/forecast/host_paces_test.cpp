@@ -12,7 +12,7 @@ namespace {
 /// As long as `usual`, and `spread` times that, by turns.
 RunTimeSample by_turns(double usual, double spread, int count) {
   RunTimeSample sample;
-  for (int i = 0; i < count; ++i) sample.observe(i % 2 == 0 ? usual : usual * spread);
+  for (int i = 0; i < count; ++i) sample.observe(TimePoint{}, i % 2 == 0 ? usual : usual * spread);
   return sample;
 }
 

@@ -15,15 +15,22 @@ constexpr double kShortestTime = 1e-30;
 constexpr double kLongestTime = 1e30;
 }  // namespace
 
-void RunTimeSample::observe(double seconds) {
+void RunTimeSample::observe(TimePoint started, double seconds) {
   if (!(seconds >= kShortestTime && seconds <= kLongestTime)) return;
-  if (times_.size() == kMost) times_.erase(times_.begin());
+  if (times_.size() == kMost) forget(1);
   times_.push_back(seconds);
-  if (has_stepped()) times_.erase(times_.begin(), times_.end() - kInARow);
+  started_.push_back(started);
+  if (has_stepped()) forget(times_.size() - kInARow);
   // Not what it was and what has changed: after one that was far longer that would be mere
   // rounding.
   sum_ = std::accumulate(times_.begin(), times_.end(), 0.0);
   count_logarithms();
+}
+
+void RunTimeSample::forget(std::size_t oldest) {
+  const auto count = static_cast<std::ptrdiff_t>(oldest);
+  times_.erase(times_.begin(), times_.begin() + count);
+  started_.erase(started_.begin(), started_.begin() + count);
 }
 
 void RunTimeSample::count_logarithms() {
@@ -39,7 +46,9 @@ bool RunTimeSample::has_stepped() const {
   const auto now = times_.end() - kInARow;
   const auto [shortest, longest] = std::minmax_element(now, times_.end());
   const auto [least, most] = std::minmax_element(times_.begin(), now);
-  return *most < *shortest || *least > *longest;
+  if (*most >= *shortest && *least <= *longest) return false;
+  const auto first = started_.end() - kInARow;
+  return *std::max_element(started_.begin(), first) < *std::min_element(first, started_.end());
 }
 
 }  // namespace gantry::forecast

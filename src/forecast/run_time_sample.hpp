@@ -8,15 +8,17 @@
 #include <span>
 #include <vector>
 
+#include "base/time.hpp"
+
 namespace gantry::forecast {
 
 class RunTimeSample {
  public:
   static constexpr std::size_t kMost = 64;
 
-  /// A task was done in so many seconds for a cost of 1, its attempts that died included. What is
-  /// absurd says nothing.
-  void observe(double seconds);
+  /// A task that started then was done in so many seconds for a cost of 1, its attempts that died
+  /// included. What is absurd says nothing.
+  void observe(TimePoint started, double seconds);
 
   [[nodiscard]] bool empty() const { return times_.empty(); }
   /// REQUIRES: not empty().
@@ -32,11 +34,15 @@ class RunTimeSample {
   }
 
  private:
-  /// Have the last few all taken longer than any before them, or less than any?
+  /// Have the last few, which also started after all before them, all taken longer than any of
+  /// those, or less than any? Tasks that start at once on many cores end in the order of their
+  /// times: that is no step.
   [[nodiscard]] bool has_stepped() const;
+  void forget(std::size_t oldest);
   void count_logarithms();
 
-  std::vector<double> times_;  ///< the newest last
+  std::vector<double> times_;       ///< the newest last
+  std::vector<TimePoint> started_;  ///< as many
   double sum_ = 0;
   double log_mean_ = 0;
   double log_squares_ = 0;
