@@ -1,8 +1,8 @@
 #pragma once
 /// How fast the tasks of this host got on, of the speed that they would have with the processors to
 /// themselves: less when others compute here too, or when a quota holds them back. From how long
-/// the kernel let their threads wait. Owned by the agent; a look finds a bounded
-/// number of processes, and reads a file for each of a bounded number of threads.
+/// the kernel let their threads wait. Owned by the agent; a look finds a bounded number of
+/// processes, and reads a file for each of a bounded number of threads.
 
 #include <sys/types.h>
 

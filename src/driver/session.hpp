@@ -63,9 +63,9 @@ class Session {
   void expect_staged(SiteId site);
   /// `adopted`: it was not started by us.
   Result<> on_report(ReportReceived received, bool adopted);
-  /// Outputs that could not be put in their place: this machine's fault, and not their tasks'.
   /// The end of another run's task. `tries`: so often what it made could not be put in its place.
   Result<> take_others(ReportReceived received, std::uint32_t tries);
+  /// Outputs that could not be put in their place: this machine's fault, and not their tasks'.
   Result<> place_again();
   /// Up to which reports' ends may be forgotten elsewhere.
   [[nodiscard]] std::uint64_t safe_receipt() const;

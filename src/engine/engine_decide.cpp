@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <cmath>
 
 #include <algorithm>
 #include <optional>

@@ -165,61 +165,56 @@ void Engine::Impl::look_back(TimePoint now) {
       std::log(seconds(passed + chance.latest) / seconds(passed + chance.soonest)) / kDeviations);
 }
 
-Duration Engine::Impl::rest(TimePoint now, const LikelyTimes* likely) const {
-  const auto unit = run_times.expected(1);
-  if (!unit || finished()) return Duration{0};
-  // When all hosts are done at the same time: cost / speed.
-  double cost = cost_to_start();
-  double speed = 0;
-  double longest = 0;
-  std::uint64_t slots = 0;
-  std::uint64_t open = draining.empty() ? tasks.selected().pending + tasks.selected().waiting : 0;
+Remaining Engine::Impl::remaining(TimePoint now, const LikelyTimes* likely, double unit) const {
+  Remaining left{.cost = cost_to_start()};
+  if (draining.empty()) left.tasks = tasks.selected().pending + tasks.selected().waiting;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const schedule::HostLoad& load = shown[i];
     const auto known =
         likely != nullptr ? likely->mean * likely->hosts[i].times : pace_of(*load.host);
-    const double pace = std::max(known.value_or(seconds(*unit)), kLeastPace);
-    double here_left = 0;
+    const double pace = std::max(known.value_or(unit), kLeastPace);
     for (const schedule::Ongoing& given : load.ongoing) {
       if (is_second(given)) continue;
       const double done = given.started == kNever
                               ? 0
                               : seen.done_of(load.host->id, given.started, given.begun, now);
       const double each = left_of(given, pace, done);
-      here_left += each;
-      longest = std::max(longest, each);
-      ++open;
+      left.cost += each / pace;
+      left.longest = std::max(left.longest, each);
+      ++left.tasks;
     }
-    cost += here_left / pace;
-    if (i >= working_hosts) continue;
-    const std::uint32_t here = schedule::slots(*load.host, typical);
-    slots += here;
-    speed += here / pace;
+    if (i < working_hosts) left.add_slots(schedule::slots(*load.host, typical), pace);
   }
+  return left;
+}
+
+Duration Engine::Impl::rest(TimePoint now, const LikelyTimes* likely) const {
+  const auto unit = run_times.expected(1);
+  if (!unit || finished()) return Duration{0};
+  Remaining left = remaining(now, likely, seconds(*unit));
   const auto wait = rest_of_queue(now);
-  for (auto job = coming.begin(); wait && job != coming.end(); ++job) {
-    const std::uint32_t there = schedule::slots(job->second.host, typical);
-    slots += there;
-    speed += there / std::max(pace_of(job->second.host).value_or(seconds(*unit)), kLeastPace);
-  }
-  if (slots > open) speed *= static_cast<double>(open) / static_cast<double>(slots);
-  speed *= efficiency.value();
+  for (auto job = coming.begin(); wait && job != coming.end(); ++job)
+    left.add_slots(schedule::slots(job->second.host, typical),
+                   std::max(pace_of(job->second.host).value_or(seconds(*unit)), kLeastPace));
   // Zero would say "not known".
   constexpr Duration kSoon = std::chrono::milliseconds(1);
   constexpr double kMost = 1e9;
-  double even = speed > 0 ? cost / speed : cost * seconds(*unit);
+  double even = left.even(efficiency.value()).value_or(left.cost * seconds(*unit));
   if (!(even < kMost)) even = kMost;  // nor if it is no number
-  // Who plans all of it knows better when which files arrive, and what is left for the end; but not
-  // if the plan is from a time when nothing was known of how long tasks take, and was wrong.
-  if (has_plan(now)) {
-    constexpr double kUnlikely = 2.5;
-    constexpr double kUnlikelyIfBlind = 1.4;
-    const double unlikely = planned_blindly ? kUnlikelyIfBlind : kUnlikely;
-    const double planned = seconds(planned_end - now);
-    if (planned < even * unlikely && planned > even / unlikely) even = planned;
-  }
+  even = as_planned(even, now);
   if (wait) even += wait->expected;
-  return std::max(from_seconds(std::min(std::max(even, longest), kMost)), kSoon);
+  return std::max(from_seconds(std::min(std::max(even, left.longest), kMost)), kSoon);
+}
+
+// Who plans all of it knows better when which files arrive, and what is left for the end; but not
+// if the plan is from a time when nothing was known of how long tasks take, and was wrong.
+double Engine::Impl::as_planned(double even, TimePoint now) const {
+  if (!has_plan(now)) return even;
+  constexpr double kUnlikely = 2.5;
+  constexpr double kUnlikelyIfBlind = 1.4;
+  const double unlikely = planned_blindly ? kUnlikelyIfBlind : kUnlikely;
+  const double planned = seconds(planned_end - now);
+  return planned < even * unlikely && planned > even / unlikely ? planned : even;
 }
 
 Duration Engine::Impl::until_retried(TimePoint now) const {

@@ -300,6 +300,9 @@ struct Engine::Impl {
   /// How long the rest will take but for back-offs; 0 = not known, or nothing is left. nullptr: by
   /// what hosts were like of late.
   [[nodiscard]] Duration rest(TimePoint now, const LikelyTimes* likely) const;
+  [[nodiscard]] Remaining remaining(TimePoint now, const LikelyTimes* likely, double unit) const;
+  /// Seconds, by the plan if there is one that can be right.
+  [[nodiscard]] double as_planned(double even, TimePoint now) const;
   /// Of the tasks that were to be done when it began.
   [[nodiscard]] double share_done() const;
   /// Remembers what was expected, now and then.

@@ -1,5 +1,6 @@
 // What tasks are given of a host's memory where that is learnt: at first a slot's share, then what
 // others like them took, and after a death of memory more than they had, up to the largest host.
+// What they write is learnt the same way.
 #include <fmt/format.h>
 
 #include <algorithm>

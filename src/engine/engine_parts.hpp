@@ -65,6 +65,26 @@ struct LikelyTimes {
   double mean = 0;                          ///< of those
 };
 
+/// What has to be done yet, and who does it.
+struct Remaining {
+  double cost = 0;
+  std::uint64_t tasks = 0;
+  double longest = 0;  ///< seconds that are left of a task which was given to a host
+  std::uint64_t slots = 0;
+  double speed = 0;  ///< of all of them: cost in a second
+
+  void add_slots(std::uint32_t count, double pace) {
+    slots += count;
+    speed += count / pace;
+  }
+  /// Seconds until all are done at the same time; nothing if nobody works.
+  [[nodiscard]] std::optional<double> even(double efficiency) const {
+    const double used = slots > tasks ? static_cast<double>(tasks) / static_cast<double>(slots) : 1;
+    const double whole = speed * used * efficiency;
+    return whole > 0 ? std::optional(cost / whole) : std::nullopt;
+  }
+};
+
 struct HostState {
   Host host;
   schedule::Load load = 0;

@@ -22,6 +22,17 @@ constexpr double kAboveNoise = 0.25;
 constexpr double kMostRise = 2;
 /// Where each task is a job, it waits in the queue of a cluster.
 constexpr SeriesKind kLaunches{.highest = 30 * 24 * 3600.0, .together = true};
+
+const Series* series_of(const std::map<SiteId, Series>& all, SiteId site) {
+  const auto known = all.find(site);
+  return known != all.end() && known->second.observations() > 0 ? &known->second : nullptr;
+}
+
+std::optional<double> next_of(const Series* series) {
+  const auto next = series != nullptr ? series->forecast() : std::nullopt;
+  return next ? std::optional(next->value) : std::nullopt;
+}
+
 }  // namespace
 
 double GridForecast::ran(HostId host, double cost, Duration took, TimePoint ended,
@@ -141,20 +152,6 @@ Verdict GridForecast::launched(SiteId site, double seconds, TimePoint ended) {
 Verdict GridForecast::echoed(SiteId site, double seconds, TimePoint at) {
   return round_trips_.try_emplace(site, kRoundTrips).first->second.observe(at, seconds);
 }
-
-namespace {
-
-const Series* series_of(const std::map<SiteId, Series>& all, SiteId site) {
-  const auto known = all.find(site);
-  return known != all.end() && known->second.observations() > 0 ? &known->second : nullptr;
-}
-
-std::optional<double> next_of(const Series* series) {
-  const auto next = series != nullptr ? series->forecast() : std::nullopt;
-  return next ? std::optional(next->value) : std::nullopt;
-}
-
-}  // namespace
 
 std::optional<double> GridForecast::launch(SiteId site) const {
   return next_of(launches(site));
