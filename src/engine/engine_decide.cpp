@@ -15,8 +15,6 @@ constexpr std::uint32_t kHopeless = 20;
 constexpr Duration kLoadsRest = std::chrono::seconds(10);
 /// A plan holds when fewer than one in so many cores has changed.
 constexpr std::uint64_t kFewCores = 10;
-/// Shorter ones are over before they were elsewhere.
-constexpr Duration kWorthRecalling = std::chrono::seconds(1);
 }  // namespace
 
 std::vector<Action> Engine::Impl::decide(TimePoint now) {
@@ -40,7 +38,7 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
       if (HostState& state = hosts.at(load.host->id); !state.keeps) recall(state, actions);
     if (working_hosts > 0) {
       if (due || changed) ask_strategy(now, actions);
-      if (std::exchange(host_came, false)) share_with_newcomers(actions);
+      share_with_idle(now, actions);
       check_stuck();
     }
   }
@@ -72,17 +70,6 @@ void Engine::Impl::recall(HostState& state, std::vector<Action>& actions) {
   if (state.handed_over == 0 || state.recalled) return;
   state.recalled = true;
   actions.emplace_back(RecallQueued{state.host.id});
-}
-
-/// Only once: the strategy may have its reasons to give them nothing.
-void Engine::Impl::share_with_newcomers(std::vector<Action>& actions) {
-  if (ready.placeable() > 0 || tasks.selected().handed_over == 0) return;
-  const auto is_free = [&](const schedule::HostLoad& load) {
-    return schedule::is_free(*load.host, load.load, typical);
-  };
-  if (std::ranges::none_of(working(), is_free)) return;
-  for (const auto& load : working())
-    if (load.load > schedule::kFull) recall(hosts.at(load.host->id), actions);
 }
 
 void Engine::Impl::ask_strategy(TimePoint now, std::vector<Action>& actions) {
@@ -291,7 +278,8 @@ TimePoint Engine::Impl::next_wakeup() const {
   if (!draining.empty()) return kNever;
   TimePoint first = kNever;
   const TimePoint heed = loads_changed ? heed_from : kNever;
-  for (const TimePoint time : {retries.next(), files.next_try(last_decide), ask_again, heed})
+  for (const TimePoint time :
+       {retries.next(), files.next_try(last_decide), ask_again, heed, share_again})
     if (time != kNever && (first == kNever || time < first)) first = time;
   return first;
 }

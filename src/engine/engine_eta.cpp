@@ -48,14 +48,6 @@ constexpr double kFarthest = 9e9;
 /// What has to be done takes some time, however little is known of it.
 constexpr double kSoonest = 0.1;
 
-/// What runs over its forecast is expected to take as long again as it is over: "any moment now"
-/// would be wrong for as long as it is shown.
-double left_of(const schedule::Ongoing& given, double pace, double done) {
-  const double whole = given.cost * pace;
-  if (given.started == kNever) return whole;
-  return std::abs(whole - std::max(done, 0.0));
-}
-
 /// Seconds for a cost of 1, which may be a trillion for a task of a second.
 constexpr double kLeastPace = 1e-100;
 
@@ -165,6 +157,16 @@ void Engine::Impl::look_back(TimePoint now) {
       std::log(seconds(passed + chance.latest) / seconds(passed + chance.soonest)) / kDeviations);
 }
 
+// What runs over its forecast is expected to take as long again as it is over: "any moment now"
+// would be wrong for as long as it is shown.
+double Engine::Impl::left_of(const schedule::Ongoing& given, HostId host, double pace,
+                             TimePoint now) const {
+  const double whole = given.cost * pace;
+  if (given.started == kNever) return whole;
+  const double done = seen.done_of(host, given.started, given.begun, now);
+  return std::abs(whole - std::max(done, 0.0));
+}
+
 Remaining Engine::Impl::remaining(TimePoint now, const LikelyTimes* likely, double unit) const {
   Remaining left{.cost = cost_to_start()};
   if (draining.empty()) left.tasks = tasks.selected().pending + tasks.selected().waiting;
@@ -175,10 +177,7 @@ Remaining Engine::Impl::remaining(TimePoint now, const LikelyTimes* likely, doub
     const double pace = std::max(known.value_or(unit), kLeastPace);
     for (const schedule::Ongoing& given : load.ongoing) {
       if (is_second(given)) continue;
-      const double done = given.started == kNever
-                              ? 0
-                              : seen.done_of(load.host->id, given.started, given.begun, now);
-      const double each = left_of(given, pace, done);
+      const double each = left_of(given, load.host->id, pace, now);
       left.cost += each / pace;
       left.longest = std::max(left.longest, each);
       ++left.tasks;

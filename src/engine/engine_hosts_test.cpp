@@ -59,6 +59,55 @@ TEST(EngineHosts, WhatWaitsBehindATaskGoesToAHostThatComes) {
   EXPECT_THAT(engine.decide(at(2)), IsEmpty()) << "nothing waits behind anything any more";
 }
 
+/// Two hosts with a slot each have two tasks each; those of host 2 are over after 6 s, and the
+/// first one of host 1 is not.
+struct IdleScene {
+  Engine engine{{.count = 4}, {}};
+
+  explicit IdleScene(int each = 3) {
+    engine.apply(host_up(1, 1));
+    engine.apply(host_up(2, 1));
+    const auto starts = only<StartAttempt>(engine.decide(at(0)));
+    int now = 0;
+    for (const StartAttempt& start : starts)
+      if (start.host == HostId(1) && first == TaskId{}) first = start.task;
+    engine.apply(AttemptStarted{first_attempt(first.value()), HostId(1), at(0)});
+    for (const StartAttempt& start : starts) {
+      if (start.host != HostId(2)) continue;
+      engine.apply(AttemptStarted{first_attempt(start.task.value()), HostId(2), at(now)});
+      AttemptEnded end = end_on(start.task.value(), 2);
+      end.report.started = at(now);
+      end.report.ended = at(now += each);
+      engine.apply(end);
+    }
+  }
+  std::vector<RecallQueued> recalls(int now) { return only<RecallQueued>(engine.decide(at(now))); }
+
+  TaskId first{};  ///< of host 1
+};
+
+TEST(EngineHosts, WhatWaitsBehindATaskThatIsLateGoesToAHostThatIsIdle) {
+  IdleScene scene;
+  // Expected to take 3 s, it has run for 6: 3 more, which an idle host would not have to wait for.
+  const auto recalls = scene.recalls(6);
+  ASSERT_THAT(recalls, SizeIs(1));
+  EXPECT_EQ(recalls[0].host, HostId(1));
+}
+
+TEST(EngineHosts, WhatIsDueSoonIsNotAskedFor) {
+  IdleScene scene;
+  Engine& engine = scene.engine;
+  EXPECT_THAT(scene.recalls(3), IsEmpty()) << "it is due now";
+  EXPECT_EQ(engine.next_wakeup(), at(4));
+  EXPECT_THAT(scene.recalls(4), IsEmpty()) << "a second late: a second more";
+  EXPECT_THAT(scene.recalls(5), SizeIs(1));
+}
+
+TEST(EngineHosts, ShortTasksAreOverBeforeTheyWereElsewhere) {
+  IdleScene scene(0);
+  EXPECT_THAT(scene.recalls(60), IsEmpty());
+}
+
 TEST(EngineHosts, WhatWaitsAtHostsStaysThereWhileThereIsMore) {
   Engine engine({.count = 9}, {});
   engine.apply(host_up(1, 1));

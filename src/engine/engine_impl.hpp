@@ -153,8 +153,13 @@ struct Engine::Impl {
   void ask_strategy(TimePoint now, std::vector<Action>& actions);
   /// Hosts have become much slower or faster: plans are made anew, but not all the time.
   void heed_loads(TimePoint now, std::vector<Action>& actions);
-  /// A host has come that has nothing to do: what waits behind others' tasks is asked for.
-  void share_with_newcomers(std::vector<Action>& actions);
+  /// Hosts have nothing to do: what waits behind others' tasks is asked for, if it would be done
+  /// sooner there.
+  void share_with_idle(TimePoint now, std::vector<Action>& actions);
+  /// Seconds for a cost of 1 on the fastest host that has nothing to do.
+  [[nodiscard]] std::optional<double> idle_pace(double unit) const;
+  [[nodiscard]] bool is_sooner_elsewhere(const schedule::HostLoad& load, double pace_there,
+                                         double unit, TimePoint now) const;
   /// What the host was given and has not begun is asked for.
   void recall(HostState& state, std::vector<Action>& actions);
   /// What a strategy may use.
@@ -300,6 +305,9 @@ struct Engine::Impl {
   /// How long the rest will take but for back-offs; 0 = not known, or nothing is left. nullptr: by
   /// what hosts were like of late.
   [[nodiscard]] Duration rest(TimePoint now, const LikelyTimes* likely) const;
+  /// Seconds that are left of what was given to the host.
+  [[nodiscard]] double left_of(const schedule::Ongoing& given, HostId host, double pace,
+                               TimePoint now) const;
   [[nodiscard]] Remaining remaining(TimePoint now, const LikelyTimes* likely, double unit) const;
   /// Seconds, by the plan if there is one that can be right.
   [[nodiscard]] double as_planned(double even, TimePoint now) const;
@@ -337,6 +345,8 @@ struct Engine::Impl {
   schedule::Appetite appetite;
   TimePoint last_decide = kNever;
   bool host_came = false;          ///< since decide()
+  TimePoint shared = kNever;       ///< when it was looked for what idle hosts could do,
+  TimePoint share_again = kNever;  ///< and will be
   bool changed = true;             ///< what a strategy decides by, since it was asked
   bool loads_changed = false;      ///< much, since plans last heeded them
   bool upset = false;              ///< so much that the strategy is to plan anew

@@ -12,6 +12,9 @@
 
 namespace gantry::engine {
 
+/// Shorter tasks are over before they were elsewhere.
+inline constexpr Duration kWorthRecalling = std::chrono::seconds(1);
+
 /// An attempt that was handed over and has not ended.
 struct Outstanding {
   AttemptId attempt;
@@ -91,10 +94,11 @@ struct HostState {
   std::vector<schedule::Ongoing> ongoing{};  ///< what was given to it and is not computed yet
   std::uint32_t handed_over = 0;
   bool recalled = false;
-  bool draining = false;     ///< it gets nothing more
-  bool keeps = false;        ///< then: what waits there
-  std::size_t shown_at = 0;  ///< its place in Impl::shown
-  double heeded = 0;         ///< how fast it was when plans last heeded that; 0 = not known
+  TimePoint shared = kNever;  ///< when it was, for the sake of idle hosts
+  bool draining = false;      ///< it gets nothing more
+  bool keeps = false;         ///< then: what waits there
+  std::size_t shown_at = 0;   ///< its place in Impl::shown
+  double heeded = 0;          ///< how fast it was when plans last heeded that; 0 = not known
   enum class Changed : std::uint8_t { no, slower, faster };
   Changed changed = Changed::no;  ///< much, since then
 };
