@@ -1,12 +1,34 @@
 #include "schedule/learned_estimates.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <utility>
 
 #include "forecast/grid_forecast.hpp"
 
 namespace gantry::schedule {
+
+namespace {
+
+/// Seconds for a cost of 1 that hosts take at least on which nothing has ended yet: all that runs
+/// there has taken so long already. One long task among others says nothing of its host.
+std::map<HostId, double> least_paces(const World& world, const forecast::GridForecast& seen) {
+  std::map<HostId, double> paces;
+  for (const HostLoad& load : world.hosts) {
+    const HostId host = load.host->id;
+    if (seen.pace(host)) continue;
+    double least = kNever;
+    for (const Ongoing& given : load.ongoing)
+      if (given.started != gantry::kNever)
+        least = std::min(least, seen.done_of(host, given.started, given.begun, world.now) /
+                                    forecast::usable_cost(given.cost));
+    if (least > 0 && least < kNever) paces[host] = least;
+  }
+  return paces;
+}
+
+}  // namespace
 
 double LearnedEstimates::prior_speed(const Host& host) const {
   const std::size_t place = host.id.value() - 1;
@@ -40,9 +62,14 @@ SteadyEstimates LearnedEstimates::estimates(const World& world, std::span<const 
   if (believed_time <= 0 && known && *known > Duration{0}) slower = seconds(*known);
 
   SteadyEstimates estimates;
+  std::map<HostId, double> least;
+  if (believed_time > 0 || known) least = least_paces(world, seen);
   for (const Host* host : slots) {
     const auto pace = seen.pace(host->id);
-    estimates.speeds.push_back(pace ? 1 / *pace : prior_speed(*host) / slower);
+    double speed = pace ? 1 / *pace : prior_speed(*host) / slower;
+    if (const auto late = least.find(host->id); late != least.end())
+      speed = std::min(speed, 1 / late->second);
+    estimates.speeds.push_back(speed);
     estimates.launches.push_back(seen.launch(host->site).value_or(0));
   }
   for (const SiteId site : sites) {

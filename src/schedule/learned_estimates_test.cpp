@@ -16,13 +16,15 @@ struct Learner {
   forecast::GridForecast seen;
   GridPriors priors{.speeds = {1, 2}, .links = {{}, {0.5, 10}, {0.5, 20}}};
   SiteMap map{};
+  TimePoint now{};
+  std::vector<HostLoad> loads{};
 
   [[nodiscard]] std::unique_ptr<Estimates> estimates() const {
     const std::vector<const Host*> slots{&machines[0], &machines[1]};
     const std::vector<SiteId> sites{kSeenSite, kUnseenSite};
-    return LearnedEstimates(priors).at({.now = TimePoint{},
+    return LearnedEstimates(priors).at({.now = now,
                                         .classes = {},
-                                        .hosts = {},
+                                        .hosts = loads,
                                         .run_times = run_times,
                                         .seen = &seen,
                                         .map = &map},
@@ -75,6 +77,28 @@ TEST(LearnedEstimates, AHostIsAsFastAsItWasSeenAndTheOthersAreCorrectedAlike) {
   const auto estimates = learner.estimates();
   EXPECT_DOUBLE_EQ(estimates->computed(0, 0, 10), 30);
   EXPECT_DOUBLE_EQ(estimates->computed(1, 0, 10), 15);
+}
+
+TEST(LearnedEstimates, AHostWhoseFirstTasksAreLateIsAsSlowAsThatAtLeast) {
+  Learner learner;
+  const TimePoint began = TimePoint{} + std::chrono::hours(1);
+  learner.now = began + std::chrono::seconds(60);
+  // Two tasks of cost 2 run there, for 60 s and for 40: 20 s for a cost of 1.
+  const std::vector<Ongoing> late{
+      {.task = TaskId(1), .cost = 2, .started = began},
+      {.task = TaskId(2), .cost = 2, .started = began + std::chrono::seconds(20)},
+      {.task = TaskId(3), .cost = 2}};
+  learner.loads = {{&learner.machines[1], kFull, late}};
+  EXPECT_DOUBLE_EQ(learner.estimates()->computed(1, 0, 1), 0.5) << "nobody knows what is late";
+  learner.seen.ran(HostId(1), 1, std::chrono::seconds(4));
+  EXPECT_DOUBLE_EQ(learner.estimates()->computed(0, 0, 1), 4);
+  EXPECT_DOUBLE_EQ(learner.estimates()->computed(1, 0, 1), 20);
+  // Twice as fast as the other, it was to take 2 s: what runs for less is no news.
+  learner.now = began + std::chrono::seconds(22);
+  EXPECT_DOUBLE_EQ(learner.estimates()->computed(1, 0, 1), 2);
+  learner.now = began + std::chrono::seconds(60);
+  learner.seen.ran(HostId(2), 1, std::chrono::seconds(3));
+  EXPECT_DOUBLE_EQ(learner.estimates()->computed(1, 0, 1), 3) << "one has ended";
 }
 
 TEST(LearnedEstimates, ALinkThatWasSeenTakesItsRoundTripAsWell) {
