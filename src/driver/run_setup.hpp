@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct PreparedRun {
   std::uint32_t unchanged = 0;         ///< tasks that need no run
   OutdatedTasks outdated{};            ///< Summary::outdated
   std::vector<std::string> notices{};  ///< for a person
+  /// Hosts at sites that a gantry which was killed had, and that were not heard of since: nobody
+  /// knows what runs there.
+  std::set<std::string> unheard{};
 };
 
 /// The same study's, or options.continue_run; none when a new one is to be made.

@@ -70,6 +70,7 @@ Result<Summary> Session::run(Opened opened) {
     if (run_.is_new) TRY(store_.remove_run(run_.id));  // as if it had never been asked for
     return refuse(why);
   }
+  run_.engine.pass_over_numbers(!run_.unheard.empty());
   TRY(store_.mark_driven(run_.id));
   tell_outdated();
   for (const auto& notice : run_.notices) tell(notice);
@@ -105,6 +106,10 @@ Result<Summary> Session::run(Opened opened) {
       host_names_.empty() && !why.empty() && !run_.engine.finished() && stops_ == 0)
     return refuse(why);
   return summary();
+}
+
+void Session::hear_of(const std::string& host) {
+  if (run_.unheard.erase(host) > 0 && run_.unheard.empty()) run_.engine.pass_over_numbers(false);
 }
 
 void Session::end_if_stranded() {

@@ -13,6 +13,7 @@ Result<> Session::on_event(LauncherEvent event) {
   return std::visit(
       Overloaded{[&](HostAppeared& e) -> Result<> {
                    host_names_[e.host.id] = e.host.name;
+                   hear_of(e.host.name);
                    run_.engine.apply(HostUp{e.host});
                    if (leaving_.contains(e.host.site)) run_.engine.apply(HostDraining{e.host.id});
                    expect_staged(e.host.site);

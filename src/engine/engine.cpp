@@ -96,6 +96,10 @@ std::vector<Action> Engine::decide(TimePoint now) {
   return impl_->decide(now);
 }
 
+void Engine::pass_over_numbers(bool passes) {
+  impl_->passes_over = passes;
+}
+
 TimePoint Engine::next_wakeup() const {
   return impl_->next_wakeup();
 }

@@ -97,6 +97,10 @@ class Engine {
   /// goes on), with fresh retries; attempt numbers go on counting. Call once, after replaying and
   /// before the first decide(); a new run may leave it out.
   void resume();
+  /// While some hosts of an earlier gantry, which was killed, have not been heard of: a task that
+  /// is started may run there under the number that would be its next, so that it gets the one
+  /// after. What is heard of the other one later counts like that of any attempt that was lost.
+  void pass_over_numbers(bool passes);
   /// As resume(), but only these tasks become pending (also when they are done), and nothing else
   /// is started
   /// (`retry`). Other tasks found running are adopted, their ends count, but finished() does not

@@ -267,7 +267,10 @@ void Engine::Impl::give(TaskId task, const Host& host, const TaskNeeds& needs, T
 
 void Engine::Impl::launch(TaskId task, HostId host, const Resources& resources,
                           std::vector<Action>& actions) {
-  const AttemptId attempt(++tasks.edit(task).attempt);
+  TaskRecord& record = tasks.edit(task);
+  if (passes_over && passed_over.insert(task).second)
+    missing.try_emplace({task, AttemptId(++record.attempt)}, kHome);
+  const AttemptId attempt(++record.attempt);
   typical = resources;
   hand_over({task, attempt}, host, resources);
   if (learns_memory_of(task)) find({task, attempt})->memory = gives_memory(task, resources);

@@ -344,6 +344,8 @@ struct Engine::Impl {
   std::unique_ptr<schedule::Scheduler> strategy;
   schedule::Appetite appetite;
   TimePoint last_decide = kNever;
+  bool passes_over = false;        ///< pass_over_numbers()
+  std::set<TaskId> passed_over;    ///< tasks whose number was
   bool host_came = false;          ///< since decide()
   TimePoint shared = kNever;       ///< when it was looked for what idle hosts could do,
   TimePoint share_again = kNever;  ///< and will be

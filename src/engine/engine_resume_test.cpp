@@ -57,6 +57,36 @@ Engine replayed() {
   return engine;
 }
 
+TEST(EngineResume, ANumberThatMayBeTakenElsewhereIsPassedOver) {
+  Engine engine({.count = 2}, {});
+  engine.resume();
+  engine.pass_over_numbers(true);
+  engine.apply(host(1));
+  EXPECT_THAT(starts(engine), ElementsAre(std::pair(1U, 2U), std::pair(2U, 2U)));
+  engine.apply(running(1, 2));
+  // The host of the earlier gantry is back, and has run the first one all the time.
+  constexpr HostId kOther(2);
+  engine.apply(HostUp{{kOther, "other", 1, 0}});
+  engine.pass_over_numbers(false);
+  engine.apply(AttemptStarted{key(1, 1), kOther, at(0)});
+  EXPECT_TRUE(engine.awaits(key(1, 1), kOther));
+  AttemptEnded success = ended(1, 1);
+  success.host = kOther;
+  engine.apply(success);
+  EXPECT_EQ(engine.state(TaskId(1)), TaskState::done);
+  EXPECT_EQ(engine.counts().failed, 0U);
+}
+
+TEST(EngineResume, OnlyOneNumberIsPassedOver) {
+  Engine engine({.count = 1, .retry = {.retries = 1, .max_backoff = Duration{0}}}, {});
+  engine.resume();
+  engine.pass_over_numbers(true);
+  engine.apply(host(1));
+  EXPECT_THAT(starts(engine), ElementsAre(std::pair(1U, 2U)));
+  engine.apply(ended(1, 2, FailureCause::exit_code));
+  EXPECT_THAT(starts(engine), ElementsAre(std::pair(1U, 3U)));
+}
+
 TEST(EngineResume, ReplayRebuildsTheState) {
   const Engine engine = replayed();
   EXPECT_EQ(engine.state(TaskId(1)), TaskState::done);

@@ -97,10 +97,12 @@ Result<> Sweep::Impl::check_expressions() {
       return false;
     }
     const double relative = cost ? expressions->evaluate(*cost) : 1;
-    if (relative > 0 && std::isfinite(relative)) return true;
-    status = fail_at(definition.file, definition.cost->mark,
-                     fmt::format("the cost of task {} would be {}; it must be above 0", number,
-                                 format_number(relative)));
+    // Arithmetic with less than that is not exact, and as good as dividing by 0.
+    if (std::isnormal(relative) && relative > 0) return true;
+    status =
+        fail_at(definition.file, definition.cost->mark,
+                fmt::format("the cost of task {} would be {}; it must be a finite number above 0",
+                            number, format_number(relative)));
     return false;
   });
   return status;

@@ -167,7 +167,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"command: e\nparameters: {a: 0..3}\nderived: {b: 1 / a}\n",
                 "s.yaml:3:14: 'b' of task 1 would be inf"},
         Mistake{"command: e\nparameters: {a: 0..3}\ncost: a\n",
-                "s.yaml:3:7: the cost of task 1 would be 0; it must be above 0"}));
+                "s.yaml:3:7: the cost of task 1 would be 0; it must be a finite number above 0"}));
 
 INSTANTIATE_TEST_SUITE_P(
     TheRest, SweepErrors,
