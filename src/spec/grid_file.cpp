@@ -339,7 +339,7 @@ class GridFileReader {
     const auto time = reader_.duration(node, "probe");
     if (!time || *time < std::chrono::seconds(1))
       return reader_.wrong_type(node, "probe", "a time from 1s on, or 'never'");
-    return time;
+    return *time;
   }
 
   Result<std::uint64_t> bytes(const YamlNode& node, std::string_view key) const {
