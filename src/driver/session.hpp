@@ -44,9 +44,9 @@ class Session {
   using Inputs = std::vector<ContentCache::Used>;
   /// No host can take some task.
   [[nodiscard]] tl::unexpected<Error> refuse(const std::string& why) const;
-  /// What is left fits no host, nor any that may still come.
   /// It is there, and tells what runs there.
   void hear_of(const std::string& host);
+  /// What is left fits no host, nor any that may still come.
   void end_if_stranded();
   Result<> take_in(Opened opened);
   Result<> step();

@@ -97,12 +97,13 @@ Result<> Sweep::Impl::check_expressions() {
       return false;
     }
     const double relative = cost ? expressions->evaluate(*cost) : 1;
-    // Arithmetic with less than that is not exact, and as good as dividing by 0.
-    if (std::isnormal(relative) && relative > 0) return true;
-    status =
-        fail_at(definition.file, definition.cost->mark,
-                fmt::format("the cost of task {} would be {}; it must be a finite number above 0",
-                            number, format_number(relative)));
+    // To divide by less would be as good as dividing by 0.
+    constexpr double kLeastCost = 1e-300;
+    if (relative >= kLeastCost && std::isfinite(relative)) return true;
+    status = fail_at(
+        definition.file, definition.cost->mark,
+        fmt::format("the cost of task {} would be {}; it must be finite, and 1e-300 or more",
+                    number, format_number(relative)));
     return false;
   });
   return status;

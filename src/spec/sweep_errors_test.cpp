@@ -167,7 +167,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"command: e\nparameters: {a: 0..3}\nderived: {b: 1 / a}\n",
                 "s.yaml:3:14: 'b' of task 1 would be inf"},
         Mistake{"command: e\nparameters: {a: 0..3}\ncost: a\n",
-                "s.yaml:3:7: the cost of task 1 would be 0; it must be a finite number above 0"}));
+                "s.yaml:3:7: the cost of task 1 would be 0; it must be finite, and 1e-300 or more"},
+        Mistake{"command: echo {n}\nparameters: {n: 1}\ncost: 1e-320",
+                "s.yaml:3:7: the cost of task 1 would be 1e-320; it must be finite, and 1e-300 or "
+                "more"}));
 
 INSTANTIATE_TEST_SUITE_P(
     TheRest, SweepErrors,
