@@ -26,7 +26,7 @@ class TaskList : public testing::Test {
     end(2, FailureCause::exit_code);
     end(3, FailureCause::cancelled);
     end(5, FailureCause::none);
-    append(TaskInvalidated{TaskId{5}, "asked to", from_ns(5)});
+    append(TaskInvalidated{RunId(1), TaskId{5}, "asked to", from_ns(5)});
     commit(0);
   }
 
@@ -84,10 +84,10 @@ TEST_F(TaskList, LooksUpAFewTasksAlone) {
 }
 
 TEST_F(TaskList, TasksCancelledBeforeTheyStartedAreCancelled) {
-  append(CancelRequested{false, {TaskId{7}, TaskId{2}, TaskId{999}}, from_ns(6)});
+  append(CancelRequested{RunId(1), false, {TaskId{7}, TaskId{2}, TaskId{999}}, from_ns(6)});
   commit(2);
   EXPECT_THAT(tasks(only(&TaskFilter::cancelled)), ElementsAre(3, 7));
-  append(CancelRequested{true, {}, from_ns(7)});
+  append(CancelRequested{RunId(1), true, {}, from_ns(7)});
   end(8, FailureCause::exit_code);
   commit(297);
   EXPECT_EQ(tasks(only(&TaskFilter::cancelled)).size(), kTasks - 3U);  // all but 1, 2 and 8

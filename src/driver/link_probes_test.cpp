@@ -227,7 +227,7 @@ TEST_F(LinkProbesTest, NoLinkIsProbedForNothing) {
   engine_.apply(FileGone{FileId(0), kFar});
   EXPECT_TRUE(engine_.may_move_files(kFar));
   EXPECT_EQ(wait(1s), 1);
-  engine_.apply(DrainRequested{"stop"});
+  engine_.apply(DrainRequested{RunId(1), "stop"});
   EXPECT_FALSE(engine_.may_move_files(kFar));
   EXPECT_EQ(wait(120s), 0);
 }

@@ -201,7 +201,7 @@ TEST(LiveBoardTest, ItsSizeIsBoundedAndSumsCountAll) {
   const TimePoint now = from_ns(1'000'000'000);
   for (const Action& action : engine.decide(now))
     if (const auto* start = std::get_if<StartAttempt>(&action))
-      engine.apply(AttemptStarted{{RunId(1), start->task, start->attempt}, start->host, now});
+      engine.apply(AttemptStarted{start->key, start->host, now});
   ScratchDir dir;
   const ManyHosts launcher(kHosts);
   const SharedInputs shared;

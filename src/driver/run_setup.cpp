@@ -62,6 +62,7 @@ class Setup {
       TRY(create(source));
       run_.is_new = true;
     }
+    run_.engine.name_run(run_.id);
     run_.unchanged = run_.engine.counts().done;
     return std::move(run_);
   }
@@ -93,13 +94,15 @@ class Setup {
     record.counts.total = sweep_.size();
     record.counts.done = record.counts.reused = static_cast<std::uint32_t>(matches.size());
     auto next = matches.begin();
-    TRY_ASSIGN(run_.id, store_.create_run(record, [&]() -> Result<std::optional<Event>> {
+    TRY_ASSIGN(run_.id, store_.create_run(record, [&](RunId id) -> Result<std::optional<Event>> {
+      run_.id = id;
       if (next == matches.end()) return std::nullopt;
       Match& match = *next++;
       if (!match.results) {
         TRY_ASSIGN(match.results, store_.results_of(match.source));
       }
-      Event event = TaskReused{match.task,
+      Event event = TaskReused{id,
+                               match.task,
                                match.source.run,
                                match.source.task,
                                match.source.attempt,
@@ -209,14 +212,14 @@ class Setup {
       TRY_ASSIGN(*results, store_.results_of(source));
     }
     TRY(record(TaskInvalidated{
-        task.id, fmt::format("run {} has a newer result", source.run.value()), now_}));
-    return record(TaskReused{task.id, source.run, source.task, source.attempt,
+        run_.id, task.id, fmt::format("run {} has a newer result", source.run.value()), now_}));
+    return record(TaskReused{run_.id, task.id, source.run, source.task, source.attempt,
                              sweep_.parameters(task.id), std::move(**results), print, now_});
   }
 
   Result<> invalidate(TaskId task, std::string reason) {
     add_outdated(run_.outdated, reason);
-    return record(TaskInvalidated{task, std::move(reason), now_});
+    return record(TaskInvalidated{run_.id, task, std::move(reason), now_});
   }
 
   /// In groups, so that a million of them do not wait in memory.

@@ -86,7 +86,7 @@ Result<Summary> Session::run(Opened opened) {
     const bool waits = was_drained_ || launcher_.expects_hosts({});
     if (host_names_.empty() && !waits) break;  // none ever came
     if (run_.engine.hosts().empty() && launcher_.has_given_up() && run_.engine.draining().empty())
-      record(DrainRequested{"no host is left, and none will come"});
+      record(DrainRequested{run_.id, "no host is left, and none will come"});
   }
   TRY(keep_learned());
   const bool knows = run_.engine.accuracy().scored() > 0 || run_.engine.learned().known() ||
@@ -116,7 +116,7 @@ void Session::end_if_stranded() {
   const auto needs = run_.engine.stranded();
   const auto will_run = [&](const Resources& each) { return launcher_.expects_hosts(each); };
   if (needs.empty() || std::ranges::any_of(needs, will_run)) return;
-  record(DrainRequested{run_.engine.unplaceable()});
+  record(DrainRequested{run_.id, run_.engine.unplaceable()});
 }
 
 tl::unexpected<Error> Session::refuse(const std::string& why) const {
@@ -194,9 +194,7 @@ void Session::start_tasks() {
 void Session::carry_out(const std::vector<Action>& actions) {
   for (const auto& action : actions) {
     std::visit(Overloaded{[&](const StartAttempt& a) { start(a); },
-                          [&](const CancelAttempt& a) {
-                            launcher_.cancel({run_.id, a.task, a.attempt}, a.host);
-                          },
+                          [&](const CancelAttempt& a) { launcher_.cancel(a.key, a.host); },
                           [&](const RecallQueued& a) { launcher_.recall(a.host); },
                           [&](const MoveFile& a) { bring(a); },
                           [&](const DropFile& a) { launcher_.drop(a.file, a.site); }},
@@ -221,9 +219,9 @@ Result<std::vector<TaskFile>> Session::travelling(const Inputs& inputs) {
 }
 
 void Session::start(const StartAttempt& action) {
-  const TaskKey key{run_.id, action.task, action.attempt};
-  Task task = sweep_.task(action.task);
-  task.resources = run_.engine.resources(action.task);
+  const TaskKey& key = action.key;
+  Task task = sweep_.task(key.task);
+  task.resources = action.resources;
   auto& inputs = inputs_[key];
   inputs.clear();
   auto print = contents_.fingerprint(
@@ -271,7 +269,7 @@ Result<> Session::take_requests() {
     if (!request.join.empty() || !request.leave.empty()) {
       if (request.run == run_.id) change_sites(request);
     } else if (request.run == run_.id) {
-      record(CancelRequested{request.all, std::move(request.tasks), now_});
+      record(CancelRequested{run_.id, request.all, std::move(request.tasks), now_});
     } else {
       TRY(others_.cancel(request, launcher_, now_));
       dirty_ = true;
@@ -285,14 +283,14 @@ void Session::on_stop_signals() {
   for (int i = 0; i < count; ++i) {
     ++stops_;
     if (stops_ == 1) {
-      record(DrainRequested{"interrupted"});
+      record(DrainRequested{run_.id, "interrupted"});
       if (observer_.notice) {
         observer_.notice(
             "finishing what runs; Ctrl-C again cancels it. Run the same command again to go on");
       }
     } else if (stops_ == 2) {
       if (observer_.notice) observer_.notice("cancelling");
-      record(CancelRequested{true, {}, now_});
+      record(CancelRequested{run_.id, true, {}, now_});
     }
   }
   if (count > 0) show_progress();

@@ -167,7 +167,7 @@ void Session::hold_tasks(const Error& why) {
 }
 
 tl::unexpected<Error> Session::abandon(Error error) {
-  run_.engine.apply(CancelRequested{true, {}, now_});
+  run_.engine.apply(CancelRequested{run_.id, true, {}, now_});
   carry_out(run_.engine.decide(now_));
   launcher_.close();
   error.hint =

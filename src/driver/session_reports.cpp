@@ -72,7 +72,7 @@ Result<> Session::on_report(ReportReceived received, bool adopted) {
   } else {
     record(std::move(ended));
     add_outdated(run_.outdated, stale);
-    record(TaskInvalidated{key.task, std::move(stale), now_});
+    record(TaskInvalidated{run_.id, key.task, std::move(stale), now_});
   }
   return {};
 }
@@ -94,7 +94,7 @@ bool Session::gives_up_placing() {
   tell(fmt::format("what {} made is kept at {} site: {}. Mend this and run the same command again",
                    ours == 1 ? "1 task" : fmt::format("{} tasks", ours),
                    ours == 1 ? "its" : "their", why_unplaced_));
-  record(DrainRequested{"outputs could not be put where they belong"});
+  record(DrainRequested{run_.id, "outputs could not be put where they belong"});
   return true;
 }
 

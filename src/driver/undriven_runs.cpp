@@ -93,7 +93,7 @@ Result<bool> UndrivenRuns::cancel(const store::Request& request, Launcher& launc
                       return task.value() >= 1 && task.value() <= counts.total && waits(task);
                     });
   if (!some_wait && !some_run) return false;
-  TRY(record(*run, CancelRequested{request.all, request.tasks, now}, now));
+  TRY(record(*run, CancelRequested{request.run, request.all, request.tasks, now}, now));
   return true;
 }
 

@@ -100,6 +100,10 @@ void Engine::pass_over_numbers(bool passes) {
   impl_->passes_over = passes;
 }
 
+void Engine::name_run(RunId run) {
+  impl_->id = run;
+}
+
 TimePoint Engine::next_wakeup() const {
   return impl_->next_wakeup();
 }

@@ -101,6 +101,8 @@ class Engine {
   /// is started may run there under the number that would be its next, so that it gets the one
   /// after. What is heard of the other one later counts like that of any attempt that was lost.
   void pass_over_numbers(bool passes);
+  /// The run whose tasks these are; 1 unless told otherwise.
+  void name_run(RunId run);
   /// As resume(), but only these tasks become pending (also when they are done), and nothing else
   /// is started
   /// (`retry`). Other tasks found running are adopted, their ends count, but finished() does not

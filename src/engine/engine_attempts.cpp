@@ -135,8 +135,7 @@ void Engine::Impl::take_cancels(std::vector<Action>& actions) {
     const Outstanding* attempt = find(key);
     const auto leftover = leftovers.find(key);
     if (attempt == nullptr && leftover != leftovers.end()) attempt = &leftover->second;
-    if (attempt != nullptr)
-      actions.emplace_back(CancelAttempt{key.first, key.second, attempt->host});
+    if (attempt != nullptr) actions.emplace_back(CancelAttempt{key_of(key), attempt->host});
   }
   cancels.clear();
 }

@@ -274,7 +274,7 @@ void Engine::Impl::launch(TaskId task, HostId host, const Resources& resources,
   typical = resources;
   hand_over({task, attempt}, host, resources);
   if (learns_memory_of(task)) find({task, attempt})->memory = gives_memory(task, resources);
-  actions.emplace_back(StartAttempt{task, attempt, host});
+  actions.emplace_back(StartAttempt{key_of({task, attempt}), host, resources});
 }
 
 TimePoint Engine::Impl::next_wakeup() const {

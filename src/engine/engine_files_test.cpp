@@ -148,9 +148,9 @@ TEST(EngineFiles, OutputsOnTheirWayHomeDoNotKeepTheHost) {
 TEST(EngineFiles, CancellingAndDrainingEndTheWait) {
   Site lab({{FileId(0)}, {FileId(0)}});
   EXPECT_THAT(lab.decide(0), ElementsAre("move 0 from 0 to 1"));
-  lab.engine.apply(CancelRequested{false, {TaskId(1)}, at(1)});
+  lab.engine.apply(CancelRequested{RunId(1), false, {TaskId(1)}, at(1)});
   EXPECT_EQ(lab.engine.state(TaskId(1)), TaskState::cancelled);
-  lab.engine.apply(DrainRequested{});
+  lab.engine.apply(DrainRequested{RunId(1), {}});
   EXPECT_THAT(lab.decide(1), IsEmpty());
   EXPECT_EQ(lab.engine.state(TaskId(2)), TaskState::pending);
   EXPECT_TRUE(lab.engine.finished());

@@ -70,12 +70,12 @@ struct IdleScene {
     const auto starts = only<StartAttempt>(engine.decide(at(0)));
     int now = 0;
     for (const StartAttempt& start : starts)
-      if (start.host == HostId(1) && first == TaskId{}) first = start.task;
+      if (start.host == HostId(1) && first == TaskId{}) first = start.key.task;
     engine.apply(AttemptStarted{first_attempt(first.value()), HostId(1), at(0)});
     for (const StartAttempt& start : starts) {
       if (start.host != HostId(2)) continue;
-      engine.apply(AttemptStarted{first_attempt(start.task.value()), HostId(2), at(now)});
-      AttemptEnded end = end_on(start.task.value(), 2);
+      engine.apply(AttemptStarted{first_attempt(start.key.task.value()), HostId(2), at(now)});
+      AttemptEnded end = end_on(start.key.task.value(), 2);
       end.report.started = at(now);
       end.report.ended = at(now += each);
       engine.apply(end);

@@ -338,6 +338,9 @@ struct Engine::Impl {
   /// Of what has not ended; an estimate.
   [[nodiscard]] double mean_open_cost() const;
 
+  [[nodiscard]] TaskKey key_of(const AttemptKey& key) const { return {id, key.first, key.second}; }
+
+  RunId id{1};
   Workload workload;
   Policy policy;
   SiteMap map;

@@ -44,7 +44,7 @@ class VirtualRun {
       now = end;
       AttemptEnded event;
       event.host = what.host;
-      event.report.key = {RunId(1), what.start.task, what.start.attempt};
+      event.report.key = what.start.key;
       event.report.started = what.started;
       event.report.ended = now;
       engine.apply(event);
@@ -79,9 +79,9 @@ class VirtualRun {
         host.queue.erase(host.queue.begin());
         --host.free;
         // The first host is as fast as it can be, the second takes twice as long, and so on.
-        const double takes = seconds_of(start.task) * id.value();
+        const double takes = seconds_of(start.key.task) * id.value();
         ends_.emplace(now + from_seconds(takes), Running{id, start, now});
-        engine.apply(AttemptStarted{{RunId(1), start.task, start.attempt}, id, now});
+        engine.apply(AttemptStarted{start.key, id, now});
       }
   }
 

@@ -37,7 +37,7 @@ TEST(EngineLent, WhatNoHostWasGivenWaitsForMore) {
   // One runs, one lies ready behind it.
   EXPECT_EQ(starts(engine, at(0)), 2U);
   EXPECT_EQ(engine.waiting_cores(), 6U);
-  engine.apply(DrainRequested{"interrupted"});
+  engine.apply(DrainRequested{RunId(1), "interrupted"});
   EXPECT_EQ(engine.waiting_cores(), 0U) << "nothing more is started";
 }
 

@@ -59,7 +59,7 @@ struct LoadedScene {
     auto actions = engine.decide(at(now));
     for (const Action& action : actions)
       if (const auto* start = std::get_if<StartAttempt>(&action))
-        given[start->host].push_back({RunId(1), start->task, start->attempt});
+        given[start->host].push_back(start->key);
     return actions;
   }
   void start_next() {
@@ -110,7 +110,7 @@ TEST(EngineLoad, WhatRunsThereIsExpectedToTakeLonger) {
   // Begun at 10 s, six of ten seconds done when the load came, at 16 s: 9 s later 4 - 9/5 s are
   // left of it, for which it needs 11 s.
   Engine& engine = scene.engine;
-  engine.apply(DrainRequested{});
+  engine.apply(DrainRequested{RunId(1), {}});
   scene.act();
   for (const auto& [host, keys] : scene.given)
     for (std::size_t i = 1; i < keys.size(); ++i) engine.apply(AttemptReturned{keys[i], host});

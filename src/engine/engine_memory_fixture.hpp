@@ -30,7 +30,7 @@ inline Host machine(std::uint32_t id, std::uint32_t cores, std::uint64_t mebi) {
 inline AttemptEnded end_of(const StartAttempt& start, FailureCause cause, std::uint64_t used_mebi,
                            std::uint64_t limit = 0) {
   AttemptEnded event;
-  event.report.key = {RunId(1), start.task, start.attempt};
+  event.report.key = start.key;
   event.report.cause = cause;
   event.report.started = at(0);
   event.report.ended = at(1);
@@ -57,8 +57,7 @@ inline void let_succeed(Engine& engine, std::size_t count, std::uint64_t used_me
     running.erase(running.begin());
     --count;
   }
-  for (const StartAttempt& start : running)
-    engine.apply(AttemptReturned{{RunId(1), start.task, start.attempt}, start.host});
+  for (const StartAttempt& start : running) engine.apply(AttemptReturned{start.key, start.host});
 }
 
 inline std::uint64_t given(const Engine& engine, std::uint32_t task) {

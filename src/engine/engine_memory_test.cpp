@@ -75,12 +75,13 @@ TEST(EngineMemory, OfTwoAttemptsTheLastThatDiesIsTriedAgain) {
   engine.apply(HostUp{machine(2, 4, 4000)});
   const auto starts = started(engine);
   ASSERT_EQ(starts.size(), 1U);
-  const StartAttempt twin{TaskId(1), AttemptId(2), HostId(starts[0].host == HostId(1) ? 2 : 1)};
-  engine.apply(AttemptStarted{{RunId(1), TaskId(1), AttemptId(2)}, twin.host, at(2)});
+  const HostId other(starts[0].host == HostId(1) ? 2 : 1);
+  engine.apply(AttemptStarted{{RunId(1), TaskId(1), AttemptId(2)}, other, at(2)});
   engine.apply(end_of(starts[0], FailureCause::out_of_memory, 1010, 1000 * kMebi));
   EXPECT_EQ(engine.after_memory(TaskId(1)), "its other attempt goes on");
   EXPECT_TRUE(started(engine).empty());
-  engine.apply(end_of(twin, FailureCause::out_of_memory, 1010, 1000 * kMebi));
+  engine.apply(end_of({.key = {RunId(1), TaskId(1), AttemptId(2)}, .host = other},
+                      FailureCause::out_of_memory, 1010, 1000 * kMebi));
   EXPECT_EQ(engine.after_memory(TaskId(1)), "tried again with 2 GiB");
   EXPECT_EQ(started(engine).size(), 1U);
 }
@@ -142,7 +143,7 @@ TEST(EngineMemory, WhatABatchSystemRefusesIsNotAskedForAgain) {
     const std::uint64_t wants = given(engine, 1);
     if (wants > node) {
       batch.refusals.push_back({1, wants * kMebi, "no such node"});
-      engine.apply(AttemptReturned{{RunId(1), TaskId(1), starts[0].attempt}, HostId(1)});
+      engine.apply(AttemptReturned{{RunId(1), TaskId(1), starts[0].key.attempt}, HostId(1)});
       engine.apply(HostUp{batch});
     } else {
       engine.apply(end_of(starts[0], FailureCause::out_of_memory, wants + 1, wants * kMebi));
@@ -162,7 +163,7 @@ TEST(EngineMemory, ABatchSystemThatRefusesEverythingIsNotAskedForLittleAndLess) 
     ASSERT_LT(++asked, 25);
     EXPECT_GE(given(engine, 1), 64U);
     batch.refusals.push_back({1, given(engine, 1) * kMebi, "no such account"});
-    engine.apply(AttemptReturned{{RunId(1), TaskId(1), starts[0].attempt}, HostId(1)});
+    engine.apply(AttemptReturned{{RunId(1), TaskId(1), starts[0].key.attempt}, HostId(1)});
     engine.apply(HostUp{batch});
   }
   EXPECT_EQ(engine.stranded().size(), 1U);
@@ -203,19 +204,19 @@ TEST(EngineMemory, DeclaredMemoryIsThePersonsLimit) {
 TEST(EngineMemory, GoesOnWithMoreAfterARestart) {
   Engine engine(learners(20), {});
   for (std::uint32_t i = 3; i <= 12; ++i)
-    engine.apply(end_of({TaskId(i), AttemptId(1), HostId(1)}, FailureCause::none, 200));
-  engine.apply(
-      end_of({TaskId(1), AttemptId(1), HostId(1)}, FailureCause::out_of_memory, 260, 256 * kMebi));
-  engine.apply(
-      end_of({TaskId(2), AttemptId(1), HostId(1)}, FailureCause::out_of_memory, 260, 256 * kMebi));
-  engine.apply(end_of({TaskId(2), AttemptId(2), HostId(1)}, FailureCause::none, 400));
+    engine.apply(end_of({{RunId(1), TaskId(i), AttemptId(1)}, HostId(1)}, FailureCause::none, 200));
+  engine.apply(end_of({{RunId(1), TaskId(1), AttemptId(1)}, HostId(1)}, FailureCause::out_of_memory,
+                      260, 256 * kMebi));
+  engine.apply(end_of({{RunId(1), TaskId(2), AttemptId(1)}, HostId(1)}, FailureCause::out_of_memory,
+                      260, 256 * kMebi));
+  engine.apply(end_of({{RunId(1), TaskId(2), AttemptId(2)}, HostId(1)}, FailureCause::none, 400));
   EXPECT_EQ(engine.state(TaskId(1)), TaskState::failed);
   engine.resume();
   EXPECT_EQ(engine.state(TaskId(1)), TaskState::pending);
   engine.apply(HostUp{machine(1, 4, 4000)});
   const auto starts = started(engine);
   ASSERT_FALSE(starts.empty());
-  EXPECT_EQ(starts[0].attempt, AttemptId(2));
+  EXPECT_EQ(starts[0].key.attempt, AttemptId(2));
   EXPECT_GE(given(engine, 1), 520U);
   EXPECT_LT(given(engine, 20), 1000U) << "a slot's share";
   EXPECT_GE(given(engine, 20), 250U) << "learnt from what earlier sessions saw";
@@ -225,7 +226,7 @@ TEST(EngineMemory, ACancelledOneIsNotTriedAgain) {
   Engine engine(learners(1), {});
   engine.apply(HostUp{machine(1, 4, 4000)});
   const auto starts = started(engine);
-  engine.apply(CancelRequested{false, {TaskId(1)}, at(0)});
+  engine.apply(CancelRequested{RunId(1), false, {TaskId(1)}, at(0)});
   engine.apply(end_of(starts.at(0), FailureCause::out_of_memory, 1010, 1000 * kMebi));
   EXPECT_EQ(engine.state(TaskId(1)), TaskState::failed);
 }
@@ -255,8 +256,8 @@ void run_to_the_end(std::string_view strategy) {
     for (const Action& action : engine.decide(now)) {
       const auto* start = std::get_if<StartAttempt>(&action);
       if (start == nullptr) continue;
-      const std::uint64_t limit = engine.resources(start->task).memory;
-      const std::uint64_t need = needs[start->task.value() - 1];
+      const std::uint64_t limit = engine.resources(start->key.task).memory;
+      const std::uint64_t need = needs[start->key.task.value() - 1];
       RC_ASSERT(limit <= hosts[start->host.value() - 1].memory);
       const bool dies = need * kMebi > limit;
       engine.apply(end_of(*start, dies ? FailureCause::out_of_memory : FailureCause::none,

@@ -96,7 +96,7 @@ class World {
       case 2:
         return vanish(agent);
       case 3:
-        return tell(CancelRequested{false, {TaskId(1 + more % plan_.tasks)}, now_});
+        return tell(CancelRequested{RunId(1), false, {TaskId(1 + more % plan_.tasks)}, now_});
       case 4:
         return repeat_a_report(more);
       case 5:
@@ -140,8 +140,8 @@ class World {
     for (const TaskId task : succeeded_) RC_ASSERT(engine_.state(task) == TaskState::done);
   }
 
-  void drain() { tell(DrainRequested{"enough"}); }
-  void cancel_all() { tell(CancelRequested{true, {}, now_}); }
+  void drain() { tell(DrainRequested{RunId(1), "enough"}); }
+  void cancel_all() { tell(CancelRequested{RunId(1), true, {}, now_}); }
   [[nodiscard]] const Engine& engine() const { return engine_; }
 
  private:
@@ -189,9 +189,9 @@ class World {
     std::vector<std::array<std::uint32_t, 4>> list;
     for (const Action& action : actions) {
       if (const auto* a = std::get_if<StartAttempt>(&action))
-        list.push_back({0, a->task.value(), a->attempt.value(), a->host.value()});
+        list.push_back({0, a->key.task.value(), a->key.attempt.value(), a->host.value()});
       if (const auto* a = std::get_if<CancelAttempt>(&action))
-        list.push_back({1, a->task.value(), a->attempt.value(), a->host.value()});
+        list.push_back({1, a->key.task.value(), a->key.attempt.value(), a->host.value()});
       if (const auto* a = std::get_if<RecallQueued>(&action))
         list.push_back({2, 0, 0, a->host.value()});
     }
@@ -199,24 +199,24 @@ class World {
   }
 
   void take(const StartAttempt& start) {
-    const TaskKey key{RunId(1), start.task, start.attempt};
+    const TaskKey key = start.key;
     Agent& agent = agents_.at(start.host);
     RC_ASSERT(engine_.draining().empty());
     RC_ASSERT(agent.up && !agent.draining);
-    RC_ASSERT(schedule::slots(agent.host, workload_.resources_of(start.task)) > 0U);
+    RC_ASSERT(schedule::slots(agent.host, workload_.resources_of(start.key.task)) > 0U);
     // Never beside its twin, unless it is wanted; then on another host.
-    RC_ASSERT(times_out(start.task) <= (twins_->contains(start.task) ? 1U : 0U));
-    RC_ASSERT(std::ranges::count(agent.queue, start.task, &TaskKey::task) +
-                  std::ranges::count(agent.running, start.task, &TaskKey::task) ==
+    RC_ASSERT(times_out(start.key.task) <= (twins_->contains(start.key.task) ? 1U : 0U));
+    RC_ASSERT(std::ranges::count(agent.queue, start.key.task, &TaskKey::task) +
+                  std::ranges::count(agent.running, start.key.task, &TaskKey::task) ==
               0);
-    RC_ASSERT(used_.insert(key).second);                   // nor under a number that was used
-    RC_ASSERT(!succeeded_.contains(start.task) || only_);  // nor again when it is done
+    RC_ASSERT(used_.insert(key).second);                       // nor under a number that was used
+    RC_ASSERT(!succeeded_.contains(start.key.task) || only_);  // nor again when it is done
     agent.queue.push_back(key);
   }
 
   void cancel(const CancelAttempt& stop) {
     Agent& agent = agents_.at(stop.host);
-    const TaskKey key{RunId(1), stop.task, stop.attempt};
+    const TaskKey key = stop.key;
     RC_ASSERT(std::erase(agent.queue, key) + std::erase(agent.running, key) == 1U);
     cancelled_.push_back({key, agent.host.id});
   }
@@ -402,7 +402,7 @@ class World {
   /// As the driver does for `retry`: the journal must say that the old result does not count any
   /// more.
   void invalidate(TaskId task) {
-    journal_.emplace_back(TaskInvalidated{task, "retry asked for", now_});
+    journal_.emplace_back(TaskInvalidated{RunId(1), task, "retry asked for", now_});
     succeeded_.erase(task);
   }
 

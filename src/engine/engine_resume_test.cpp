@@ -36,7 +36,7 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> starts(Engine& engine) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> list;
   for (const Action& action : engine.decide(at(2)))
     if (const auto* start = std::get_if<StartAttempt>(&action))
-      list.emplace_back(start->task.value(), start->attempt.value());
+      list.emplace_back(start->key.task.value(), start->key.attempt.value());
   return list;
 }
 
@@ -47,12 +47,12 @@ Engine replayed() {
   engine.apply(ended(1, 1));
   engine.apply(ended(2, 1, FailureCause::exit_code));
   engine.apply(ended(2, 2, FailureCause::exit_code));
-  engine.apply(CancelRequested{false, {TaskId(3)}, at(0)});
+  engine.apply(CancelRequested{RunId(1), false, {TaskId(3)}, at(0)});
   TaskReused reused;
   reused.task = TaskId(4);
   engine.apply(reused);
   engine.apply(ended(5, 1));
-  engine.apply(TaskInvalidated{TaskId(5), "input changed", at(0)});
+  engine.apply(TaskInvalidated{RunId(1), TaskId(5), "input changed", at(0)});
   engine.apply(ended(6, 1, FailureCause::lost));
   return engine;
 }

@@ -41,7 +41,7 @@ TaskKey attempt_of(std::uint32_t task, std::uint32_t attempt) {
 
 std::string as_text(const Action& action) {
   const auto name = [](const auto& a) {
-    return std::to_string(a.task.value()) + "." + std::to_string(a.attempt.value()) + "@" +
+    return std::to_string(a.key.task.value()) + "." + std::to_string(a.key.attempt.value()) + "@" +
            std::to_string(a.host.value());
   };
   if (const auto* start = std::get_if<StartAttempt>(&action)) return "start " + name(*start);
@@ -254,7 +254,7 @@ TEST(EngineTwins, AFailureThatASuccessFollowsIsNone) {
 
 TEST(EngineTwins, CancellingATaskCancelsBoth) {
   Trio t;
-  t.twice().engine.apply(CancelRequested{false, {TaskId(1)}, at(0)});
+  t.twice().engine.apply(CancelRequested{RunId(1), false, {TaskId(1)}, at(0)});
   EXPECT_THAT(t.decide(), ElementsAre("cancel 1.1@1", "cancel 1.2@2"));
   t.ended(1, FailureCause::cancelled);
   EXPECT_EQ(t.state(), TaskState::running);
@@ -281,7 +281,7 @@ TEST(EngineTwins, IsRefusedWhereItMakesNoSense) {
   computed.engine.apply(AttemptComputed{attempt_of(1, 1), HostId(1)});
   EXPECT_TRUE(refuses(computed, 2));  // its result is on its way
   Trio cancelled;
-  cancelled.engine.apply(CancelRequested{false, {TaskId(1)}, at(0)});
+  cancelled.engine.apply(CancelRequested{RunId(1), false, {TaskId(1)}, at(0)});
   cancelled.decide();
   EXPECT_TRUE(refuses(cancelled, 2));
   Trio full({.count = 2});
@@ -290,7 +290,7 @@ TEST(EngineTwins, IsRefusedWhereItMakesNoSense) {
   EXPECT_THAT(full.decide(), ElementsAre("start 2.1@2"));
   EXPECT_TRUE(refuses(full, 2));  // nothing is doubled ahead of time
   Trio draining;
-  draining.engine.apply(DrainRequested{"enough"});
+  draining.engine.apply(DrainRequested{RunId(1), "enough"});
   EXPECT_THAT(draining.twin(2), IsEmpty());
 }
 

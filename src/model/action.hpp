@@ -4,18 +4,18 @@
 #include <variant>
 
 #include "model/ids.hpp"
+#include "model/task.hpp"
 
 namespace gantry {
 
 struct StartAttempt {
-  TaskId task;
-  AttemptId attempt;
+  TaskKey key;
   HostId host;
+  Resources resources{};  ///< what the task may use: learnt memory included
 };
 /// End a running attempt and its whole process tree.
 struct CancelAttempt {
-  TaskId task;
-  AttemptId attempt;
+  TaskKey key;
   HostId host;
 };
 /// Give back what was handed over but has not started.

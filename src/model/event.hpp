@@ -101,6 +101,7 @@ struct AttemptEnded {
 };
 /// The same task (by fingerprint) succeeded in an earlier run: its result counts here too.
 struct TaskReused {
+  RunId run;
   TaskId task;
   RunId from_run;
   TaskId from_task;
@@ -113,12 +114,14 @@ struct TaskReused {
 /// A finished task must run again; `reason` is for `explain` ("input mesh.dat changed", "retry
 /// asked for").
 struct TaskInvalidated {
+  RunId run;
   TaskId task;
   std::string reason;
   TimePoint at;
 };
 /// A person cancels these tasks (ended ones are left alone). `all` spares listing a million.
 struct CancelRequested {
+  RunId run;
   bool all = false;
   std::vector<TaskId> tasks;
   TimePoint at;
@@ -149,6 +152,7 @@ struct WayClosed {
 };
 /// Start nothing more; let what runs finish (Ctrl-C, too many failures). Not journalled.
 struct DrainRequested {
+  RunId run;
   std::string reason;
 };
 

@@ -171,7 +171,7 @@ class Simulation {
 
   /// At once, wherever it is; what is on its way for it is not sent on.
   bool cancel(const CancelAttempt& stop) {
-    const TaskKey key{RunId(1), stop.task, stop.attempt};
+    const TaskKey key = stop.key;
     // What is cancelled was begun not long ago.
     const auto found = std::find_if(attempts_.rbegin(), attempts_.rend(),
                                     [&](const Attempt& each) { return each.key == key; });
@@ -197,8 +197,7 @@ class Simulation {
 
   void begin(const StartAttempt& start) {
     const auto index = static_cast<std::uint32_t>(attempts_.size());
-    attempts_.push_back({{RunId(1), start.task, start.attempt},
-                         {.task = start.task, .host = start.host.value() - 1}});
+    attempts_.push_back({start.key, {.task = start.key.task, .host = start.host.value() - 1}});
     go_on(index);
   }
 
