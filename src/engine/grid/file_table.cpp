@@ -1,4 +1,4 @@
-#include "engine/file_table.hpp"
+#include "engine/grid/file_table.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -10,10 +10,19 @@ constexpr Duration kFirstWait = std::chrono::seconds(1);
 constexpr Duration kLongestWait = std::chrono::minutes(1);
 }  // namespace
 
-FileTable::FileTable(const std::vector<double>& bytes, const SiteMap& map) : bytes_(bytes) {
+FileTable::FileTable(const SiteMap& map) {
   for (std::uint32_t i = 1; i < map.depots.size(); ++i)
     if (const double most = map.depot(SiteId(i)); most < std::numeric_limits<double>::infinity())
       limit(SiteId(i), most);
+}
+
+void FileTable::made(FileId file, SiteId site, double bytes) {
+  if (file.value() >= bytes_.size()) {
+    bytes_.resize(file.value() + 1);
+    at_home_.resize(file.value() + 1);
+  }
+  bytes_[file.value()] = bytes;
+  arrived(file, site);
 }
 
 void FileTable::limit(SiteId site, double bytes) {
@@ -29,9 +38,16 @@ const FileTable::Entry* FileTable::find(FileId file, SiteId site) const {
 }
 
 bool FileTable::there(FileId file, SiteId site) const {
-  if (site == kHome) return true;
+  if (site == kHome) return known(file) && at_home_[file.value()];
   const Entry* entry = find(file, site);
   return entry != nullptr && entry->state == State::there;
+}
+
+SiteId FileTable::a_site_with(FileId file) const {
+  if (there(file, kHome)) return kHome;
+  for (const auto& [id, site] : sites_)
+    if (there(file, id)) return id;
+  return kHome;
 }
 
 bool FileTable::all_there(std::span<const FileId> files, SiteId site) const {
@@ -56,7 +72,7 @@ bool FileTable::any_moving(SiteId site) const {
 }
 
 bool FileTable::may_move(FileId file, SiteId site, TimePoint now) const {
-  if (!known(file) || site == kHome) return false;
+  if (!known(file) || there(file, site)) return false;
   const Entry* entry = find(file, site);
   if (entry == nullptr) return true;
   return entry->state == State::absent && (entry->when == kNever || entry->when <= now);
@@ -126,6 +142,10 @@ std::optional<SiteId> FileTable::failed_source(FileId file, SiteId site) const {
 }
 
 void FileTable::arrived(FileId file, SiteId at) {
+  if (at == kHome) {
+    at_home_[file.value()] = true;
+    if (!moving(file, kHome)) return;
+  }
   Site& site = sites_[at];
   Entry& entry = site.files[file];
   change(site, file, entry, State::there);
@@ -146,6 +166,7 @@ void FileTable::failed(FileId file, SiteId to, TimePoint at) {
 }
 
 void FileTable::gone(FileId file, SiteId from) {
+  if (from == kHome) at_home_[file.value()] = false;
   const auto site = sites_.find(from);
   if (site == sites_.end()) return;
   const auto entry = site->second.files.find(file);
@@ -252,6 +273,7 @@ const std::vector<schedule::SiteFiles>& FileTable::view(TimePoint now) {
   if (!std::exchange(view_outdated_, any_barred(now))) return view_;
   view_.clear();
   for (const auto& [id, site] : sites_) {
+    if (id == kHome) continue;
     schedule::SiteFiles& shown = view_.emplace_back(schedule::SiteFiles{
         .site = id, .depot = site.limit, .free = std::max(site.limit - site.taken, 0.0)});
     for (const auto& [file, entry] : site.files) {

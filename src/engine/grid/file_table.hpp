@@ -1,6 +1,6 @@
 #pragma once
-/// Which shared files are at which sites, or on their way there, and what room the depots have. At
-/// home is everything. A value, owned by the engine.
+/// Which files are at which sites, or on their way there, and what room the depots have. Home is a
+/// site without a limit. A value, owned by the grid.
 
 #include <cstdint>
 #include <map>
@@ -23,11 +23,18 @@ class FileTable {
     TimePoint at;
   };
 
-  /// `bytes` of each file, which must outlive the table.
-  FileTable(const std::vector<double>& bytes, const SiteMap& map);
+  explicit FileTable(const SiteMap& map);
+
+  /// A file exists, and the site has it. Its number may be any; numbers before it that nobody has
+  /// told of are files that nobody has.
+  void made(FileId file, SiteId site, double bytes);
+  /// Of each file, by its number.
+  [[nodiscard]] std::span<const double> bytes() const { return bytes_; }
 
   [[nodiscard]] bool known(FileId file) const { return file.value() < bytes_.size(); }
   [[nodiscard]] bool there(FileId file, SiteId site) const;
+  /// A site that has it, home if none does.
+  [[nodiscard]] SiteId a_site_with(FileId file) const;
   [[nodiscard]] bool all_there(std::span<const FileId> files, SiteId site) const;
   [[nodiscard]] bool moving(FileId file, SiteId site) const;
   [[nodiscard]] bool any_moving(SiteId site) const;
@@ -72,7 +79,7 @@ class FileTable {
 
   /// When the first wait that is not over ends; kNever if there is none.
   [[nodiscard]] TimePoint next_try(TimePoint now) const;
-  /// By site; valid until something changes or time goes on.
+  /// By site, home excepted; valid until something changes or time goes on.
   [[nodiscard]] const std::vector<schedule::SiteFiles>& view(TimePoint now);
   /// Something may not be moved somewhere at the moment, because moving it failed again and again.
   [[nodiscard]] bool any_barred(TimePoint now) const;
@@ -103,7 +110,8 @@ class FileTable {
   /// Keeps the sums of the site right.
   void change(Site& site, FileId file, Entry& entry, State state);
 
-  const std::vector<double>& bytes_;
+  std::vector<double> bytes_;
+  std::vector<bool> at_home_;
   std::map<SiteId, Site> sites_;
   std::uint64_t uses_ = 0;
   std::size_t awaiting_ = 0;  ///< moves that have not begun
