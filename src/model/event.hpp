@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "model/batch.hpp"
 #include "model/host.hpp"
 #include "model/ids.hpp"
 #include "model/outcome.hpp"
@@ -18,6 +19,20 @@
 
 namespace gantry {
 
+/// Tasks have come to a run, which is open from then on. Journalled with its points, so that nobody
+/// has to be asked for them again.
+struct TasksAdded {
+  RunId run;
+  Batch batch;
+  Points points;
+  TimePoint at;
+};
+/// The run's source has no more tasks for it: the run is finished when none is left to do. When
+/// the person edits a sweep, TasksAdded opens its run again.
+struct RunClosed {
+  RunId run;
+  TimePoint at;
+};
 /// A host can take work. Not journalled: after a restart hosts report anew.
 struct HostUp {
   Host host;
@@ -156,9 +171,10 @@ struct DrainRequested {
   std::string reason;
 };
 
-using Event = std::variant<HostUp, HostDraining, HostDown, HostLoaded, HostQueued, QueueWaited,
-                           SiteEchoed, SiteJoined, AttemptStarted, AttemptComputed, AttemptReturned,
-                           AttemptEnded, TaskReused, TaskInvalidated, CancelRequested, FileArrived,
-                           MoveFailed, FileGone, WayClosed, DrainRequested>;
+using Event =
+    std::variant<TasksAdded, RunClosed, HostUp, HostDraining, HostDown, HostLoaded, HostQueued,
+                 QueueWaited, SiteEchoed, SiteJoined, AttemptStarted, AttemptComputed,
+                 AttemptReturned, AttemptEnded, TaskReused, TaskInvalidated, CancelRequested,
+                 FileArrived, MoveFailed, FileGone, WayClosed, DrainRequested>;
 
 }  // namespace gantry

@@ -9,7 +9,9 @@ namespace gantry {
 
 /// A run within one state directory, from 1.
 using RunId = StrongId<struct RunTag, std::uint32_t>;
-/// A task within its run: its place in the sweep, from 1.
+/// A node of a run's application, from 0; a sweep has one.
+using NodeId = StrongId<struct NodeTag, std::uint32_t>;
+/// A task within its run, from 1: dense, only ever appended, never changed (model/batch.hpp).
 using TaskId = StrongId<struct TaskTag, std::uint32_t>;
 using HostId = StrongId<struct HostTag, std::uint32_t>;
 /// A place with one storage that its hosts share; 0 is home, where the person's files are.

@@ -46,6 +46,9 @@ struct Engine::Impl {
 
   // engine_hosts.cpp, engine_events.cpp, engine_settle.cpp: what happened.
   // ----------------------------------------------------------------------
+  /// The workload says how many tasks there are.
+  static void on(const TasksAdded&) {}
+  static void on(const RunClosed&) {}
   void on(const HostUp& event);
   void on(const HostDraining& event);
   void on(const HostDown& event);
