@@ -11,7 +11,7 @@
 #include "cli/task_options.hpp"
 #include "driver/kept_model.hpp"
 #include "driver/live_state.hpp"
-#include "engine/workload.hpp"
+#include "engine/run/workload.hpp"
 #include "model/fingerprint.hpp"
 #include "store/run_lock.hpp"
 

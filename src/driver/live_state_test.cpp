@@ -6,6 +6,7 @@
 
 #include "base/scratch_dir.hpp"
 #include "driver/live_board.hpp"
+#include "engine/one_run.hpp"
 #include "store/run_lock.hpp"
 
 namespace gantry::driver {
@@ -195,7 +196,7 @@ Progress progress_after(Duration elapsed) {
 
 TEST(LiveBoardTest, ItsSizeIsBoundedAndSumsCountAll) {
   constexpr std::uint32_t kHosts = 2'000;
-  engine::Engine engine({.count = 4 * kHosts}, {});
+  engine::OneRun engine({.count = 4 * kHosts}, {});
   for (std::uint32_t i = 1; i < kHosts; ++i)
     engine.apply(HostUp{{HostId(i), "host-" + std::to_string(i), 4, 1ULL << 30}});
   const TimePoint now = from_ns(1'000'000'000);
@@ -210,7 +211,8 @@ TEST(LiveBoardTest, ItsSizeIsBoundedAndSumsCountAll) {
   const std::map<HostId, std::uint32_t> done{{HostId(2), 5}};
   {
     LiveBoard board(dir.path());
-    board.show({engine, launcher, shared, options, nullptr, {}, progress, done}, now);
+    board.show({engine, engine.view(), launcher, shared, options, nullptr, {}, progress, done},
+               now);
     const auto text = read_file(live_path(dir.path())).value();
     EXPECT_LT(text.size(), std::size_t{1} << 20);
     const auto state = read_live_text(text);
@@ -230,7 +232,7 @@ TEST(LiveBoardTest, ItsSizeIsBoundedAndSumsCountAll) {
 }
 
 TEST(LiveBoardTest, NothingIsWrittenWhileNothingChanges) {
-  engine::Engine engine({.count = 2}, {});
+  engine::OneRun engine({.count = 2}, {});
   engine.apply(HostUp{{HostId(1), "here", 2, 1ULL << 30}});
   ScratchDir dir;
   const ManyHosts launcher(1);
@@ -242,7 +244,8 @@ TEST(LiveBoardTest, NothingIsWrittenWhileNothingChanges) {
     const TimePoint now = from_ns(second * 1'000'000'000LL);
     EXPECT_TRUE(board.is_due(now));
     const Progress progress = progress_after(std::chrono::seconds(second));
-    board.show({engine, launcher, shared, options, nullptr, {}, progress, done}, now);
+    board.show({engine, engine.view(), launcher, shared, options, nullptr, {}, progress, done},
+               now);
     EXPECT_FALSE(board.is_due(now + std::chrono::milliseconds(900)));
     return read_live_text(read_file(live_path(dir.path())).value())->at;
   };
@@ -255,7 +258,7 @@ TEST(LiveBoardTest, NothingIsWrittenWhileNothingChanges) {
 }
 
 TEST(LiveBoardTest, AFolderThatIsGoneEndsNothing) {
-  engine::Engine engine({.count = 2}, {});
+  engine::OneRun engine({.count = 2}, {});
   ScratchDir dir;
   const ManyHosts launcher(1);
   const SharedInputs shared;
@@ -263,7 +266,8 @@ TEST(LiveBoardTest, AFolderThatIsGoneEndsNothing) {
   const Progress progress = progress_after({});
   const std::map<HostId, std::uint32_t> done;
   LiveBoard board(options.state_dir);
-  board.show({engine, launcher, shared, options, nullptr, {}, progress, done}, from_ns(1));
+  board.show({engine, engine.view(), launcher, shared, options, nullptr, {}, progress, done},
+             from_ns(1));
   EXPECT_FALSE(std::filesystem::exists(options.state_dir));
 }
 

@@ -39,31 +39,22 @@ class Setup {
         options_(options),
         contents_(contents),
         now_(now),
-        run_{RunId{},
-             false,
-             engine::Engine(workload_of(sweep, shared, known),
-                            {.keep_going = options.keep_going,
-                             .max_fails = options.max_fails,
-                             .hosts_may_come = true,
-                             .learn_for = options.learn_for},
-                            std::move(scheduler), map),
-             0,
-             {},
-             std::move(known.notices)},
+        workload_(workload_of(sweep, shared, known)),
+        scheduler_(std::move(scheduler)),
+        run_{RunId{}, false, engine::Engine(map), 0, {}, std::move(known.notices)},
         old_results_(store, sweep, options.state_dir) {}
 
   Result<PreparedRun> prepare(const SpecSource& source) {
     TRY_ASSIGN(const auto existing, run_to_continue(store_, sweep_, options_));
     if (existing) {
-      run_.id = existing->id;
+      open(existing->id);
       TRY(replay());
       TRY(resume());
     } else {
       TRY(create(source));
       run_.is_new = true;
     }
-    run_.engine.name_run(run_.id);
-    run_.unchanged = run_.engine.counts().done;
+    run_.unchanged = run_.view().counts().done;
     return std::move(run_);
   }
 
@@ -73,6 +64,16 @@ class Setup {
     Digest print;
     store::Reusable origin;
   };
+
+  void open(RunId id) {
+    run_.id = id;
+    run_.engine.add_run(id, std::move(workload_),
+                        {.keep_going = options_.keep_going,
+                         .max_fails = options_.max_fails,
+                         .hosts_may_come = true,
+                         .learn_for = options_.learn_for},
+                        std::move(scheduler_));
+  }
 
   /// With all that it reuses in one step: the next call finds it by its digest and does not look
   /// for results elsewhere again.
@@ -95,7 +96,7 @@ class Setup {
     record.counts.done = record.counts.reused = static_cast<std::uint32_t>(matches.size());
     auto next = matches.begin();
     TRY_ASSIGN(run_.id, store_.create_run(record, [&](RunId id) -> Result<std::optional<Event>> {
-      run_.id = id;
+      if (!run_.engine.has_run(id)) open(id);
       if (next == matches.end()) return std::nullopt;
       Match& match = *next++;
       if (!match.results) {
@@ -139,16 +140,16 @@ class Setup {
     if (chosen) {
       auto tasks = options_.only;
       for (std::uint32_t i = 1; options_.only_failed && i <= sweep_.size(); ++i) {
-        const auto state = run_.engine.state(TaskId(i));
+        const auto state = run_.view().state(TaskId(i));
         if (state == TaskState::failed || state == TaskState::cancelled) tasks.emplace_back(i);
       }
       for (const TaskId task : tasks) {
-        if (run_.engine.state(task) == TaskState::done) TRY(invalidate(task, "asked to run again"));
+        if (run_.view().state(task) == TaskState::done) TRY(invalidate(task, "asked to run again"));
       }
-      run_.engine.resume_only(tasks);
+      run_.engine.apply(RunResumed{run_.id, std::move(tasks)});
     } else {
       TRY(check_unchanged());
-      run_.engine.resume();
+      run_.engine.apply(RunResumed{run_.id});
     }
     return {};
   }
@@ -159,7 +160,7 @@ class Setup {
     TRY(find_newer());
     Task task;
     for (std::uint32_t i = 1; i <= sweep_.size(); ++i) {
-      if (run_.engine.state(TaskId(i)) != TaskState::done) continue;
+      if (run_.view().state(TaskId(i)) != TaskState::done) continue;
       sweep_.fill_task(TaskId(i), task);
       const auto print = contents_.fingerprint(task);
       if (!print) {
@@ -235,6 +236,8 @@ class Setup {
   const Options& options_;
   ContentCache& contents_;
   TimePoint now_;
+  engine::Workload workload_;                       ///< until the run is open
+  std::unique_ptr<schedule::Scheduler> scheduler_;  ///< likewise
   PreparedRun run_;
   std::uint32_t recorded_events_ = 0;
   std::vector<Recorded> recorded_;  ///< by task

@@ -48,7 +48,7 @@ Session::Session(const Sweep& sweep, const Options& options, const Observer& obs
       kept_at_(now_) {}
 
 Result<> Session::keep_learned() {
-  TRY(keep_models(store_, sweep_, run_.engine, now_));
+  TRY(keep_models(store_, sweep_, run_.view(), now_));
   return sites_.grid() != nullptr ? keep_waits(store_, *sites_.grid(), run_.engine, now_)
                                   : Result<>{};
 }
@@ -65,33 +65,33 @@ void Session::recall_queues() {
 Result<Summary> Session::run(Opened opened) {
   recall_queues();
   TRY(take_in(std::move(opened)));
-  if (const auto why = run_.engine.unplaceable(); !why.empty() && !launcher_.expects_hosts({})) {
+  if (const auto why = run_.view().unplaceable(); !why.empty() && !launcher_.expects_hosts({})) {
     launcher_.close();
     if (run_.is_new) TRY(store_.remove_run(run_.id));  // as if it had never been asked for
     return refuse(why);
   }
-  run_.engine.pass_over_numbers(!run_.unheard.empty());
+  run_.engine.apply(HostsUnheard{run_.id, !run_.unheard.empty()});
   TRY(store_.mark_driven(run_.id));
   tell_outdated();
   for (const auto& notice : run_.notices) tell(notice);
   TRY_ASSIGN(auto signals, StopSignals::watch());
   signals_.emplace(std::move(signals));
-  while (!run_.engine.finished() && stops_ < 3) {
+  while (!run_.view().finished() && stops_ < 3) {
     if (stuck_since_ == kNever) start_tasks();
     end_if_stranded();
-    if (run_.engine.finished() || gives_up_placing()) break;
-    launcher_.want(run_.engine.waiting_cores());
+    if (run_.view().finished() || gives_up_placing()) break;
+    launcher_.want(run_.view().waiting_cores());
     TRY(step());
     on_stop_signals();
     const bool waits = was_drained_ || launcher_.expects_hosts({});
     if (host_names_.empty() && !waits) break;  // none ever came
-    if (run_.engine.hosts().empty() && launcher_.has_given_up() && run_.engine.draining().empty())
+    if (run_.engine.hosts().empty() && launcher_.has_given_up() && run_.view().draining().empty())
       record(DrainRequested{run_.id, "no host is left, and none will come"});
   }
   TRY(keep_learned());
-  const bool knows = run_.engine.accuracy().scored() > 0 || run_.engine.learned().known() ||
-                     run_.engine.learned_memory().used().observations() > 0 ||
-                     run_.engine.learned_outputs().used().observations() > 0;
+  const bool knows = run_.view().accuracy().scored() > 0 || run_.view().learned().known() ||
+                     run_.view().learned_memory().used().observations() > 0 ||
+                     run_.view().learned_outputs().used().observations() > 0;
   if (knows && executed_ > 0)  // or else what is kept of this run says more
     TRY(store_.learn(std::string(kForecastsKind),
                      {std::to_string(run_.id.value()), now_,
@@ -102,21 +102,22 @@ Result<Summary> Session::run(Opened opened) {
   launcher_.close();
   for (const auto& text : launcher_.last_words())
     if (observer_.notice) observer_.notice(text);
-  if (const auto why = run_.engine.unplaceable();
-      host_names_.empty() && !why.empty() && !run_.engine.finished() && stops_ == 0)
+  if (const auto why = run_.view().unplaceable();
+      host_names_.empty() && !why.empty() && !run_.view().finished() && stops_ == 0)
     return refuse(why);
   return summary();
 }
 
 void Session::hear_of(const std::string& host) {
-  if (run_.unheard.erase(host) > 0 && run_.unheard.empty()) run_.engine.pass_over_numbers(false);
+  if (run_.unheard.erase(host) > 0 && run_.unheard.empty())
+    run_.engine.apply(HostsUnheard{run_.id, false});
 }
 
 void Session::end_if_stranded() {
-  const auto needs = run_.engine.stranded();
+  const auto needs = run_.view().stranded();
   const auto will_run = [&](const Resources& each) { return launcher_.expects_hosts(each); };
   if (needs.empty() || std::ranges::any_of(needs, will_run)) return;
-  record(DrainRequested{run_.id, run_.engine.unplaceable()});
+  record(DrainRequested{run_.id, run_.view().unplaceable()});
 }
 
 tl::unexpected<Error> Session::refuse(const std::string& why) const {

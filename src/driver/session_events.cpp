@@ -119,7 +119,7 @@ void Session::expect_staged(SiteId site) {
 }
 
 std::string Session::what_is_lost_with(HostId host) const {
-  if (!run_.engine.draining().empty() || run_.engine.hosts().size() < 2) return {};
+  if (!run_.view().draining().empty() || run_.engine.hosts().size() < 2) return {};
   for (const schedule::HostLoad& load : run_.engine.hosts()) {
     if (load.host->id != host || load.ongoing.empty()) continue;
     const std::size_t tasks = load.ongoing.size();

@@ -25,7 +25,7 @@ constexpr std::uint32_t kMostPlacings = 60;
 
 Result<> Session::on_report(ReportReceived received, bool adopted) {
   const TaskKey key = received.report.key;
-  if (!run_.engine.awaits(key, received.host)) {
+  if (!run_.view().awaits(key, received.host)) {
     // Journalled before, since a report may come twice; or of a task that is done, by its twin or
     // by another run: the journal's last end is a task's result.
     AttemptEnded known;
@@ -88,8 +88,8 @@ bool Session::gives_up_placing() {
   if (unplaced_.empty() || (stops_ == 0 && now_ < unplaced_since_ + kPlacePatience)) return false;
   const auto ours = std::ranges::count_if(
       unplaced_, [&](const Unplaced& each) { return is_ours(each.received.report.key); });
-  const auto& c = run_.engine.counts();
-  const bool starts_more = run_.engine.draining().empty() && c.pending + c.waiting > 0;
+  const auto& c = run_.view().counts();
+  const bool starts_more = run_.view().draining().empty() && c.pending + c.waiting > 0;
   if (ours == 0 || starts_more || c.staging + c.handed_over > 0 || c.running > ours) return false;
   tell(fmt::format("what {} made is kept at {} site: {}. Mend this and run the same command again",
                    ours == 1 ? "1 task" : fmt::format("{} tasks", ours),

@@ -8,15 +8,15 @@
 #include <map>
 #include <set>
 
-#include "engine/engine.hpp"
 #include "engine/engine_fixture.hpp"
+#include "engine/one_run.hpp"
 
 namespace gantry::engine {
 namespace {
 
 /// An engine whose hosts each have one slot; attempts are told when they have ended.
 struct EtaScene {
-  Engine engine;
+  OneRun engine;
   int now = 0;
 
   explicit EtaScene(Workload workload, std::uint32_t hosts = 1) : engine(std::move(workload), {}) {

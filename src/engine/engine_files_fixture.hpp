@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "engine/engine.hpp"
 #include "engine/engine_fixture.hpp"
+#include "engine/one_run.hpp"
 
 namespace gantry::engine {
 

@@ -27,7 +27,7 @@ Workload knowing(forecast::LearnedMemory known, std::uint32_t count = 40) {
 }
 
 TEST(EngineKnownMemory, TheFirstTaskIsGivenWhatOthersTook) {
-  Engine engine(knowing(taught(20)), {});
+  OneRun engine(knowing(taught(20)), {});
   engine.apply(HostUp{machine(1, 4, 16'000)});
   EXPECT_GE(given(engine, 5), 600U);
   EXPECT_LE(given(engine, 5), 1000U);
@@ -38,7 +38,7 @@ TEST(EngineKnownMemory, TheFirstTaskIsGivenWhatOthersTook) {
 
 TEST(EngineKnownMemory, AnAttemptTellsWhatItWasGivenAndWhy) {
   const auto of = [](const StartAttempt& start) { return start.key; };
-  Engine fresh(learners(40), {});
+  OneRun fresh(learners(40), {});
   fresh.apply(HostUp{machine(1, 4, 4000)});
   const auto first = started(fresh).at(0);
   EXPECT_EQ(fresh.given_memory(of(first)).bytes, 1000 * kMebi);
@@ -50,7 +50,7 @@ TEST(EngineKnownMemory, AnAttemptTellsWhatItWasGivenAndWhy) {
   EXPECT_EQ(fresh.given_memory(of(again)).bytes, 2048 * kMebi);
   EXPECT_EQ(fresh.given_memory(of(again)).died_with, 1000 * kMebi);
 
-  Engine known(knowing(taught(20)), {});
+  OneRun known(knowing(taught(20)), {});
   known.apply(HostUp{machine(1, 4, 16'000)});
   const auto start = started(known).at(0);
   EXPECT_EQ(known.given_memory(of(start)).learnt_from, 20U);
@@ -58,7 +58,7 @@ TEST(EngineKnownMemory, AnAttemptTellsWhatItWasGivenAndWhy) {
 }
 
 TEST(EngineKnownMemory, TooFewAreNotUsedButCounted) {
-  Engine engine(knowing(taught(5)), {});
+  OneRun engine(knowing(taught(5)), {});
   engine.apply(HostUp{machine(1, 4, 4000)});
   EXPECT_EQ(given(engine, 5), 1000U) << "a slot's share";
   let_succeed(engine, 3, 300);
@@ -70,7 +70,7 @@ TEST(EngineKnownMemory, WhatIsOfOtherParametersIsLeftOut) {
   forecast::LearnedMemory other;
   for (int i = 0; i < 20; ++i) other.observe(forecast::Features{1.0, 2.0}, 100 * kMebi);
   other.refresh();
-  Engine engine(knowing(other), {});
+  OneRun engine(knowing(other), {});
   engine.apply(HostUp{machine(1, 4, 4000)});
   EXPECT_EQ(given(engine, 1), 1000U);
   let_succeed(engine, 8, 200);
@@ -80,13 +80,13 @@ TEST(EngineKnownMemory, WhatIsOfOtherParametersIsLeftOut) {
 TEST(EngineKnownMemory, WhereMemoryIsDeclaredNothingIsKnown) {
   Workload workload = knowing(taught(20));
   workload.learns_memory = false;
-  const Engine engine(workload, {});
+  const OneRun engine(workload, {});
   EXPECT_EQ(engine.learned_memory().seen(), 0U);
 }
 
 TEST(EngineKnownMemory, ARestartCountsTheSameTasksOnce) {
   const auto restarted = [](forecast::LearnedMemory known) {
-    Engine engine(knowing(std::move(known)), {});
+    OneRun engine(knowing(std::move(known)), {});
     for (std::uint32_t i = 1; i <= 12; ++i)
       engine.apply(
           end_of({{RunId(1), TaskId(i), AttemptId(1)}, HostId(1)}, FailureCause::none, i * 100));
@@ -101,7 +101,7 @@ TEST(EngineKnownMemory, ARestartCountsTheSameTasksOnce) {
 
 TEST(EngineKnownMemory, StaysAsItIsWhenLearningIsOver) {
   // let_succeed() decides at second 2: what ends after that comes too late.
-  Engine engine(learners(100), {.learn_for = std::chrono::seconds(10)});
+  OneRun engine(learners(100), {.learn_for = std::chrono::seconds(10)});
   engine.apply(HostUp{machine(1, 4, 4000)});
   let_succeed(engine, 8, 300);
   (void)started(engine);
@@ -133,7 +133,7 @@ TEST(EngineKnownMemory, AStagedTaskThatNeedsMoreThanItsHostHasGoesElsewhere) {
     return task.value() == 1 ? std::vector<FileId>{FileId(0)} : std::vector<FileId>{};
   };
   schedule::Plan next;
-  Engine engine(std::move(workload), {}, std::make_unique<Scripted>(&next));
+  OneRun engine(std::move(workload), {}, std::make_unique<Scripted>(&next));
   Host small = machine(1, 1, 500);
   small.site = kLab;
   engine.apply(HostUp{small});

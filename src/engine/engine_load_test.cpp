@@ -4,8 +4,8 @@
 
 #include <limits>
 
-#include "engine/engine.hpp"
 #include "engine/engine_fixture.hpp"
+#include "engine/one_run.hpp"
 #include "forecast/grid_forecast.hpp"
 #include "schedule/registry.hpp"
 
@@ -38,7 +38,7 @@ struct LoadedScene {
   int upset = 0;
   int now = 0;
   Policy policy;
-  Engine engine{
+  OneRun engine{
       {.count = 40},
       policy,
       std::make_unique<Onlooker>(schedule::make_scheduler("workqueue").value(), asked, upset)};
@@ -109,7 +109,7 @@ TEST(EngineLoad, WhatRunsThereIsExpectedToTakeLonger) {
   scene.tell(0.2, 3);
   // Begun at 10 s, six of ten seconds done when the load came, at 16 s: 9 s later 4 - 9/5 s are
   // left of it, for which it needs 11 s.
-  Engine& engine = scene.engine;
+  OneRun& engine = scene.engine;
   engine.apply(DrainRequested{RunId(1), {}});
   scene.act();
   for (const auto& [host, keys] : scene.given)

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "engine/engine.hpp"
 #include "engine/engine_fixture.hpp"
+#include "engine/one_run.hpp"
 
 namespace gantry::engine {
 
@@ -40,7 +40,7 @@ inline AttemptEnded end_of(const StartAttempt& start, FailureCause cause, std::u
   return event;
 }
 
-inline std::vector<StartAttempt> started(Engine& engine) {
+inline std::vector<StartAttempt> started(OneRun& engine) {
   std::vector<StartAttempt> list;
   for (const Action& action : engine.decide(at(2)))
     if (const auto* start = std::get_if<StartAttempt>(&action)) list.push_back(*start);
@@ -48,7 +48,7 @@ inline std::vector<StartAttempt> started(Engine& engine) {
 }
 
 /// Runs tasks until so many have succeeded, each with this much.
-inline void let_succeed(Engine& engine, std::size_t count, std::uint64_t used_mebi) {
+inline void let_succeed(OneRun& engine, std::size_t count, std::uint64_t used_mebi) {
   std::vector<StartAttempt> running;
   while (count > 0) {
     for (const StartAttempt& start : started(engine)) running.push_back(start);
@@ -60,7 +60,7 @@ inline void let_succeed(Engine& engine, std::size_t count, std::uint64_t used_me
   for (const StartAttempt& start : running) engine.apply(AttemptReturned{start.key, start.host});
 }
 
-inline std::uint64_t given(const Engine& engine, std::uint32_t task) {
+inline std::uint64_t given(const OneRun& engine, std::uint32_t task) {
   return engine.resources(TaskId(task)).memory / kMebi;
 }
 

@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "engine/engine.hpp"
+#include "engine/one_run.hpp"
 #include "schedule/packing.hpp"
 #include "schedule/registry.hpp"
 
@@ -142,10 +142,10 @@ class World {
 
   void drain() { tell(DrainRequested{RunId(1), "enough"}); }
   void cancel_all() { tell(CancelRequested{RunId(1), true, {}, now_}); }
-  [[nodiscard]] const Engine& engine() const { return engine_; }
+  [[nodiscard]] const OneRun& engine() const { return engine_; }
 
  private:
-  [[nodiscard]] Engine new_engine() const {
+  [[nodiscard]] OneRun new_engine() const {
     return {
         workload_, policy_,
         std::make_unique<Watched>(std::move(schedule::make_scheduler(strategy_).value()), twins_)};
@@ -369,7 +369,7 @@ class World {
     answer_cancels();
     only_ = only;
     recalled_.clear();
-    Engine fresh = new_engine();
+    OneRun fresh = new_engine();
     for (const Event& event : journal_) fresh.apply(event);
     for (std::uint32_t i = 1; i <= plan_.tasks; ++i)
       RC_ASSERT((fresh.state(TaskId(i)) == TaskState::done) ==
@@ -413,8 +413,8 @@ class World {
   TimePoint now_ = TimePoint{} + std::chrono::hours(1);
   /// Of the last plans.
   std::shared_ptr<std::set<TaskId>> twins_ = std::make_shared<std::set<TaskId>>();
-  Engine engine_;
-  Engine shadow_;  ///< told the same: must do the same
+  OneRun engine_;
+  OneRun shadow_;  ///< told the same: must do the same
   std::map<HostId, Agent> agents_;
   std::vector<Event> journal_;
   std::deque<std::pair<TaskKey, HostId>> cancelled_;  ///< cancelled, the report is on its way

@@ -1,4 +1,4 @@
-#include "engine/engine.hpp"
+#include "engine/one_run.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using testing::IsEmpty;
 
 /// An engine, and short ways to tell it things.
 struct Bench {
-  Engine engine;
+  OneRun engine;
   explicit Bench(Workload workload, Policy policy = {}) : engine(std::move(workload), policy) {}
 
   void host(std::uint32_t cores, std::uint64_t memory = 0, std::uint32_t id = 1) {

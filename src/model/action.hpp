@@ -2,6 +2,7 @@
 /// What the engine wants done. Actuators carry actions out and answer with events.
 
 #include <variant>
+#include <vector>
 
 #include "model/ids.hpp"
 #include "model/task.hpp"
@@ -18,9 +19,10 @@ struct CancelAttempt {
   TaskKey key;
   HostId host;
 };
-/// Give back what was handed over but has not started.
+/// Give these attempts back, of those that have not started.
 struct RecallQueued {
   HostId host;
+  std::vector<TaskKey> keys{};
 };
 /// Copy a shared file from one site to another; FileArrived or MoveFailed answers.
 struct MoveFile {

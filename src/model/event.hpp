@@ -33,6 +33,21 @@ struct RunClosed {
   RunId run;
   TimePoint at;
 };
+/// Replay is over. Tasks that failed or were cancelled become pending again, with fresh retries;
+/// attempt numbers go on counting. With `only`, these tasks alone become pending, done ones
+/// included, and nothing else is started: others that are found running are adopted, and their ends
+/// count, but the run does not wait for them. Not journalled.
+struct RunResumed {
+  RunId run;
+  std::optional<std::vector<TaskId>> only{};
+};
+/// Some hosts of an earlier gantry, which was killed, have not been heard of, or all have. While
+/// there are any, a task that is started may run there under the number that would be its next, so
+/// it gets the one after. Not journalled.
+struct HostsUnheard {
+  RunId run;
+  bool any = false;
+};
 /// A host can take work. Not journalled: after a restart hosts report anew.
 struct HostUp {
   Host host;
@@ -141,6 +156,13 @@ struct CancelRequested {
   std::vector<TaskId> tasks;
   TimePoint at;
 };
+/// A file exists at a site: a person's input at home, or a task's output where it was made. Not
+/// journalled: inputs are told anew, outputs are found by their task's end.
+struct FileMade {
+  FileId file;
+  SiteId site = kHome;
+  double bytes = 0;
+};
 /// A shared file is at a site: it was moved, or found there. Not journalled: depots report anew.
 struct FileArrived {
   FileId file;
@@ -171,10 +193,10 @@ struct DrainRequested {
   std::string reason;
 };
 
-using Event =
-    std::variant<TasksAdded, RunClosed, HostUp, HostDraining, HostDown, HostLoaded, HostQueued,
-                 QueueWaited, SiteEchoed, SiteJoined, AttemptStarted, AttemptComputed,
-                 AttemptReturned, AttemptEnded, TaskReused, TaskInvalidated, CancelRequested,
-                 FileArrived, MoveFailed, FileGone, WayClosed, DrainRequested>;
+using Event = std::variant<TasksAdded, RunClosed, RunResumed, HostsUnheard, HostUp, HostDraining,
+                           HostDown, HostLoaded, HostQueued, QueueWaited, SiteEchoed, SiteJoined,
+                           AttemptStarted, AttemptComputed, AttemptReturned, AttemptEnded,
+                           TaskReused, TaskInvalidated, CancelRequested, FileMade, FileArrived,
+                           MoveFailed, FileGone, WayClosed, DrainRequested>;
 
 }  // namespace gantry

@@ -17,7 +17,7 @@ using HostId = StrongId<struct HostTag, std::uint32_t>;
 /// A place with one storage that its hosts share; 0 is home, where the person's files are.
 using SiteId = StrongId<struct SiteTag, std::uint32_t>;
 inline constexpr SiteId kHome{0};
-/// A file that several tasks read, within its run, from 0.
+/// A file that tasks read or make, from 0; the same for all runs of a state directory.
 using FileId = StrongId<struct FileTag, std::uint32_t>;
 /// One try at a task, from 1. A number whose try has started, as far as anybody can know, is never
 /// given again, also not after a crash; one that came back unstarted is.

@@ -33,7 +33,7 @@ struct Outstanding {
 /// A task whose host dies under it again and again is given up.
 inline constexpr std::uint8_t kLossLimit = 100;
 
-/// Of the one run that an engine knows.
+/// Of one run.
 using AttemptKey = std::pair<TaskId, AttemptId>;
 
 /// A task that holds its place on a host until its files are there.
@@ -75,6 +75,7 @@ struct Remaining {
   double longest = 0;  ///< seconds that are left of a task which was given to a host
   std::uint64_t slots = 0;
   double speed = 0;  ///< of all of them: cost in a second
+  double share = 1;  ///< the part of them that works for this run
 
   void add_slots(std::uint32_t count, double pace) {
     slots += count;
@@ -82,25 +83,19 @@ struct Remaining {
   }
   /// Seconds until all are done at the same time; nothing if nobody works.
   [[nodiscard]] std::optional<double> even(double efficiency) const {
-    const double used = slots > tasks ? static_cast<double>(tasks) / static_cast<double>(slots) : 1;
-    const double whole = speed * used * efficiency;
+    const double ours = static_cast<double>(slots) * share;
+    const auto open = static_cast<double>(tasks);
+    const double used = ours > open ? open / ours : 1;
+    const double whole = speed * share * used * efficiency;
     return whole > 0 ? std::optional(cost / whole) : std::nullopt;
   }
 };
 
-struct HostState {
-  Host host;
-  schedule::Load load = 0;
-  std::vector<schedule::Ongoing> ongoing{};  ///< what was given to it and is not computed yet
+/// What a host has of a run and has not started.
+struct HostQueue {
   std::uint32_t handed_over = 0;
-  bool recalled = false;
-  TimePoint shared = kNever;  ///< when it was, for the sake of idle hosts
-  bool draining = false;      ///< it gets nothing more
-  bool keeps = false;         ///< then: what waits there
-  std::size_t shown_at = 0;   ///< its place in Impl::shown
-  double heeded = 0;          ///< how fast it was when plans last heeded that; 0 = not known
-  enum class Changed : std::uint8_t { no, slower, faster };
-  Changed changed = Changed::no;  ///< much, since then
+  bool recalled = false;      ///< all of it
+  TimePoint shared = kNever;  ///< when it was recalled for the sake of idle hosts
 };
 
 /// What the hosts that could run a task have for it.

@@ -1,4 +1,4 @@
-#include "engine/ready_queue.hpp"
+#include "engine/run/ready_queue.hpp"
 
 #include <algorithm>
 #include <tuple>

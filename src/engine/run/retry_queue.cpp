@@ -1,4 +1,4 @@
-#include "engine/retry_queue.hpp"
+#include "engine/run/retry_queue.hpp"
 
 #include <algorithm>
 #include <array>

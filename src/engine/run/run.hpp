@@ -1,8 +1,8 @@
 #pragma once
-/// The engine's insides, for its own sources only: engine_hosts.cpp, engine_events.cpp and
-/// engine_settle.cpp change state, engine_decide.cpp acts on it; engine_attempts.cpp keeps what
-/// hosts were given, engine_files.cpp does both for shared files, engine_memory.cpp for memory that
-/// is learnt.
+/// One run: its tasks, their attempts, and what it wants of the grid. For the engine's sources
+/// only; others ask through RunView (engine.hpp). run_hosts.cpp, run_events.cpp and run_settle.cpp
+/// change state, run_decide.cpp acts on it; run_attempts.cpp keeps what hosts were given,
+/// run_files.cpp does both for files, run_memory.cpp for memory that is learnt.
 ///
 /// Where a task is: staging ones are in `staged`; handed_over and running ones in `outstanding`,
 /// with a second attempt in `twins`, or in `staged` while that one's files travel; waiting ones in
@@ -20,11 +20,11 @@
 #include <vector>
 
 #include "engine/engine.hpp"
-#include "engine/engine_parts.hpp"
-#include "engine/file_table.hpp"
-#include "engine/ready_queue.hpp"
-#include "engine/retry_queue.hpp"
-#include "engine/task_table.hpp"
+#include "engine/grid/grid.hpp"
+#include "engine/run/attempt.hpp"
+#include "engine/run/ready_queue.hpp"
+#include "engine/run/retry_queue.hpp"
+#include "engine/run/task_table.hpp"
 #include "forecast/cost_profile.hpp"
 #include "forecast/eta_history.hpp"
 #include "forecast/grid_forecast.hpp"
@@ -38,25 +38,28 @@
 
 namespace gantry::engine {
 
-struct Engine::Impl {
-  Impl(Workload work, Policy rules, std::unique_ptr<schedule::Scheduler> scheduler, SiteMap sites);
-  // `ready` and `files` refer to this object.
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
+/// Of declared costs.
+[[nodiscard]] forecast::CostProfile profile_of(const Workload& workload);
 
-  // engine_hosts.cpp, engine_events.cpp, engine_settle.cpp: what happened.
+struct Run {
+  /// The grid must outlive the run.
+  Run(RunId run, Grid& where, Workload work, Policy rules,
+      std::unique_ptr<schedule::Scheduler> scheduler, double importance);
+  // `ready` refers to this object.
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  // run_hosts.cpp, run_events.cpp, run_settle.cpp: what happened.
   // ----------------------------------------------------------------------
-  /// The workload says how many tasks there are.
-  static void on(const TasksAdded&) {}
-  static void on(const RunClosed&) {}
-  void on(const HostUp& event);
-  void on(const HostDraining& event);
-  void on(const HostDown& event);
-  void on(const HostLoaded& event);
-  void on(const HostQueued& event);
-  void on(const QueueWaited& event);
-  void on(const SiteEchoed& event);
-  void on(const SiteJoined& event);
+  /// A host came, went, or takes no more work: after the grid knows.
+  void hosts_changed();
+  void host_came(HostId host);
+  /// The host is about to go: its attempts are lost.
+  void lose_host(HostId host);
+  void on(const TasksAdded& event);
+  void on(const RunClosed& event);
+  void on(const RunResumed& event);
+  void on(const HostsUnheard& event);
   void on(const AttemptStarted& event);
   void on(const AttemptComputed& event);
   void on(const AttemptReturned& event);
@@ -64,10 +67,6 @@ struct Engine::Impl {
   void on(const TaskReused& event);
   void on(const TaskInvalidated& event);
   void on(const CancelRequested& event);
-  void on(const FileArrived& event);
-  void on(const MoveFailed& event);
-  void on(const FileGone& event);
-  void on(const WayClosed& event);
   void on(const DrainRequested& event);
   void end_replay();
 
@@ -109,7 +108,7 @@ struct Engine::Impl {
   void cancel(TaskId task);
   void drain(std::string reason);
 
-  // engine_attempts.cpp: what hosts were given.
+  // run_attempts.cpp: what hosts were given.
   // -------------------------------------------------------------------------
   /// Handed over, and what comes of it counts; nullptr if it is not.
   [[nodiscard]] Outstanding* find(const AttemptKey& key);
@@ -129,6 +128,8 @@ struct Engine::Impl {
   void free_place(TaskId task, const Outstanding& attempt);
   /// What the host has and has not started.
   void count_queued(HostId host, int by);
+  /// Forgets what was recalled from the host, which is up anew.
+  void reset_queue(HostId host);
   /// Handed over or running, as its attempts are.
   void show_state(TaskId task);
   /// The task has its result: what else was begun for it is to end, and counts no more.
@@ -139,23 +140,43 @@ struct Engine::Impl {
   void tell_to_end(TaskId task, Outstanding& attempt);
   void leave_alone(TaskId task, Outstanding& attempt);
   void take_cancels(std::vector<Action>& actions);
-  void occupy(HostId host, TaskId task, schedule::Load load, AttemptId attempt);
-  void vacate(HostId host, TaskId task, schedule::Load load, AttemptId attempt);
-  /// nullptr when it is not there.
-  schedule::Ongoing* find_ongoing(HostId host, const AttemptKey& key);
+  /// The attempt takes up its part of the host, or leaves it; attempt 0: its files travel.
+  void occupy(HostId host, const AttemptKey& key, schedule::Load load);
+  void vacate(HostId host, const AttemptKey& key, schedule::Load load);
+  /// The files that the task reads, where the host's depot has to count them.
+  [[nodiscard]] std::vector<FileId> limited_reads(HostId host, TaskId task) const;
+  /// nullptr when the host does not have it.
+  [[nodiscard]] schedule::Ongoing* find_ongoing(HostId host, const AttemptKey& key) {
+    return grid.find_ongoing(host, key_of(key));
+  }
 
-  // engine_decide.cpp: what to do.
+  // run_decide.cpp: what to do. Engine::decide() calls these in order.
   // -------------------------------------------------------------------------
-  std::vector<Action> decide(TimePoint now);
+  /// Cancels, and whether to stop.
+  void begin_turn(TimePoint now, std::vector<Action>& actions);
+  /// Starts tasks whose files have arrived, and takes back what waits at hosts that became slow or
+  /// take no more work.
+  void prepare(const std::optional<PaceChange>& change, std::vector<Action>& actions);
+  /// Starts tasks as the strategy wants; how many.
+  std::size_t ask_strategy(TimePoint now, std::size_t most, std::vector<Action>& actions);
+  void end_turn(TimePoint now, std::vector<Action>& actions);
+  /// Something happened that the strategy has not been asked about, or its time has come.
+  [[nodiscard]] bool wants_to_plan() const { return due || changed || planned_for != grid.changes; }
+  /// May some host take another task of this run? Of those that plan ahead, always.
+  [[nodiscard]] bool may_start() const;
+  [[nodiscard]] bool starts_tasks() const { return draining.empty(); }
+  [[nodiscard]] bool has_more_to_start() const {
+    return ready.placeable() > 0 || cursor < tasks.size();
+  }
+  /// What a start counts for shares: core seconds, as far as they are known.
+  [[nodiscard]] double typical_charge() const;
+
   void check_stop_rules();
   void check_stuck();
   /// Nothing goes on, and no host can ever run what is left.
   [[nodiscard]] bool is_stuck() const;
   void wake_retries(TimePoint now);
   void refill();
-  void ask_strategy(TimePoint now, std::vector<Action>& actions);
-  /// Hosts have become much slower or faster: plans are made anew, but not all the time.
-  void heed_loads(TimePoint now, std::vector<Action>& actions);
   /// Hosts have nothing to do: what waits behind others' tasks is asked for, if it would be done
   /// sooner there.
   void share_with_idle(TimePoint now, std::vector<Action>& actions);
@@ -163,20 +184,18 @@ struct Engine::Impl {
   [[nodiscard]] std::optional<double> idle_pace(double unit) const;
   [[nodiscard]] bool is_sooner_elsewhere(const schedule::HostLoad& load, double pace_there,
                                          double unit, TimePoint now) const;
-  /// What the host was given and has not begun is asked for.
-  void recall(HostState& state, std::vector<Action>& actions);
-  /// What a strategy may use.
-  [[nodiscard]] std::span<const schedule::HostLoad> working() const {
-    return std::span(shown).first(working_hosts);
-  }
+  /// Asks for what the host was given by this run and has not begun.
+  void recall(HostId host, std::vector<Action>& actions);
   /// Is there anything that a strategy could decide?
   [[nodiscard]] bool has_choice() const;
-  /// Asks the strategy once; how many tasks were started.
-  std::size_t start_some(TimePoint now, std::vector<Action>& actions);
+  /// Asks the strategy once for so many tasks at the most; how many were started.
+  std::size_t start_some(TimePoint now, std::size_t most, std::vector<Action>& actions);
   // A plan is intents: the world may have moved on, and a strategy may be wrong. False: refused.
   bool start(const schedule::Intent& intent, TimePoint now, std::vector<Action>& actions);
   bool steal(const schedule::Steal& wanted, TimePoint now, std::vector<Action>& actions);
   bool twin(const schedule::Twin& wanted, TimePoint now, std::vector<Action>& actions);
+  /// nullptr when it is not up, or takes no work.
+  [[nodiscard]] const HostState* working_host(HostId host) const;
   [[nodiscard]] bool in_time(const Host& host, const TaskNeeds& needs, TimePoint now) const;
   [[nodiscard]] bool may_have_twin(TaskId task, HostId host) const;
   /// To a host that has room: launches, or stages.
@@ -185,14 +204,7 @@ struct Engine::Impl {
   /// Hands a task over whose files are there.
   void launch(TaskId task, HostId host, const Resources& resources, std::vector<Action>& actions);
   [[nodiscard]] TaskNeeds needs_of(TaskId task) const;
-  /// Hosts came or went.
-  void show_hosts();
-  /// What a host was given has changed.
-  void show_load(const HostState& state) {
-    shown[state.shown_at] = {&state.host, state.load, state.ongoing};
-  }
-
-  // engine_files.cpp: shared files.
+  // run_files.cpp: shared files.
   // -------------------------------------------------------------------------
   /// What is not at the site is on its way or may be sent.
   [[nodiscard]] bool can_stage(const TaskNeeds& needs, SiteId site, TimePoint now) const;
@@ -207,35 +219,18 @@ struct Engine::Impl {
   void release_staged_on(HostId host);
   void release_all_staged();
   void launch_staged(std::vector<Action>& actions);
-  /// A file that was to come to a site does not, or is gone there: nor does it come from there.
-  void lost_at(FileId file, SiteId site);
-  [[nodiscard]] schedule::FileTraffic traffic(TimePoint now);
-  /// From the site that delivers first, which is returned. Nothing happens, and home is returned,
-  /// when it is there or on its way.
-  SiteId fetch(FileId file, SiteId to, TimePoint now, std::vector<Action>& actions);
-  void move(FileId file, const schedule::FileSource& from, SiteId to, TimePoint now,
-            std::vector<Action>& actions);
   /// As a strategy wants it, ahead of the tasks. False when that makes no sense; when there is only
   /// no room for it, nothing happens.
   bool move_ahead(const MoveFile& wanted, TimePoint now, std::vector<Action>& actions);
-  /// Drops files until these, of a task or sent ahead of one, all have room at the site. Drops none
-  /// when they cannot.
-  bool make_room(std::span<const FileId> wanted, SiteId site, bool for_task,
-                 std::vector<Action>& actions);
-  /// What of a task's files is not at the site can be sent there, and room is made for it. Not
-  /// `for_task`, but for its twin: only of files that no ready task reads.
-  bool can_have_files(const TaskNeeds& needs, SiteId site, bool for_task, TimePoint now,
+  /// What of a task's files is not at the site can be sent there, and room is made for it.
+  bool can_have_files(const TaskNeeds& needs, SiteId site, Grid::Asker asker, TimePoint now,
                       std::vector<Action>& actions);
-  [[nodiscard]] bool fits_somewhere(const TaskNeeds& needs) const;
-  [[nodiscard]] bool depot_holds(SiteId site, std::span<const FileId> read) const {
-    return site == kHome || !(files.bytes_of(read) > map.depot(site));
-  }
   /// Why no host can ever run the task; empty when one can.
   [[nodiscard]] std::string why_unplaceable(TaskId task) const;
   [[nodiscard]] TimePoint next_wakeup() const;
   [[nodiscard]] bool finished() const;
 
-  // engine_memory.cpp: memory that is learnt.
+  // run_memory.cpp: memory that is learnt.
   // -------------------------------------------------------------------------
   /// What it declares, and the memory that it is given now where that is learnt.
   [[nodiscard]] Resources resources_of(TaskId task) const;
@@ -261,7 +256,7 @@ struct Engine::Impl {
   /// What was learnt meanwhile, and hosts that came or went, change what ready tasks need.
   void renew_needs();
 
-  // engine_learn.cpp: what tasks cost.
+  // run_learn.cpp: what tasks cost.
   // ------------------------------------------------------------------------------------
   /// As declared, or else as learnt; 1 when nothing is known.
   [[nodiscard]] double cost_of(TaskId task) const {
@@ -287,7 +282,7 @@ struct Engine::Impl {
   void use_new_costs();
   void note_quickest(double cost, Duration took);
 
-  // engine_eta.cpp: what to expect.
+  // run_eta.cpp: what to expect.
   // ------------------------------------------------------------------------------------
   [[nodiscard]] Eta eta(TimePoint now) const;
   /// Until the first of the jobs that wait in queues comes, if there is nothing else to run on and
@@ -319,14 +314,15 @@ struct Engine::Impl {
   /// Remembers what was expected, now and then.
   void look_back(TimePoint now);
   [[nodiscard]] std::optional<Duration> expected(TaskId task, HostId host) const;
-  /// Is it a twin, or a leftover? A task is done once.
-  [[nodiscard]] bool is_second(const schedule::Ongoing& given) const;
+  /// Is it the attempt by which a task of this run counts? Not a twin, nor a leftover: a task is
+  /// done once.
+  [[nodiscard]] bool counts_once(const schedule::Ongoing& given) const;
   /// Of what no host was given yet; an estimate.
   [[nodiscard]] double cost_to_start() const;
   /// How many tasks like the last one run at once.
   [[nodiscard]] std::uint64_t slots_in_all() const;
 
-  // engine_played.cpp: what chance does to an end.
+  // run_played.cpp: what chance does to an end.
   // ------------------------------------------------------------------------------------
   /// What may come of the rest, as run times were seen to differ, and when it is expected to end.
   [[nodiscard]] Eta by_chance(TimePoint now) const;
@@ -341,24 +337,29 @@ struct Engine::Impl {
   /// Of what has not ended; an estimate.
   [[nodiscard]] double mean_open_cost() const;
 
-  [[nodiscard]] TaskKey key_of(const AttemptKey& key) const { return {id, key.first, key.second}; }
+  [[nodiscard]] TaskKey key_of(const AttemptKey& key) const {
+    return {run_id, key.first, key.second};
+  }
 
-  RunId id{1};
+  RunId run_id;
+  Grid& grid;
   Workload workload;
   Policy policy;
-  SiteMap map;
+  double weight;        ///< its part of the grid, beside those of other runs
+  double entitled = 1;  ///< the part of the grid that it may count on
   std::unique_ptr<schedule::Scheduler> strategy;
   schedule::Appetite appetite;
+  bool closed = true;  ///< no more tasks will come
   TimePoint last_decide = kNever;
-  bool passes_over = false;        ///< pass_over_numbers()
+  bool due = false;                ///< in this decide(): it asked to be called by now
+  bool passes_over = false;        ///< HostsUnheard
   std::set<TaskId> passed_over;    ///< tasks whose number was
-  bool host_came = false;          ///< since decide()
+  bool newcomers = false;          ///< hosts came since decide()
   TimePoint shared = kNever;       ///< when it was looked for what idle hosts could do,
   TimePoint share_again = kNever;  ///< and will be
   bool changed = true;             ///< what a strategy decides by, since it was asked
-  bool loads_changed = false;      ///< much, since plans last heeded them
+  std::uint64_t planned_for = 0;   ///< Grid::changes when it was asked
   bool upset = false;              ///< so much that the strategy is to plan anew
-  TimePoint heed_from = kNever;    ///< when they are heeded next, if they change
   TimePoint ask_again = kNever;    ///< the strategy
   TimePoint planned_end = kNever;  ///< by the strategy's last plan
   bool planned_blindly = false;    ///< when nothing was known of how long tasks take
@@ -369,24 +370,19 @@ struct Engine::Impl {
   ReadyQueue ready;
   RetryQueue retries;
   std::uint32_t cursor = 0;                             ///< tasks 1 .. cursor have been looked at
-  std::map<HostId, HostState> hosts;                    ///< those that are up
-  std::vector<schedule::HostLoad> shown;                ///< of them; those that drain come last
-  std::size_t working_hosts = 0;                        ///< those that do not
-  std::map<HostId, HostQueued> coming;                  ///< those that will be up
+  std::unordered_map<HostId, HostQueue> queues;         ///< what waits at hosts; never iterated
   std::unordered_map<TaskId, Outstanding> outstanding;  ///< never iterated where the order matters
   std::map<TaskId, Outstanding> twins;                  ///< of tasks in `outstanding`
   /// Attempts of tasks that have their result, from a twin. They keep their place until they end.
   std::map<AttemptKey, Outstanding> leftovers;
   /// Attempts whose end is not known: their host vanished, or a later one was heard of first.
   std::map<AttemptKey, SiteId> missing;
-  FileTable files;
-  std::set<SiteId> crowded;  ///< where a task was refused for want of room, and none came since
   std::map<TaskId, Staged> staged;
   bool files_arrived = false;       ///< since the last decide()
   std::vector<AttemptKey> cancels;  ///< to cancel at the next decide()
 
   forecast::RunTimeForecast run_times;
-  forecast::GridForecast seen;
+  forecast::GridForecast seen;  ///< the grid's, and how fast hosts do tasks of this run
   forecast::RunTimeAccuracy accuracy;
   std::map<SiteId, TimePoint> on_time;  ///< when an attempt last ended there that was not late
   forecast::SlotEfficiency efficiency;

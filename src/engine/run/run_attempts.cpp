@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/engine_impl.hpp"
+#include "engine/run/run.hpp"
 
 namespace gantry::engine {
 
-const Outstanding* Engine::Impl::find(const AttemptKey& key) const {
+const Outstanding* Run::find(const AttemptKey& key) const {
   const auto& [task, attempt] = key;
   const auto first = outstanding.find(task);
   if (first == outstanding.end()) return nullptr;
@@ -14,23 +14,22 @@ const Outstanding* Engine::Impl::find(const AttemptKey& key) const {
   return second != twins.end() && second->second.attempt == attempt ? &second->second : nullptr;
 }
 
-Outstanding* Engine::Impl::find(const AttemptKey& key) {
+Outstanding* Run::find(const AttemptKey& key) {
   return const_cast<Outstanding*>(std::as_const(*this).find(key));
 }
 
-Outstanding Engine::Impl::place_on(const AttemptKey& key, HostId host, const Resources& resources) {
-  const auto& [task, number] = key;
-  Outstanding attempt{.attempt = number, .host = host};
-  if (const auto it = hosts.find(host); it != hosts.end()) {
+Outstanding Run::place_on(const AttemptKey& key, HostId host, const Resources& resources) {
+  Outstanding attempt{.attempt = key.second, .host = host};
+  if (const HostState* state = grid.find(host); state != nullptr) {
     // An adopted attempt may run on a host that has become too small for it.
-    if (schedule::slots(it->second.host, resources) > 0)
-      attempt.load = schedule::share(it->second.host, resources);
-    occupy(host, task, attempt.load, number);
+    if (schedule::slots(state->host, resources) > 0)
+      attempt.load = schedule::share(state->host, resources);
+    occupy(host, key, attempt.load);
   }
   return attempt;
 }
 
-void Engine::Impl::hand_over(const AttemptKey& key, HostId host, const Resources& resources) {
+void Run::hand_over(const AttemptKey& key, HostId host, const Resources& resources) {
   Outstanding attempt = place_on(key, host, resources);
   const TaskRecord& record = tasks[key.first];
   if (!record.selected || record.loss_points >= kLossLimit) leave_alone(key.first, attempt);
@@ -39,7 +38,7 @@ void Engine::Impl::hand_over(const AttemptKey& key, HostId host, const Resources
   show_state(key.first);
 }
 
-void Engine::Impl::mark_running(TaskId task, Outstanding& attempt, TimePoint at) {
+void Run::mark_running(TaskId task, Outstanding& attempt, TimePoint at) {
   attempt.started = at;
   attempt.running = true;
   attempt.begun = seen.work_done(attempt.host, at);
@@ -55,7 +54,7 @@ void Engine::Impl::mark_running(TaskId task, Outstanding& attempt, TimePoint at)
   show_state(task);
 }
 
-bool Engine::Impl::release(const AttemptKey& key) {
+bool Run::release(const AttemptKey& key) {
   const TaskId task = key.first;
   const auto first = outstanding.find(task);
   Outstanding gone;
@@ -74,19 +73,22 @@ bool Engine::Impl::release(const AttemptKey& key) {
   return gone.running;
 }
 
-void Engine::Impl::free_place(TaskId task, const Outstanding& attempt) {
-  if (!attempt.computed) vacate(attempt.host, task, attempt.load, attempt.attempt);
+void Run::free_place(TaskId task, const Outstanding& attempt) {
+  if (!attempt.computed) vacate(attempt.host, {task, attempt.attempt}, attempt.load);
 }
 
-void Engine::Impl::count_queued(HostId host, int by) {
-  const auto it = hosts.find(host);
-  if (it == hosts.end()) return;
-  std::uint32_t& queued = it->second.handed_over;
-  if (by > 0) it->second.recalled = false;  // not this one
-  if (by > 0 || queued > 0) queued += static_cast<std::uint32_t>(by);
+void Run::count_queued(HostId host, int by) {
+  if (grid.find(host) == nullptr) return;
+  HostQueue& queue = queues[host];
+  if (by > 0) queue.recalled = false;  // not this one
+  if (by > 0 || queue.handed_over > 0) queue.handed_over += static_cast<std::uint32_t>(by);
 }
 
-void Engine::Impl::show_state(TaskId task) {
+void Run::reset_queue(HostId host) {
+  if (const auto queue = queues.find(host); queue != queues.end()) queue->second.recalled = false;
+}
+
+void Run::show_state(TaskId task) {
   const auto twin = twins.find(task);
   const bool running =
       outstanding.at(task).running || (twin != twins.end() && twin->second.running);
@@ -97,7 +99,7 @@ void Engine::Impl::show_state(TaskId task) {
 // Leftovers.
 // -----------------------------------------------------------------------------------------------
 
-void Engine::Impl::dismiss_rest(TaskId task) {
+void Run::dismiss_rest(TaskId task) {
   const auto dismiss = [&](const Outstanding& attempt) {
     if (!attempt.running) count_queued(attempt.host, -1);  // cancelled; not to be recalled, too
     make_leftover(task, attempt);
@@ -107,30 +109,30 @@ void Engine::Impl::dismiss_rest(TaskId task) {
   if (staged.contains(task)) leave_stage(task);
 }
 
-void Engine::Impl::make_leftover(TaskId task, Outstanding attempt) {
+void Run::make_leftover(TaskId task, Outstanding attempt) {
   tell_to_end(task, attempt);
   leftovers.emplace(AttemptKey{task, attempt.attempt}, attempt);
 }
 
-bool Engine::Impl::drop_leftover(const AttemptKey& key) {
+bool Run::drop_leftover(const AttemptKey& key) {
   const auto gone = leftovers.extract(key);
   if (gone.empty()) return false;
   free_place(key.first, gone.mapped());
   return true;
 }
 
-void Engine::Impl::tell_to_end(TaskId task, Outstanding& attempt) {
+void Run::tell_to_end(TaskId task, Outstanding& attempt) {
   if (std::exchange(attempt.ending, true)) return;
   cancels.emplace_back(task, attempt.attempt);
   leave_alone(task, attempt);
 }
 
-void Engine::Impl::leave_alone(TaskId task, Outstanding& attempt) {
+void Run::leave_alone(TaskId task, Outstanding& attempt) {
   attempt.alone = true;
   if (auto* ongoing = find_ongoing(attempt.host, {task, attempt.attempt})) ongoing->alone = true;
 }
 
-void Engine::Impl::take_cancels(std::vector<Action>& actions) {
+void Run::take_cancels(std::vector<Action>& actions) {
   for (const AttemptKey& key : cancels) {
     const Outstanding* attempt = find(key);
     const auto leftover = leftovers.find(key);
@@ -140,40 +142,27 @@ void Engine::Impl::take_cancels(std::vector<Action>& actions) {
   cancels.clear();
 }
 
-// What is shown of hosts.
+// What is grid.shown of hosts.
 // -----------------------------------------------------------------------------------------------
 
-void Engine::Impl::occupy(HostId host, TaskId task, schedule::Load load, AttemptId attempt) {
-  HostState& state = hosts.at(host);
-  state.load += load;
-  state.ongoing.push_back({task, forecast::usable_cost(cost_of(task)), kNever, attempt, false});
-  if (files.has_limit(state.host.site)) files.use(workload.files_of(task), state.host.site);
-  show_load(state);
+void Run::occupy(HostId host, const AttemptKey& key, schedule::Load load) {
+  const auto& [task, attempt] = key;
+  grid.occupy(host,
+              {.task = task,
+               .cost = forecast::usable_cost(cost_of(task)),
+               .attempt = attempt,
+               .run = run_id},
+              load, limited_reads(host, task));
 }
 
-void Engine::Impl::vacate(HostId host, TaskId task, schedule::Load load, AttemptId attempt) {
-  const auto it = hosts.find(host);
-  if (it == hosts.end()) return;
-  HostState& state = it->second;
-  state.load -= std::min(state.load, load);
-  if (auto* ongoing = find_ongoing(host, {task, attempt})) {
-    state.ongoing.erase(state.ongoing.begin() + (ongoing - state.ongoing.data()));
-    const SiteId site = state.host.site;
-    if (files.has_limit(site)) files.disuse(workload.files_of(task), site);
-  }
-  show_load(state);
-  changed = true;
+void Run::vacate(HostId host, const AttemptKey& key, schedule::Load load) {
+  grid.vacate(host, key_of(key), load, limited_reads(host, key.first));
 }
 
-schedule::Ongoing* Engine::Impl::find_ongoing(HostId host, const AttemptKey& key) {
-  const auto it = hosts.find(host);
-  if (it == hosts.end()) return nullptr;
-  // Near the front: hosts work off what they were given in order.
-  auto& ongoing = it->second.ongoing;
-  const auto place = std::ranges::find_if(ongoing, [&](const schedule::Ongoing& each) {
-    return each.task == key.first && each.attempt == key.second;
-  });
-  return place == ongoing.end() ? nullptr : &*place;
+std::vector<FileId> Run::limited_reads(HostId host, TaskId task) const {
+  const HostState* state = grid.find(host);
+  const bool limited = state != nullptr && grid.files.has_limit(state->host.site);
+  return limited ? workload.files_of(task) : std::vector<FileId>{};
 }
 
 }  // namespace gantry::engine

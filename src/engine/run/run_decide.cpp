@@ -4,88 +4,95 @@
 #include <optional>
 #include <utility>
 
-#include "engine/engine_impl.hpp"
+#include "engine/run/run.hpp"
 
 namespace gantry::engine {
 
 namespace {
-/// So many failures and not one success: more of the same would only waste time.
+/// After so many failures without one success, more of the same would only waste time.
 constexpr std::uint32_t kHopeless = 20;
-/// Loads that change all the time are heeded so often.
-constexpr Duration kLoadsRest = std::chrono::seconds(10);
-/// A plan holds when fewer than one in so many cores has changed.
-constexpr std::uint64_t kFewCores = 10;
 }  // namespace
 
-std::vector<Action> Engine::Impl::decide(TimePoint now) {
+void Run::begin_turn(TimePoint now, std::vector<Action>& actions) {
   end_replay();
   const TimePoint wakeup = next_wakeup();
-  const bool due = wakeup != kNever && wakeup <= now;
+  due = wakeup != kNever && wakeup <= now;
   last_decide = now;
-  if (learns()) seen.pass(now);
   look_back(now);
-  std::vector<Action> actions;
   take_cancels(actions);
-
   check_stop_rules();
-  if (draining.empty()) {
-    renew_needs();
-    wake_retries(now);
-    for (const MoveFile& move : files.begin_awaited(now)) actions.emplace_back(move);
-    launch_staged(actions);
-    heed_loads(now, actions);
-    for (const auto& load : std::span(shown).subspan(working_hosts))
-      if (HostState& state = hosts.at(load.host->id); !state.keeps) recall(state, actions);
-    if (working_hosts > 0) {
-      if (due || changed) ask_strategy(now, actions);
-      share_with_idle(now, actions);
-      check_stuck();
-    }
+  if (!starts_tasks()) return;
+  renew_needs();
+  wake_retries(now);
+}
+
+void Run::prepare(const std::optional<PaceChange>& change, std::vector<Action>& actions) {
+  launch_staged(actions);
+  if (change) {
+    changed = true;
+    upset = upset || change->upsets_plans;
+    const auto mean = run_times.mean();
+    const bool worth_moving = grid.working_hosts > 1 && mean && *mean >= kWorthRecalling;
+    for (const HostId host : change->slower)
+      if (worth_moving) recall(host, actions);
   }
-  if (draining.empty()) return actions;
+  for (const schedule::HostLoad& load : grid.resting())
+    if (grid.hosts.at(load.host->id).takes == HostState::Takes::nothing)
+      recall(load.host->id, actions);
+}
+
+void Run::end_turn(TimePoint now, std::vector<Action>& actions) {
+  if (starts_tasks() && grid.working_hosts > 0) {
+    share_with_idle(now, actions);
+    check_stuck();
+  }
+  if (starts_tasks()) return;
   release_all_staged();
-  for (auto& [id, state] : hosts) recall(state, actions);
-  return actions;
+  for (const auto& [host, state] : grid.hosts) recall(host, actions);
 }
 
-void Engine::Impl::heed_loads(TimePoint now, std::vector<Action>& actions) {
-  if (!loads_changed || (heed_from != kNever && now < heed_from)) return;
-  loads_changed = false;
-  changed = true;
-  heed_from = now + kLoadsRest;
-  const auto mean = run_times.mean();
-  const bool worth_moving = working_hosts > 1 && mean && *mean >= kWorthRecalling;
-  std::uint64_t cores = 0;
-  std::uint64_t cores_changed = 0;
-  for (auto& [id, state] : hosts) {
-    cores += state.host.cores;
-    const auto load = std::exchange(state.changed, HostState::Changed::no);
-    if (load != HostState::Changed::no) cores_changed += state.host.cores;
-    if (load == HostState::Changed::slower && worth_moving) recall(state, actions);
-  }
-  upset = upset || cores_changed * kFewCores >= cores;
+void Run::recall(HostId host, std::vector<Action>& actions) {
+  const auto queue = queues.find(host);
+  if (queue == queues.end() || queue->second.handed_over == 0 || queue->second.recalled) return;
+  queue->second.recalled = true;
+  RecallQueued wanted{.host = host};
+  for (const schedule::Ongoing& given : grid.hosts.at(host).ongoing)
+    if (given.run == run_id && given.started == kNever && given.attempt != AttemptId{})
+      wanted.keys.push_back({run_id, given.task, given.attempt});
+  actions.emplace_back(std::move(wanted));
 }
 
-void Engine::Impl::recall(HostState& state, std::vector<Action>& actions) {
-  if (state.handed_over == 0 || state.recalled) return;
-  state.recalled = true;
-  actions.emplace_back(RecallQueued{state.host.id});
-}
-
-void Engine::Impl::ask_strategy(TimePoint now, std::vector<Action>& actions) {
+std::size_t Run::ask_strategy(TimePoint now, std::size_t most, std::vector<Action>& actions) {
   changed = false;
+  planned_for = grid.changes;
   ask_again = kNever;
+  std::size_t started = 0;
   bool more = true;
   while (more) {
     refill();
-    const bool started = start_some(now, actions) > 0;
-    more = started && ready.placeable() == 0 && cursor < tasks.size();
+    const std::size_t some = start_some(now, most - started, actions);
+    started += some;
+    more = some > 0 && ready.placeable() == 0 && cursor < tasks.size() && started < most;
     // The way from home is free for another file.
     if (std::exchange(redirected, false)) more = true;
   }
+  return started;
 }
 
-void Engine::Impl::check_stop_rules() {
+bool Run::may_start() const {
+  if (appetite.by_cost || appetite.to_the_end) return true;
+  const auto mean = run_times.mean();
+  return std::ranges::any_of(grid.working(), [&](const schedule::HostLoad& load) {
+    return schedule::admits(*load.host, load.load, typical, mean);
+  });
+}
+
+double Run::typical_charge() const {
+  const double took = seconds(run_times.mean().value_or(std::chrono::seconds(1)));
+  return std::max(took, 1e-6) * std::max(typical.cores, 1U);
+}
+
+void Run::check_stop_rules() {
   const Counts& mine = tasks.selected();
   if (mine.pending + mine.staging + mine.waiting + mine.handed_over == 0)
     return;  // nothing to stop
@@ -97,48 +104,23 @@ void Engine::Impl::check_stop_rules() {
                       failed_now));
 }
 
-std::string Engine::unplaceable() const {
-  std::optional<TaskNeeds> fits;
-  for (std::uint32_t i = 1; i <= impl_->tasks.size(); ++i) {
-    const TaskRecord& record = impl_->tasks[TaskId(i)];
-    if (record.state != TaskState::pending || !record.selected) continue;
-    TaskNeeds needs{.resources = impl_->workload.resources_of(TaskId(i))};
-    if (!impl_->map.depots.empty()) needs.files = impl_->workload.files_of(TaskId(i));
-    if (needs == fits) continue;
-    if (auto why = impl_->why_unplaceable(TaskId(i)); !why.empty()) return why;
-    fits = std::move(needs);
-  }
-  return {};
-}
-
-bool Engine::Impl::is_stuck() const {
+bool Run::is_stuck() const {
   const Counts& mine = tasks.selected();
   const bool others_go_on = mine.staging + mine.handed_over + mine.running + mine.waiting > 0;
-  return working_hosts > 0 && !ready.empty() && ready.placeable() == 0 && !others_go_on;
+  return grid.working_hosts > 0 && !ready.empty() && ready.placeable() == 0 && !others_go_on;
 }
 
-void Engine::Impl::check_stuck() {
+void Run::check_stuck() {
   if (is_stuck() && !policy.hosts_may_come) drain(why_unplaceable(ready.front()));
 }
 
-std::vector<Resources> Engine::stranded() const {
-  std::vector<Resources> needs;
-  if (!impl_->draining.empty() || !impl_->is_stuck()) return needs;
-  for (const schedule::ReadyClass& each : impl_->ready.view()) {
-    needs.push_back(each.needs->resources);
-    // It will do with what the host has.
-    if (impl_->learns_memory_of(ReadyQueue::first_of(each))) needs.back().memory = 0;
-  }
-  return needs;
-}
-
-void Engine::Impl::wake_retries(TimePoint now) {
+void Run::wake_retries(TimePoint now) {
   while (const auto task = retries.pop_due(now)) make_pending(*task, true);
 }
 
-void Engine::Impl::refill() {
+void Run::refill() {
   // With many hosts more, so that filling them all takes a few plans and not hundreds.
-  const std::size_t window = std::max(appetite.ready, hosts.size());
+  const std::size_t window = std::max(appetite.ready, grid.hosts.size());
   while (ready.placeable() < window && cursor < tasks.size()) {
     const TaskId task(++cursor);
     const TaskRecord& record = tasks[task];
@@ -147,19 +129,19 @@ void Engine::Impl::refill() {
   }
 }
 
-bool Engine::Impl::has_choice() const {
+bool Run::has_choice() const {
   if (ready.placeable() > 0) return true;
   return appetite.to_the_end && !(outstanding.empty() && staged.empty());
 }
 
-std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions) {
+std::size_t Run::start_some(TimePoint now, std::size_t most, std::vector<Action>& actions) {
   if (!has_choice()) return 0;
   const auto classes = ready.view();
-  const auto& sites = files.view(now);
-  const auto plan =
-      strategy->plan({now, classes, working(), run_times, ready.placeable(), workload.file_bytes,
-                      sites, refused, &seen, &map, [this](TaskId task) { return needs_of(task); },
-                      files.any_barred(now), &accuracy, &on_time, std::exchange(upset, false)});
+  const auto& sites = grid.files.view(now);
+  const auto plan = strategy->plan(
+      {now, classes, grid.working(), run_times, ready.placeable(), grid.files.bytes(), sites,
+       refused, &seen, &grid.map, [this](TaskId task) { return needs_of(task); },
+       grid.files.any_barred(now), &accuracy, &on_time, std::exchange(upset, false), run_id, most});
   ask_again = plan.ask_again;
   if (std::exchange(planned_end, plan.ends) != plan.ends) planned_blindly = !run_times.expected(1);
   refused = 0;
@@ -175,36 +157,25 @@ std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions
   return started;
 }
 
-void Engine::Impl::show_hosts() {
-  rooms.clear();
-  needs_changed = workload.learns_memory;
-  shown.resize(hosts.size());
-  std::size_t place = 0;
-  for (const bool drains : {false, true}) {
-    for (auto& [id, state] : hosts) {
-      if (state.draining != drains) continue;
-      state.shown_at = place++;
-      show_load(state);
-    }
-    if (!drains) working_hosts = place;
-  }
+const HostState* Run::working_host(HostId host) const {
+  const HostState* state = grid.find(host);
+  return state != nullptr && state->takes == HostState::Takes::work ? state : nullptr;
 }
 
-bool Engine::Impl::start(const schedule::Intent& intent, TimePoint now,
-                         std::vector<Action>& actions) {
-  const auto host = hosts.find(intent.host);
+bool Run::start(const schedule::Intent& intent, TimePoint now, std::vector<Action>& actions) {
+  const HostState* host = working_host(intent.host);
   const TaskNeeds* wanted = ready.needs(intent.task_class);
-  if (host == hosts.end() || host->second.draining || wanted == nullptr) return false;
+  if (host == nullptr || wanted == nullptr) return false;
   const TaskNeeds needs = *wanted;
-  const Host& there = host->second.host;
+  const Host& there = host->host;
   // Who counts failures wants to stop at the last one that is allowed: nothing is handed over
   // ahead.
-  const schedule::Load load = host->second.load;
+  const schedule::Load load = host->load;
   const bool room = policy.max_fails > 0
                         ? schedule::is_free(there, load, needs.resources)
                         : schedule::admits(there, load, needs.resources, run_times.mean());
   if (!room || !in_time(there, needs, now)) return false;
-  if (!can_have_files(needs, there.site, true, now, actions)) return false;
+  if (!can_have_files(needs, there.site, Grid::Asker::task, now, actions)) return false;
   const TaskId task = *ready.take(intent.task_class);
   if (workload.learns_memory && resources_of(task) != needs.resources) {
     ready.push(task, needs_of(task), false);  // what was learnt meanwhile; see renew_needs()
@@ -214,59 +185,55 @@ bool Engine::Impl::start(const schedule::Intent& intent, TimePoint now,
   return true;
 }
 
-bool Engine::Impl::steal(const schedule::Steal& wanted, TimePoint now,
-                         std::vector<Action>& actions) {
-  const auto host = hosts.find(wanted.host);
+bool Run::steal(const schedule::Steal& wanted, TimePoint now, std::vector<Action>& actions) {
+  const HostState* host = working_host(wanted.host);
   const auto place = staged.find(wanted.task);
-  if (host == hosts.end() || place == staged.end() || place->second.host == wanted.host)
-    return false;
-  if (host->second.draining) return false;
+  if (host == nullptr || place == staged.end() || place->second.host == wanted.host) return false;
   if (outstanding.contains(wanted.task)) return false;  // a twin's place: its task runs elsewhere
   const TaskNeeds needs = needs_of(wanted.task);
-  const Host& there = host->second.host;
-  if (!schedule::is_free(there, host->second.load, needs.resources)) return false;
+  const Host& there = host->host;
+  if (!schedule::is_free(there, host->load, needs.resources)) return false;
   if (!in_time(there, needs, now)) return false;
-  if (!can_have_files(needs, there.site, true, now, actions)) return false;
+  if (!can_have_files(needs, there.site, Grid::Asker::task, now, actions)) return false;
   leave_stage(wanted.task);
   give(wanted.task, there, needs, now, actions);
   return true;
 }
 
-bool Engine::Impl::twin(const schedule::Twin& wanted, TimePoint now, std::vector<Action>& actions) {
-  const auto host = hosts.find(wanted.host);
-  if (host == hosts.end() || host->second.draining || !may_have_twin(wanted.task, wanted.host))
-    return false;
+bool Run::twin(const schedule::Twin& wanted, TimePoint now, std::vector<Action>& actions) {
+  const HostState* host = working_host(wanted.host);
+  if (host == nullptr || !may_have_twin(wanted.task, wanted.host)) return false;
   const TaskNeeds needs = needs_of(wanted.task);
-  const Host& there = host->second.host;
-  if (!schedule::is_free(there, host->second.load, needs.resources)) return false;
+  const Host& there = host->host;
+  if (!schedule::is_free(there, host->load, needs.resources)) return false;
   if (!in_time(there, needs, now)) return false;
   // No file that a ready task reads makes way for a second attempt.
-  if (!can_have_files(needs, there.site, false, now, actions)) return false;
+  if (!can_have_files(needs, there.site, Grid::Asker::other, now, actions)) return false;
   give(wanted.task, there, needs, now, actions);
   return true;
 }
 
-bool Engine::Impl::in_time(const Host& host, const TaskNeeds& needs, TimePoint now) const {
+bool Run::in_time(const Host& host, const TaskNeeds& needs, TimePoint now) const {
   return schedule::is_in_time(host, needs.resources, run_times.expected(needs.cost), now);
 }
 
-bool Engine::Impl::may_have_twin(TaskId task, HostId host) const {
+bool Run::may_have_twin(TaskId task, HostId host) const {
   const auto first = outstanding.find(task);
   if (first == outstanding.end() || has_twin(task)) return false;
   const Outstanding& attempt = first->second;
   return attempt.host != host && !attempt.computed && !attempt.alone;
 }
 
-void Engine::Impl::give(TaskId task, const Host& host, const TaskNeeds& needs, TimePoint now,
-                        std::vector<Action>& actions) {
-  if (files.all_there(needs.files, host.site))
+void Run::give(TaskId task, const Host& host, const TaskNeeds& needs, TimePoint now,
+               std::vector<Action>& actions) {
+  if (grid.files.all_there(needs.files, host.site))
     launch(task, host.id, needs.resources, actions);
   else
     stage(task, host, needs, now, actions);
 }
 
-void Engine::Impl::launch(TaskId task, HostId host, const Resources& resources,
-                          std::vector<Action>& actions) {
+void Run::launch(TaskId task, HostId host, const Resources& resources,
+                 std::vector<Action>& actions) {
   TaskRecord& record = tasks.edit(task);
   if (passes_over && passed_over.insert(task).second)
     missing.try_emplace({task, AttemptId(++record.attempt)}, kHome);
@@ -277,29 +244,20 @@ void Engine::Impl::launch(TaskId task, HostId host, const Resources& resources,
   actions.emplace_back(StartAttempt{key_of({task, attempt}), host, resources});
 }
 
-TimePoint Engine::Impl::next_wakeup() const {
+TimePoint Run::next_wakeup() const {
   if (!draining.empty()) return kNever;
   TimePoint first = kNever;
-  const TimePoint heed = loads_changed ? heed_from : kNever;
+  const TimePoint heed = grid.next_pace_change();
   for (const TimePoint time :
-       {retries.next(), files.next_try(last_decide), ask_again, heed, share_again})
+       {retries.next(), grid.files.next_try(last_decide), ask_again, heed, share_again})
     if (time != kNever && (first == kNever || time < first)) first = time;
   return first;
 }
 
-bool Engine::Impl::fits_somewhere(const TaskNeeds& needs) const {
-  return std::ranges::any_of(working(), [&](const schedule::HostLoad& load) {
-    const Host& host = *load.host;
-    return schedule::slots(host, needs.resources) > 0 &&
-           schedule::is_lent_long_enough(host, needs.resources) &&
-           depot_holds(host.site, needs.files);
-  });
-}
-
-bool Engine::Impl::finished() const {
+bool Run::finished() const {
   const Counts& mine = tasks.selected();
   if (mine.handed_over + mine.running > 0 || !leftovers.empty()) return false;
-  return !draining.empty() || mine.pending + mine.staging + mine.waiting == 0;
+  return !draining.empty() || (closed && mine.pending + mine.staging + mine.waiting == 0);
 }
 
 }  // namespace gantry::engine

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/engine_impl.hpp"
+#include "engine/run/run.hpp"
 #include "schedule/packing.hpp"
 
 namespace gantry::engine {
@@ -16,21 +16,21 @@ Duration at_most(double left, double most = 1e9) {
 
 }  // namespace
 
-std::uint64_t Engine::Impl::slots_in_all() const {
+std::uint64_t Run::slots_in_all() const {
   std::uint64_t sum = 0;
-  for (const auto& load : working()) sum += schedule::slots(*load.host, typical);
+  for (const auto& load : grid.working()) sum += schedule::slots(*load.host, typical);
   return sum;
 }
 
-std::optional<Duration> Engine::Impl::expected(TaskId task, HostId host) const {
+std::optional<Duration> Run::expected(TaskId task, HostId host) const {
   const double cost = forecast::usable_cost(cost_of(task));
-  const auto known = hosts.find(host);
-  if (known == hosts.end()) return run_times.expected(cost);
-  const auto pace = pace_of(known->second.host);
+  const HostState* state = grid.find(host);
+  if (state == nullptr) return run_times.expected(cost);
+  const auto pace = pace_of(state->host);
   return pace ? std::optional(at_most(*pace * cost)) : std::nullopt;
 }
 
-std::optional<double> Engine::Impl::pace_of(const Host& host) const {
+std::optional<double> Run::pace_of(const Host& host) const {
   if (const auto pace = seen.pace(host.id)) return pace;
   const auto unit = run_times.expected(1);
   if (!unit) return std::nullopt;
@@ -63,13 +63,14 @@ Eta widened_by(Eta eta, const forecast::Margin& margin) {
 
 }  // namespace
 
-bool Engine::Impl::is_second(const schedule::Ongoing& given) const {
-  if (given.attempt == AttemptId{}) return outstanding.contains(given.task);  // its files travel
+bool Run::counts_once(const schedule::Ongoing& given) const {
+  if (given.run != run_id) return false;
+  if (given.attempt == AttemptId{}) return !outstanding.contains(given.task);  // its files travel
   const auto first = outstanding.find(given.task);
-  return first == outstanding.end() || first->second.attempt != given.attempt;
+  return first != outstanding.end() && first->second.attempt == given.attempt;
 }
 
-double Engine::Impl::cost_to_start() const {
+double Run::cost_to_start() const {
   if (!draining.empty()) return 0;
   const Counts& mine = tasks.selected();
   double cost = 0;
@@ -87,7 +88,7 @@ double Engine::Impl::cost_to_start() const {
   return static_cast<double>(others) * mean_cost_from(first);
 }
 
-Eta Engine::Impl::eta(TimePoint now) const {
+Eta Run::eta(TimePoint now) const {
   const Eta chance = by_chance(now);
   const Duration left = chance.expected;
   if (left <= Duration{0}) return {};
@@ -104,10 +105,10 @@ Eta Engine::Impl::eta(TimePoint now) const {
   return eta;
 }
 
-std::optional<forecast::QueueWaits::Rest> Engine::Impl::rest_of_queue(TimePoint now) const {
-  if (working_hosts > 0) return std::nullopt;
+std::optional<forecast::QueueWaits::Rest> Run::rest_of_queue(TimePoint now) const {
+  if (grid.working_hosts > 0) return std::nullopt;
   std::optional<forecast::QueueWaits::Rest> first;
-  for (const auto& [id, job] : coming) {
+  for (const auto& [id, job] : grid.coming) {
     const forecast::QueueWaits* queue = seen.queue(job.host.site);
     const auto rest = queue != nullptr ? queue->left(seconds(now - job.since)) : std::nullopt;
     if (rest && (!first || rest->expected < first->expected)) first = rest;
@@ -115,14 +116,14 @@ std::optional<forecast::QueueWaits::Rest> Engine::Impl::rest_of_queue(TimePoint 
   return first;
 }
 
-Duration Engine::Impl::soonest_possible() const {
+Duration Run::soonest_possible() const {
   constexpr std::uint32_t kEnoughTimed = 20;  // of fewer the quickest is too much like the mean
   const std::uint64_t slots = slots_in_all();
   if (slots == 0 || timed < kEnoughTimed) return Duration{0};
-  return at_most(cost_to_start() * quickest / static_cast<double>(slots));
+  return at_most(cost_to_start() * quickest / (static_cast<double>(slots) * entitled));
 }
 
-Eta Engine::Impl::widened(Eta eta) const {
+Eta Run::widened(Eta eta) const {
   if (!learned.known()) return eta;
   forecast::Margin margin = learned.margin_from(cursor);
   // What hosts and program of an earlier run have done, others may do faster or slower.
@@ -131,7 +132,7 @@ Eta Engine::Impl::widened(Eta eta) const {
   return widened_by(eta, margin);
 }
 
-double Engine::Impl::share_done() const {
+double Run::share_done() const {
   const Counts& mine = tasks.selected();
   const std::uint32_t ended = mine.done + mine.failed + mine.cancelled;
   const std::uint32_t now = ended - std::min(ended, ended_before);
@@ -139,7 +140,7 @@ double Engine::Impl::share_done() const {
   return all > 0 ? static_cast<double>(now) / all : 1;
 }
 
-void Engine::Impl::look_back(TimePoint now) {
+void Run::look_back(TimePoint now) {
   if (began == kNever) {
     began = now;
     const Counts& mine = tasks.selected();
@@ -159,40 +160,40 @@ void Engine::Impl::look_back(TimePoint now) {
 
 // What runs over its forecast is expected to take as long again as it is over: "any moment now"
 // would be wrong for as long as it is shown.
-double Engine::Impl::left_of(const schedule::Ongoing& given, HostId host, double pace,
-                             TimePoint now) const {
-  const double whole = given.cost * pace;
+double Run::left_of(const schedule::Ongoing& given, HostId host, double pace, TimePoint now) const {
+  // What another run's tasks cost is not known here.
+  const double whole = given.run == run_id ? given.cost * pace : seconds(given.expected);
   if (given.started == kNever) return whole;
   const double done = seen.done_of(host, given.started, given.begun, now);
   return std::abs(whole - std::max(done, 0.0));
 }
 
-Remaining Engine::Impl::remaining(TimePoint now, const LikelyTimes* likely, double unit) const {
-  Remaining left{.cost = cost_to_start()};
+Remaining Run::remaining(TimePoint now, const LikelyTimes* likely, double unit) const {
+  Remaining left{.cost = cost_to_start(), .share = entitled};
   if (draining.empty()) left.tasks = tasks.selected().pending + tasks.selected().waiting;
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    const schedule::HostLoad& load = shown[i];
+  for (std::size_t i = 0; i < grid.shown.size(); ++i) {
+    const schedule::HostLoad& load = grid.shown[i];
     const auto known =
         likely != nullptr ? likely->mean * likely->hosts[i].times : pace_of(*load.host);
     const double pace = std::max(known.value_or(unit), kLeastPace);
     for (const schedule::Ongoing& given : load.ongoing) {
-      if (is_second(given)) continue;
+      if (!counts_once(given)) continue;
       const double each = left_of(given, load.host->id, pace, now);
       left.cost += each / pace;
       left.longest = std::max(left.longest, each);
       ++left.tasks;
     }
-    if (i < working_hosts) left.add_slots(schedule::slots(*load.host, typical), pace);
+    if (i < grid.working_hosts) left.add_slots(schedule::slots(*load.host, typical), pace);
   }
   return left;
 }
 
-Duration Engine::Impl::rest(TimePoint now, const LikelyTimes* likely) const {
+Duration Run::rest(TimePoint now, const LikelyTimes* likely) const {
   const auto unit = run_times.expected(1);
   if (!unit || finished()) return Duration{0};
   Remaining left = remaining(now, likely, seconds(*unit));
   const auto wait = rest_of_queue(now);
-  for (auto job = coming.begin(); wait && job != coming.end(); ++job)
+  for (auto job = grid.coming.begin(); wait && job != grid.coming.end(); ++job)
     left.add_slots(schedule::slots(job->second.host, typical),
                    std::max(pace_of(job->second.host).value_or(seconds(*unit)), kLeastPace));
   // Zero would say "not known".
@@ -207,7 +208,7 @@ Duration Engine::Impl::rest(TimePoint now, const LikelyTimes* likely) const {
 
 // Who plans all of it knows better when which files arrive, and what is left for the end; but not
 // if the plan is from a time when nothing was known of how long tasks take, and was wrong.
-double Engine::Impl::as_planned(double even, TimePoint now) const {
+double Run::as_planned(double even, TimePoint now) const {
   if (!has_plan(now)) return even;
   constexpr double kUnlikely = 2.5;
   constexpr double kUnlikelyIfBlind = 1.4;
@@ -216,7 +217,7 @@ double Engine::Impl::as_planned(double even, TimePoint now) const {
   return planned < even * unlikely && planned > even / unlikely ? planned : even;
 }
 
-Duration Engine::Impl::until_retried(TimePoint now) const {
+Duration Run::until_retried(TimePoint now) const {
   const auto unit = run_times.expected(1);
   if (!unit || finished() || !draining.empty() || retries.last() == kNever) return Duration{0};
   return std::max(retries.last() - now, Duration{0}) + *unit;

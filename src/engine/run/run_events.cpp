@@ -2,7 +2,7 @@
 #include <limits>
 #include <utility>
 
-#include "engine/engine_impl.hpp"
+#include "engine/run/run.hpp"
 
 namespace gantry::engine {
 
@@ -15,11 +15,11 @@ constexpr std::uint32_t kPassedOver = 16;
 constexpr int kLate = 2;
 }  // namespace
 
-bool Engine::Impl::valid(const TaskKey& key) const {
+bool Run::valid(const TaskKey& key) const {
   return tasks.contains(key.task) && key.attempt.value() >= 1 && key.attempt.value() <= kMaxAttempt;
 }
 
-bool Engine::Impl::is_news(const AttemptKey& key) const {
+bool Run::is_news(const AttemptKey& key) const {
   if (missing.contains(key)) return true;
   const std::uint32_t number = key.second.value();
   const std::uint32_t last = tasks[key.first].attempt;
@@ -27,7 +27,7 @@ bool Engine::Impl::is_news(const AttemptKey& key) const {
   return outstanding.contains(key.first) ? number == last + 1 : number > last;
 }
 
-void Engine::Impl::take_number(const AttemptKey& key) {
+void Run::take_number(const AttemptKey& key) {
   missing.erase(key);
   TaskRecord& record = tasks.edit(key.first);
   const std::uint32_t number = key.second.value();
@@ -39,21 +39,21 @@ void Engine::Impl::take_number(const AttemptKey& key) {
   record.attempt = number;
 }
 
-bool Engine::Impl::is_elsewhere(const AttemptKey& key, HostId host) const {
+bool Run::is_elsewhere(const AttemptKey& key, HostId host) const {
   const Outstanding* attempt = find(key);
   const auto leftover = leftovers.find(key);
   if (leftover != leftovers.end()) attempt = &leftover->second;
   return attempt != nullptr && attempt->host != host;
 }
 
-bool Engine::Impl::awaits(const TaskKey& key, HostId host) const {
+bool Run::awaits(const TaskKey& key, HostId host) const {
   if (!valid(key)) return false;
   const AttemptKey attempt{key.task, key.attempt};
   if (is_elsewhere(attempt, host)) return false;
   return find(attempt) != nullptr || (is_news(attempt) && tasks[key.task].state != TaskState::done);
 }
 
-void Engine::Impl::on(const AttemptStarted& event) {
+void Run::on(const AttemptStarted& event) {
   if (!valid(event.key)) return;
   const AttemptKey key{event.key.task, event.key.attempt};
   if (is_elsewhere(key, event.host)) return;
@@ -67,7 +67,7 @@ void Engine::Impl::on(const AttemptStarted& event) {
   adopt(key, event.host, event.at);
 }
 
-void Engine::Impl::adopt(const AttemptKey& key, HostId host, TimePoint started) {
+void Run::adopt(const AttemptKey& key, HostId host, TimePoint started) {
   const TaskId task = key.first;
   const Resources resources = resources_of(task);
   if (tasks[task].state == TaskState::done || twins.contains(task))
@@ -82,7 +82,7 @@ void Engine::Impl::adopt(const AttemptKey& key, HostId host, TimePoint started) 
   if (tasks[task].cancel) tell_to_end(task, attempt);
 }
 
-void Engine::Impl::on(const AttemptComputed& event) {
+void Run::on(const AttemptComputed& event) {
   if (!valid(event.key)) return;
   const AttemptKey key{event.key.task, event.key.attempt};
   if (is_elsewhere(key, event.host)) return;
@@ -90,7 +90,7 @@ void Engine::Impl::on(const AttemptComputed& event) {
   if (const auto leftover = leftovers.find(key); leftover != leftovers.end())
     attempt = &leftover->second;
   if (attempt == nullptr || std::exchange(attempt->computed, true)) return;
-  vacate(attempt->host, key.first, attempt->load, key.second);
+  vacate(attempt->host, key, attempt->load);
   // Its host has it no more, but the task still has two.
   if (const auto twin = twins.find(key.first); twin != twins.end()) {
     Outstanding& first = outstanding.at(key.first);
@@ -98,7 +98,7 @@ void Engine::Impl::on(const AttemptComputed& event) {
   }
 }
 
-void Engine::Impl::on(const AttemptReturned& event) {
+void Run::on(const AttemptReturned& event) {
   if (!valid(event.key)) return;
   const AttemptKey key{event.key.task, event.key.attempt};
   if (is_elsewhere(key, event.host) || drop_leftover(key)) return;
@@ -115,7 +115,7 @@ void Engine::Impl::on(const AttemptReturned& event) {
     make_pending(task);
 }
 
-void Engine::Impl::on(const AttemptEnded& event) {
+void Run::on(const AttemptEnded& event) {
   const AttemptReport& report = event.report;
   if (!valid(report.key)) return;
   const AttemptKey key{report.key.task, report.key.attempt};
@@ -145,7 +145,7 @@ void Engine::Impl::on(const AttemptEnded& event) {
   settle(report, was_started);
 }
 
-bool Engine::Impl::counts_unasked(const AttemptReport& report, bool newest) const {
+bool Run::counts_unasked(const AttemptReport& report, bool newest) const {
   const TaskId task = report.key.task;
   const TaskState state = tasks[task].state;
   if (state == TaskState::done) return false;
@@ -157,7 +157,7 @@ bool Engine::Impl::counts_unasked(const AttemptReport& report, bool newest) cons
          (state == TaskState::pending || state == TaskState::staging);
 }
 
-void Engine::Impl::go_on_after(const AttemptReport& report, bool was_started) {
+void Run::go_on_after(const AttemptReport& report, bool was_started) {
   const TaskId task = report.key.task;
   const bool lost = report.cause == FailureCause::lost || report.cause == FailureCause::cancelled;
   if (lost) return go_on_after_loss(task, was_started);
@@ -165,12 +165,12 @@ void Engine::Impl::go_on_after(const AttemptReport& report, bool was_started) {
   if (!is_crowded(report.cause, report.code)) leave_alone(task, outstanding.at(task));
 }
 
-void Engine::Impl::go_on_after_loss(TaskId task, bool was_started) {
+void Run::go_on_after_loss(TaskId task, bool was_started) {
   add_loss(task, was_started);
   if (tasks[task].loss_points >= kLossLimit) leave_alone(task, outstanding.at(task));
 }
 
-void Engine::Impl::on(const TaskReused& event) {
+void Run::on(const TaskReused& event) {
   if (!tasks.contains(event.task)) return;
   const TaskState state = tasks[event.task].state;
   if (state == TaskState::done || outstanding.contains(event.task)) return;
@@ -180,7 +180,7 @@ void Engine::Impl::on(const TaskReused& event) {
   ever_succeeded = true;
 }
 
-void Engine::Impl::on(const TaskInvalidated& event) {
+void Run::on(const TaskInvalidated& event) {
   if (!tasks.contains(event.task)) return;
   const TaskState state = tasks[event.task].state;
   if (state != TaskState::done && state != TaskState::failed && state != TaskState::cancelled)
@@ -189,7 +189,7 @@ void Engine::Impl::on(const TaskInvalidated& event) {
   make_pending(event.task);
 }
 
-void Engine::Impl::on(const CancelRequested& event) {
+void Run::on(const CancelRequested& event) {
   if (!event.all) {
     for (const TaskId task : event.tasks)
       if (tasks.contains(task)) cancel(task);
@@ -199,11 +199,50 @@ void Engine::Impl::on(const CancelRequested& event) {
   if (!replaying) drain("cancelled");
 }
 
-void Engine::Impl::on(const DrainRequested& event) {
+void Run::on(const DrainRequested& event) {
   drain(event.reason.empty() ? "interrupted" : event.reason);
 }
 
-void Engine::Impl::end_replay() {
+void Run::on(const TasksAdded& event) {
+  closed = false;
+  if (event.batch.first.value() != tasks.size() + 1) return;  // told before
+  const bool first = tasks.size() == 0;
+  tasks.append(event.batch.count);
+  workload.count = tasks.size();
+  costs = profile_of(workload);
+  learned.extend(workload.count);
+  if (first && tasks.size() > 0) typical = workload.resources_of(TaskId(1));
+  if (learned.known()) use_new_costs();
+  changed = true;
+}
+
+void Run::on(const RunClosed&) {
+  closed = true;
+}
+
+void Run::on(const HostsUnheard& event) {
+  passes_over = event.any;
+}
+
+void Run::on(const RunResumed& event) {
+  for (std::uint32_t i = 1; i <= tasks.size(); ++i) {
+    const TaskId task(i);
+    const TaskState state = tasks[task].state;
+    renew(task);
+    if (event.only)
+      tasks.select(task, false);
+    else if (state == TaskState::failed || state == TaskState::cancelled)
+      make_pending(task);
+  }
+  for (const TaskId task : event.only.value_or(std::vector<TaskId>{})) {
+    if (!tasks.contains(task)) continue;
+    tasks.select(task, true);
+    if (!outstanding.contains(task)) make_pending(task);
+  }
+  end_replay();
+}
+
+void Run::end_replay() {
   if (!replaying) return;
   replaying = false;
   // Once the ring is full, its oldest entry is where the next one would have gone.
@@ -218,7 +257,7 @@ void Engine::Impl::end_replay() {
   learn_replayed_memory();
 }
 
-void Engine::Impl::leave_queue(TaskId task) {
+void Run::leave_queue(TaskId task) {
   const TaskRecord& record = tasks[task];
   if (record.state == TaskState::waiting)
     retries.remove(task);
@@ -228,13 +267,13 @@ void Engine::Impl::leave_queue(TaskId task) {
     ready.remove(task, needs_of(task));
 }
 
-void Engine::Impl::make_pending(TaskId task, bool first) {
+void Run::make_pending(TaskId task, bool first) {
   changed = true;
   tasks.set_state(task, TaskState::pending);
   if (tasks[task].selected && task.value() <= cursor) ready.push(task, needs_of(task), first);
 }
 
-void Engine::Impl::renew(TaskId task) {
+void Run::renew(TaskId task) {
   TaskRecord& record = tasks.edit(task);
   record.failures = 0;
   record.loss_points = 0;
@@ -242,7 +281,7 @@ void Engine::Impl::renew(TaskId task) {
   wasted.erase(task);
 }
 
-void Engine::Impl::observe(const AttemptReport& report, HostId host, std::optional<double> begun) {
+void Run::observe(const AttemptReport& report, HostId host, std::optional<double> begun) {
   if (workload.learns_memory) observe_memory(report);
   if (report.cause == FailureCause::lost || report.cause == FailureCause::cancelled ||
       report.started == kNever || report.ended == kNever)
@@ -261,17 +300,17 @@ void Engine::Impl::observe(const AttemptReport& report, HostId host, std::option
   ++replayed_count;
 }
 
-void Engine::Impl::score(const AttemptReport& report, const Outstanding& attempt) {
+void Run::score(const AttemptReport& report, const Outstanding& attempt) {
   if (report.cause != FailureCause::none || report.started == kNever || report.ended == kNever)
     return;
   const Duration took = report.ended - report.started;
   accuracy.score(seconds(attempt.expected), seconds(took));
-  const auto host = hosts.find(attempt.host);
-  if (host != hosts.end() && took <= kLate * attempt.expected)
-    on_time[host->second.host.site] = report.ended;
+  const HostState* state = grid.find(attempt.host);
+  if (state != nullptr && took <= kLate * attempt.expected)
+    on_time[state->host.site] = report.ended;
 }
 
-void Engine::Impl::cancel(TaskId task) {
+void Run::cancel(TaskId task) {
   TaskRecord& record = tasks.edit(task);
   wasted.erase(task);
   switch (record.state) {
@@ -295,7 +334,7 @@ void Engine::Impl::cancel(TaskId task) {
   }
 }
 
-void Engine::Impl::drain(std::string reason) {
+void Run::drain(std::string reason) {
   if (draining.empty()) draining = std::move(reason);
 }
 

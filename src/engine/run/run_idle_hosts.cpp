@@ -3,7 +3,7 @@
 #include <limits>
 #include <utility>
 
-#include "engine/engine_impl.hpp"
+#include "engine/run/run.hpp"
 #include "schedule/packing.hpp"
 
 namespace gantry::engine {
@@ -12,42 +12,43 @@ namespace {
 /// So often it is looked, at the most: there may be thousands of hosts.
 constexpr Duration kLookRest = std::chrono::seconds(1);
 /// A host that was given its tasks again is left alone for so long: the strategy has its reasons,
-/// such as files.
+/// such as grid.files.
 constexpr Duration kShareRest = std::chrono::seconds(10);
 }  // namespace
 
-void Engine::Impl::share_with_idle(TimePoint now, std::vector<Action>& actions) {
-  const bool newcomers = std::exchange(host_came, false);
+void Run::share_with_idle(TimePoint now, std::vector<Action>& actions) {
+  const bool came = std::exchange(newcomers, false);
   share_again = kNever;
   if (ready.placeable() > 0 || tasks.selected().handed_over == 0) return;
-  if (!newcomers && shared != kNever && now < shared + kLookRest) {
+  if (!came && shared != kNever && now < shared + kLookRest) {
     share_again = shared + kLookRest;
     return;
   }
   const auto mean = run_times.mean();
   const bool worth_moving = mean && *mean >= kWorthRecalling && !appetite.takes_over;
-  if (!newcomers && !worth_moving) return;
+  if (!came && !worth_moving) return;
   const double unit = seconds(run_times.expected(1).value_or(Duration{0}));
   const auto there = idle_pace(unit);
   if (!there) return;
   shared = now;
   // What runs may turn out to be late while nothing happens.
   if (worth_moving) share_again = now + kLookRest;
-  for (const schedule::HostLoad& load : working()) {
+  for (const schedule::HostLoad& load : grid.working()) {
     if (load.load <= schedule::kFull) continue;
-    HostState& state = hosts.at(load.host->id);
-    if (!newcomers) {
-      if (state.shared != kNever && now < state.shared + kShareRest) continue;
+    const HostId host = load.host->id;
+    if (!came) {
+      HostQueue& queue = queues[host];
+      if (queue.shared != kNever && now < queue.shared + kShareRest) continue;
       if (!is_sooner_elsewhere(load, *there, unit, now)) continue;
-      state.shared = now;
+      queue.shared = now;
     }
-    recall(state, actions);
+    recall(host, actions);
   }
 }
 
-std::optional<double> Engine::Impl::idle_pace(double unit) const {
+std::optional<double> Run::idle_pace(double unit) const {
   std::optional<double> best;
-  for (const schedule::HostLoad& load : working()) {
+  for (const schedule::HostLoad& load : grid.working()) {
     if (!schedule::is_free(*load.host, load.load, typical)) continue;
     const double pace = pace_of(*load.host).value_or(unit);
     if (!best || pace < *best) best = pace;
@@ -55,15 +56,15 @@ std::optional<double> Engine::Impl::idle_pace(double unit) const {
   return best;
 }
 
-bool Engine::Impl::is_sooner_elsewhere(const schedule::HostLoad& load, double pace_there,
-                                       double unit, TimePoint now) const {
+bool Run::is_sooner_elsewhere(const schedule::HostLoad& load, double pace_there, double unit,
+                              TimePoint now) const {
   const double pace = pace_of(*load.host).value_or(unit);
   double soonest = std::numeric_limits<double>::infinity();
   const schedule::Ongoing* waits = nullptr;
   for (const schedule::Ongoing& given : load.ongoing) {
     if (given.started != kNever)
       soonest = std::min(soonest, left_of(given, load.host->id, pace, now));
-    else if (waits == nullptr && given.attempt != AttemptId{})  // else its files travel
+    else if (waits == nullptr && given.run == run_id && given.attempt != AttemptId{})
       waits = &given;
   }
   // Where nothing runs yet, what was given is about to.

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "engine/engine_impl.hpp"
+#include "engine/run/run.hpp"
 
 namespace gantry::engine {
 
@@ -20,11 +20,11 @@ void push_bounded(std::deque<Item>& items, Item item, std::size_t most) {
 }
 }  // namespace
 
-void Engine::Impl::remember_time(TaskId task, Duration took) {
+void Run::remember_time(TaskId task, Duration took) {
   if (learned.learns()) push_bounded(ran, {task, took}, kRanInAll);
 }
 
-void Engine::Impl::learn(const AttemptReport& report, HostId host, std::optional<double> begun) {
+void Run::learn(const AttemptReport& report, HostId host, std::optional<double> begun) {
   const TaskId task = report.key.task;
   const Duration took = report.ended - report.started;
   const double cost = cost_of(task);
@@ -47,8 +47,7 @@ void Engine::Impl::learn(const AttemptReport& report, HostId host, std::optional
   if (learned.ran(task, host, speed, spent)) use_new_costs();
 }
 
-void Engine::Impl::learn_death(const AttemptReport& report, HostId host,
-                               std::optional<double> begun) {
+void Run::learn_death(const AttemptReport& report, HostId host, std::optional<double> begun) {
   const TaskId task = report.key.task;
   // A task that goes on with its other attempt is not tried again. One that is given up now is
   // forgotten right after this.
@@ -59,39 +58,39 @@ void Engine::Impl::learn_death(const AttemptReport& report, HostId host,
   if (spent > 0) wasted[task] += spent * forecast::usable_cost(declared_speed(host));
 }
 
-double Engine::Impl::declared_speed(HostId host) const {
-  const auto known = hosts.find(host);
-  return known != hosts.end() ? known->second.host.speed : 1;
+double Run::declared_speed(HostId host) const {
+  const HostState* state = grid.find(host);
+  return state != nullptr ? state->host.speed : 1;
 }
 
-void Engine::Impl::observe_time(HostId host, TimePoint started, double seconds) {
+void Run::observe_time(HostId host, TimePoint started, double seconds) {
   auto sample = samples.find(host);
   if (sample == samples.end()) {
-    const auto known = hosts.find(host);
-    if (known == hosts.end()) return;
-    sample = samples.emplace(host, HostSample{known->second.host.speed}).first;
+    const HostState* state = grid.find(host);
+    if (state == nullptr) return;
+    sample = samples.emplace(host, HostSample{state->host.speed}).first;
   }
   sample->second.times.observe(started, seconds);
 }
 
-void Engine::Impl::forget_gone_samples() {
+void Run::forget_gone_samples() {
   for (auto it = samples.begin(); it != samples.end() && samples.size() > 1;)
-    it = hosts.contains(it->first) ? std::next(it) : samples.erase(it);
+    it = grid.hosts.contains(it->first) ? std::next(it) : samples.erase(it);
 }
 
-void Engine::Impl::learn_launch(const AttemptEnded& event) {
-  const auto host = hosts.find(event.host);
-  if (!event.besides || host == hosts.end() || !learns()) return;
-  seen.launched(host->second.host.site, *event.besides, event.report.ended);
+void Run::learn_launch(const AttemptEnded& event) {
+  const HostState* state = grid.find(event.host);
+  if (!event.besides || state == nullptr || !learns()) return;
+  seen.launched(state->host.site, *event.besides, event.report.ended);
 }
 
-void Engine::Impl::note_quickest(double cost, Duration took) {
+void Run::note_quickest(double cost, Duration took) {
   if (took <= Duration{0}) return;
   quickest = std::min(quickest, seconds(took) / forecast::usable_cost(cost));
   ++timed;
 }
 
-void Engine::Impl::use_new_costs() {
+void Run::use_new_costs() {
   run_times = {};
   for (const auto& [task, took] : ran) run_times.observe(cost_of(task), took);
   quickest = std::numeric_limits<double>::infinity();
@@ -108,9 +107,9 @@ void Engine::Impl::use_new_costs() {
   }
   std::erase_if(samples, [](const auto& entry) { return entry.second.times.empty(); });
   forget_gone_samples();
-  for (auto& [id, state] : hosts) {
+  for (auto& [id, state] : grid.hosts) {
     for (schedule::Ongoing& given : state.ongoing)
-      given.cost = forecast::usable_cost(cost_of(given.task));
+      if (given.run == run_id) given.cost = forecast::usable_cost(cost_of(given.task));
   }
   if (appetite.by_cost) {
     const auto needs = [this](TaskId task) { return needs_of(task); };

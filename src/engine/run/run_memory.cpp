@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/engine_impl.hpp"
+#include "engine/run/run.hpp"
 #include "model/quantity.hpp"
 #include "schedule/packing.hpp"
 
@@ -33,12 +33,12 @@ std::uint64_t memory_for(const Host& host, std::uint32_t cores) {
 }
 }  // namespace
 
-Resources Engine::Impl::resources_of(TaskId task) const {
+Resources Run::resources_of(TaskId task) const {
   const Resources declared = workload.resources_of(task);
   return workload.learns_memory && declared.learn_memory ? with_memory(task, declared) : declared;
 }
 
-TaskNeeds Engine::Impl::needs_of(TaskId task) const {
+TaskNeeds Run::needs_of(TaskId task) const {
   TaskNeeds needs = workload.needs_of(task);
   if (appetite.by_cost) {
     needs.cost = cost_of(task);
@@ -50,12 +50,12 @@ TaskNeeds Engine::Impl::needs_of(TaskId task) const {
   return needs;
 }
 
-bool Engine::Impl::outputs_are_quick() const {
+bool Run::outputs_are_quick() const {
   return learned_outputs.used().family() != forecast::ModelFamily::neighbours ||
          workload.count <= forecast::LearnedCosts::kMostByNeighbours;
 }
 
-Resources Engine::Impl::with_memory(TaskId task, Resources declared) const {
+Resources Run::with_memory(TaskId task, Resources declared) const {
   const MemoryRoom room = memory_room(task, declared);
   declared.learn_memory = false;
   declared.memory = learned_memory.need(workload.features(task)).value_or(room.share);
@@ -65,24 +65,23 @@ Resources Engine::Impl::with_memory(TaskId task, Resources declared) const {
   return declared;
 }
 
-MemoryRoom Engine::Impl::memory_room(TaskId task, const Resources& declared) const {
+MemoryRoom Run::memory_room(TaskId task, const Resources& declared) const {
   const auto is_limited = [](double depot) { return std::isfinite(depot); };
-  if (std::ranges::any_of(map.depots, is_limited))
+  if (std::ranges::any_of(grid.map.depots, is_limited))
     return look_for_room(declared, workload.files_of(task));
   const auto [known, is_new] = rooms.try_emplace({declared.cores, declared.walltime});
   if (is_new) known->second = look_for_room(declared, {});
   return known->second;
 }
 
-MemoryRoom Engine::Impl::look_for_room(const Resources& declared,
-                                       std::span<const FileId> read) const {
+MemoryRoom Run::look_for_room(const Resources& declared, std::span<const FileId> read) const {
   const std::uint32_t cores = std::max(declared.cores, 1U);
   MemoryRoom room{.share = std::numeric_limits<std::uint64_t>::max()};
-  for (const schedule::HostLoad& load : working()) {
+  for (const schedule::HostLoad& load : grid.working()) {
     const Host& host = *load.host;
     const std::uint32_t slots = schedule::slots(host, declared);
     if (slots == 0 || !schedule::is_lent_long_enough(host, declared)) continue;
-    if (!depot_holds(host.site, read)) continue;
+    if (!grid.depot_holds(host.site, read)) continue;
     const std::uint64_t here = memory_for(host, cores);
     // It does not refuse for the memory.
     constexpr std::uint64_t kLeast = forecast::LearnedMemory::kLeast;
@@ -96,7 +95,7 @@ MemoryRoom Engine::Impl::look_for_room(const Resources& declared,
   return {.share = kUnknownShare * cores, .most = std::numeric_limits<std::uint64_t>::max()};
 }
 
-void Engine::Impl::observe_death(const AttemptReport& report, std::uint64_t given) {
+void Run::observe_death(const AttemptReport& report, std::uint64_t given) {
   const TaskId task = report.key.task;
   if (report.cause != FailureCause::out_of_memory || !learns_memory_of(task)) return;
   // Whatever its host says of its limit: it shall not be tried with the same for ever.
@@ -110,7 +109,7 @@ void Engine::Impl::observe_death(const AttemptReport& report, std::uint64_t give
   if (is_first && !replaying && learns()) learned_memory.died(workload.features(task), given);
 }
 
-void Engine::Impl::observe_memory(const AttemptReport& report) {
+void Run::observe_memory(const AttemptReport& report) {
   const TaskId task = report.key.task;
   if (report.cause != FailureCause::none || !learns_memory_of(task)) return;
   const std::uint64_t used = report.usage.max_rss;
@@ -127,7 +126,7 @@ void Engine::Impl::observe_memory(const AttemptReport& report) {
   ++replayed_memories;
 }
 
-void Engine::Impl::learn_replayed_memory() {
+void Run::learn_replayed_memory() {
   const auto replayed = std::exchange(replayed_memory, {});
   // What is kept has seen these, too, but for the last minute of a gantry that was killed: counted
   // twice, each would seem to foretell the other.
@@ -135,18 +134,18 @@ void Engine::Impl::learn_replayed_memory() {
   for (const auto& [task, bytes] : replayed) learned_memory.observe(workload.features(task), bytes);
 }
 
-bool Engine::Impl::gets_more_memory(TaskId task) const {
+bool Run::gets_more_memory(TaskId task) const {
   const auto died = died_of_memory.find(task);
   return died == died_of_memory.end() || resources_of(task).memory > died->second.given;
 }
 
-void Engine::Impl::observe_outputs(const AttemptEnded& event) {
+void Run::observe_outputs(const AttemptEnded& event) {
   if (event.report.cause != FailureCause::none || !event.output_bytes || !learns()) return;
   if (workload.output_bytes || !workload.features) return;  // they are known, or cannot be
   learned_outputs.observe(workload.features(event.report.key.task), *event.output_bytes);
 }
 
-void Engine::Impl::renew_needs() {
+void Run::renew_needs() {
   if (learns() && learned_memory.is_due()) {
     learned_memory.refresh();
     needs_changed = true;
@@ -159,41 +158,13 @@ void Engine::Impl::renew_needs() {
   if (ready.sort_anew([this](TaskId task) { return needs_of(task); }, kSortedAnew)) changed = true;
 }
 
-GivenMemory Engine::Impl::gives_memory(TaskId task, const Resources& resources) const {
+GivenMemory Run::gives_memory(TaskId task, const Resources& resources) const {
   GivenMemory given{.bytes = resources.memory};
   if (learned_memory.need(workload.features(task)))
     given.learnt_from = learned_memory.used().observations();
   if (const auto died = died_of_memory.find(task); died != died_of_memory.end())
     given.died_with = died->second.given;
   return given;
-}
-
-GivenMemory Engine::given_memory(const TaskKey& key) const {
-  const Outstanding* attempt = std::as_const(*impl_).find({key.task, key.attempt});
-  return attempt != nullptr ? attempt->memory : GivenMemory{};
-}
-
-std::optional<forecast::RunTimeModel::Prediction> Engine::expected_outputs(TaskId task) const {
-  const forecast::RunTimeModel& model = impl_->learned_outputs.used();
-  if (model.observations() == 0) return std::nullopt;
-  return model.predict(impl_->workload.features(task));
-}
-
-std::string Engine::after_memory(TaskId task) const {
-  const auto died = impl_->died_of_memory.find(task);
-  if (died == impl_->died_of_memory.end()) return {};
-  const Resources next = impl_->resources_of(task);
-  const TaskState state = impl_->tasks[task].state;
-  if (state == TaskState::pending) return "tried again with " + format_bytes(next.memory);
-  const bool goes_on =
-      state == TaskState::staging || state == TaskState::handed_over || state == TaskState::running;
-  if (goes_on) return "its other attempt goes on";
-  if (state != TaskState::failed) return {};
-  const MemoryRoom room = impl_->memory_room(task, impl_->workload.resources_of(task));
-  if (next.memory > died->second.given || room.largest.empty()) return {};
-  return fmt::format(
-      "it needs more than the {} of the largest host, {}: give it a larger one, or make it smaller",
-      format_bytes(room.most), room.largest);
 }
 
 }  // namespace gantry::engine

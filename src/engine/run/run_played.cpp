@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "base/chance.hpp"
-#include "engine/engine_impl.hpp"
+#include "engine/run/run.hpp"
 #include "schedule/packing.hpp"
 
 namespace gantry::engine {
@@ -13,14 +13,20 @@ namespace {
 /// On more hosts, what was seen on some of them tells how run times differ.
 constexpr std::size_t kHostsAsked = 128;
 constexpr double kMostSeconds = 1e9;
+
+/// Of a host's slots, those that a run with this share of the grid may count on.
+std::uint32_t our_part(std::uint32_t slots, double share) {
+  if (share >= 1 || slots == 0) return slots;
+  return std::max(static_cast<std::uint32_t>(std::lround(slots * share)), 1U);
+}
 }  // namespace
 
-std::optional<LikelyTimes> Engine::Impl::likely_times() const {
+std::optional<LikelyTimes> Run::likely_times() const {
   if (samples.empty()) return std::nullopt;
   // One lookup a host: there may be thousands.
   std::vector<const forecast::RunTimeSample*> there;
   forecast::HostPaces paces;
-  for (const schedule::HostLoad& load : shown) {
+  for (const schedule::HostLoad& load : grid.shown) {
     const auto sample = samples.find(load.host->id);
     there.push_back(sample != samples.end() ? &sample->second.times : nullptr);
     if (there.back() != nullptr) paces.add(*there.back(), load.host->speed);
@@ -31,13 +37,13 @@ std::optional<LikelyTimes> Engine::Impl::likely_times() const {
       std::max<std::size_t>(forecast::RunTimeSample::kMost / samples.size(), 1);
   const std::size_t step = samples.size() / kHostsAsked + 1;
   std::size_t nth = 0;
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    forecast::HostPace pace = paces.of(there[i], shown[i].host->speed);
+  for (std::size_t i = 0; i < grid.shown.size(); ++i) {
+    forecast::HostPace pace = paces.of(there[i], grid.shown[i].host->speed);
     // By chance: each eighth may be of the same site, or of the same speed.
     if (there[i] != nullptr && mixed(nth++) % step == 0)
       for (const double time : there[i]->last(each)) likely.seen.push_back(time / pace.times);
     // What was seen is as if the host were as loaded as when it first told.
-    pace.times /= seen.speed(shown[i].host->id);
+    pace.times /= seen.speed(grid.shown[i].host->id);
     likely.hosts.push_back(pace);
   }
   // What was seen on the last host that went away, if there is nothing else.
@@ -51,15 +57,16 @@ std::optional<LikelyTimes> Engine::Impl::likely_times() const {
   return likely;
 }
 
-forecast::RestOfRun Engine::Impl::rest_of_run(const LikelyTimes& likely, TimePoint now) const {
+forecast::RestOfRun Run::rest_of_run(const LikelyTimes& likely, TimePoint now) const {
   forecast::RestOfRun run{.seen = likely.seen};
   if (draining.empty()) run.waiting = tasks.selected().pending + tasks.selected().waiting;
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    const schedule::HostLoad& load = shown[i];
+  for (std::size_t i = 0; i < grid.shown.size(); ++i) {
+    const schedule::HostLoad& load = grid.shown[i];
     forecast::PlayedHost host{.pace = likely.hosts[i]};
-    host.slots = i < working_hosts ? schedule::slots(*load.host, typical) : 0;
+    host.slots =
+        i < grid.working_hosts ? our_part(schedule::slots(*load.host, typical), entitled) : 0;
     for (const schedule::Ongoing& given : load.ongoing) {
-      if (is_second(given)) continue;
+      if (!counts_once(given)) continue;
       if (given.started == kNever) {
         ++(host.slots > 0 && !appetite.takes_over ? host.given : run.waiting);
         continue;
@@ -73,14 +80,14 @@ forecast::RestOfRun Engine::Impl::rest_of_run(const LikelyTimes& likely, TimePoi
   return run;
 }
 
-double Engine::Impl::mean_open_cost() const {
+double Run::mean_open_cost() const {
   const std::uint64_t to_start =
       draining.empty() ? tasks.selected().pending + tasks.selected().waiting : 0;
   double cost = cost_to_start();
   auto open = static_cast<double>(to_start);
-  for (const schedule::HostLoad& load : shown) {
+  for (const schedule::HostLoad& load : grid.shown) {
     for (const schedule::Ongoing& given : load.ongoing) {
-      if (is_second(given)) continue;
+      if (!counts_once(given)) continue;
       cost += given.cost;
       ++open;
     }
@@ -88,13 +95,13 @@ double Engine::Impl::mean_open_cost() const {
   return open > 0 ? cost / open : 1;
 }
 
-bool Engine::Impl::is_played(TimePoint now) const {
+bool Run::is_played(TimePoint now) const {
   const Counts& mine = tasks.selected();
   const std::uint64_t open = mine.total - mine.done - mine.failed - mine.cancelled;
   return !has_plan(now) && open <= forecast::kMostPlayed;
 }
 
-Eta Engine::Impl::by_chance(TimePoint now) const {
+Eta Run::by_chance(TimePoint now) const {
   Eta eta = played(now);
   const Duration least = until_retried(now);
   eta.soonest = std::max(eta.soonest, least);
@@ -103,11 +110,11 @@ Eta Engine::Impl::by_chance(TimePoint now) const {
   return eta;
 }
 
-Eta Engine::Impl::played(TimePoint now) const {
+Eta Run::played(TimePoint now) const {
   const bool plays = is_played(now);
   // Of much that is left on several hosts, how fast they are now says more than what they were
   // like so far.
-  const auto likely = plays || shown.size() == 1 ? likely_times() : std::nullopt;
+  const auto likely = plays || grid.shown.size() == 1 ? likely_times() : std::nullopt;
   const Duration left = rest(now, likely ? &*likely : nullptr);
   const Eta sure{left, left, left};
   if (!plays || !likely || left <= Duration{0}) return sure;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/engine_impl.hpp"
+#include "engine/run/run.hpp"
 
 namespace gantry::engine {
 
@@ -15,7 +15,7 @@ constexpr std::uint8_t kLossQueued = 1;
 constexpr Duration kCrowdedWait = std::chrono::seconds(1);
 }  // namespace
 
-void Engine::Impl::settle(const AttemptReport& report, bool was_started) {
+void Run::settle(const AttemptReport& report, bool was_started) {
   const TaskId task = report.key.task;
   switch (report.cause) {
     case FailureCause::none:
@@ -36,7 +36,7 @@ void Engine::Impl::settle(const AttemptReport& report, bool was_started) {
   }
 }
 
-void Engine::Impl::settle_lost(TaskId task, bool was_started) {
+void Run::settle_lost(TaskId task, bool was_started) {
   const TaskRecord& record = tasks[task];
   if (record.cancel) return tasks.set_state(task, TaskState::cancelled);
   add_loss(task, was_started);
@@ -44,7 +44,7 @@ void Engine::Impl::settle_lost(TaskId task, bool was_started) {
   make_pending(task);
 }
 
-void Engine::Impl::add_loss(TaskId task, bool was_started) {
+void Run::add_loss(TaskId task, bool was_started) {
   TaskRecord& record = tasks.edit(task);
   const std::uint8_t points = was_started ? kLossRunning : kLossQueued;
   record.loss_points =
@@ -52,12 +52,12 @@ void Engine::Impl::add_loss(TaskId task, bool was_started) {
 }
 
 /// It was not lost: only the way to its host was.
-void Engine::Impl::forgive_loss(TaskId task) {
+void Run::forgive_loss(TaskId task) {
   TaskRecord& record = tasks.edit(task);
   record.loss_points -= std::min(record.loss_points, kLossRunning);
 }
 
-void Engine::Impl::settle_failure(const AttemptReport& report) {
+void Run::settle_failure(const AttemptReport& report) {
   const TaskId task = report.key.task;
   TaskRecord& record = tasks.edit(task);
   if (is_crowded(report.cause, report.code) && !replaying) return settle_crowded(report);
@@ -78,7 +78,7 @@ void Engine::Impl::settle_failure(const AttemptReport& report) {
   retries.push(task, report.ended + wait);
 }
 
-void Engine::Impl::settle_crowded(const AttemptReport& report) {
+void Run::settle_crowded(const AttemptReport& report) {
   const TaskId task = report.key.task;
   TaskRecord& record = tasks.edit(task);
   if (record.cancel) return tasks.set_state(task, TaskState::cancelled);
@@ -89,7 +89,7 @@ void Engine::Impl::settle_crowded(const AttemptReport& report) {
   retries.push(task, report.ended + kCrowdedWait);
 }
 
-void Engine::Impl::fail_for_good(TaskId task) {
+void Run::fail_for_good(TaskId task) {
   wasted.erase(task);
   tasks.set_state(task, TaskState::failed);
   if (!replaying) ++failed_now;

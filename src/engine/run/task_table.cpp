@@ -1,4 +1,4 @@
-#include "engine/task_table.hpp"
+#include "engine/run/task_table.hpp"
 
 namespace gantry::engine {
 

@@ -27,6 +27,15 @@ class TaskTable {
     selected_ = all_;
   }
 
+  /// More tasks, which are pending.
+  void append(std::uint32_t count) {
+    records_.resize(records_.size() + count);
+    for (Counts* counts : {&all_, &selected_}) {
+      counts->total += count;
+      counts->pending += count;
+    }
+  }
+
   [[nodiscard]] std::uint32_t size() const { return all_.total; }
   [[nodiscard]] bool contains(TaskId task) const {
     return task.value() >= 1 && task.value() <= size();

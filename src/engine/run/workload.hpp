@@ -20,13 +20,15 @@
 namespace gantry::engine {
 
 struct Workload {
-  std::uint32_t count = 0;                          ///< tasks 1 .. count
+  std::uint32_t count = 0;  ///< tasks 1 .. count exist from the start; TasksAdded brings more
   std::function<Resources(TaskId)> resources = {};  ///< empty = one core each
   /// Of tasks whose resources say so. REQUIRES: features.
   bool learns_memory = false;
   std::function<double(TaskId)> cost = {};  ///< relative; empty = all the same
   RetryPolicy retry = {};
-  std::vector<double> file_bytes = {};  ///< of the shared files, by id
+  /// Files 0, 1 … that are at home from the start. Where several runs share files, FileMade tells
+  /// of them instead.
+  std::vector<double> file_bytes = {};
   std::function<std::vector<FileId>(TaskId)> files =
       {};                                            ///< shared inputs, ascending; empty = none
   std::function<double(TaskId)> private_bytes = {};  ///< empty = none

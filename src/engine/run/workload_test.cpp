@@ -1,4 +1,4 @@
-#include "engine/workload.hpp"
+#include "engine/run/workload.hpp"
 
 #include <gtest/gtest.h>
 
