@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "schedule/best.hpp"
-#include "schedule/gantt_strategy.hpp"
-#include "schedule/workqueue.hpp"
+#include "schedule/gantt/best.hpp"
+#include "schedule/gantt/gantt_strategy.hpp"
+#include "schedule/queue/workqueue.hpp"
 #include "simulate/experiment.hpp"
 #include "simulate/grid_fixture.hpp"
 #include "simulate/trace_oracle.hpp"
