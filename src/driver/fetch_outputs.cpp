@@ -9,9 +9,9 @@
 #include <map>
 #include <utility>
 
-#include "actuate/launch/ready_set.hpp"
-#include "actuate/launch/site_depot.hpp"
+#include "actuate/move/site_depot.hpp"
 #include "base/fd.hpp"
+#include "base/ready_set.hpp"
 #include "depot/file_tools.hpp"
 #include "driver/grid_launch.hpp"
 #include "store/file_sync.hpp"

@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "actuate/launch/ready_set.hpp"
+#include "base/ready_set.hpp"
 
 namespace gantry {
 

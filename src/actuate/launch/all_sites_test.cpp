@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "actuate/launch/ready_set.hpp"
+#include "base/ready_set.hpp"
 
 namespace gantry {
 namespace {
