@@ -83,7 +83,7 @@ class Fetcher {
     depot_.set_way(&site_.hosts[way_ % site_.hosts.size()]);
     TRY(depot_.poll());
     for (const auto& event : std::exchange(depot_.events(), {}))
-      if (const auto* notice = std::get_if<LauncherNotice>(&event); notice && options_.notice)
+      if (const auto* notice = find_in<Notice>(event); notice && options_.notice)
         options_.notice(notice->text);
     TRY(take_news());
     TRY(remove_arrived());

@@ -26,7 +26,8 @@ void Engine::Impl::on(const HostDraining& event) {
   const auto host = hosts.find(event.host);
   if (host == hosts.end()) return;
   const bool drained = std::exchange(host->second.draining, true);
-  host->second.keeps = event.keeps && (host->second.keeps || !drained);
+  const bool stays = event.waiting == WaitingTasks::stay;
+  host->second.keeps = stays && (host->second.keeps || !drained);
   if (drained) return;
   release_staged_on(event.host);
   show_hosts();

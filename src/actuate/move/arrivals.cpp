@@ -114,7 +114,7 @@ bool Arrivals::any_of(HostId host) const {
   return found != hosts_.end() && !found->second.empty();
 }
 
-void Arrivals::poll(Clock::time_point now, std::vector<LauncherEvent>& events) {
+void Arrivals::poll(Clock::time_point now, std::vector<News>& events) {
   for (auto& [host, arrivals] : hosts_)
     for (Arrival& arrival : arrivals) look_at(arrival, now, events);
   for (auto& [key, fetches] : unclaimed_)
@@ -127,8 +127,7 @@ void Arrivals::poll(Clock::time_point now, std::vector<LauncherEvent>& events) {
     }
 }
 
-void Arrivals::look_at(Arrival& arrival, Clock::time_point now,
-                       std::vector<LauncherEvent>& events) {
+void Arrivals::look_at(Arrival& arrival, Clock::time_point now, std::vector<News>& events) {
   bool all = true;
   for (Fetch& fetch : arrival.fetches) {
     if (fetch.under_way) {
@@ -145,12 +144,12 @@ void Arrivals::look_at(Arrival& arrival, Clock::time_point now,
   if (all || std::exchange(arrival.announced, true)) return;
   // Nobody may know that it was started: it may have been by an earlier gantry.
   const AttemptReport& report = arrival.report.report;
-  events.emplace_back(TaskRunning{report.key, arrival.report.host, report.started});
-  events.emplace_back(TaskComputed{report.key, arrival.report.host});
+  events.emplace_back(AttemptStarted{report.key, arrival.report.host, report.started});
+  events.emplace_back(AttemptComputed{report.key, arrival.report.host});
 }
 
 void Arrivals::on_failed(Arrival& arrival, Fetch& fetch, const SiteDepot::Outcome& outcome,
-                         Clock::time_point now, std::vector<LauncherEvent>& events) {
+                         Clock::time_point now, std::vector<News>& events) {
   AttemptReport& report = arrival.report.report;
   if (!outcome.lost_connection && !outcome.here) {
     fail_output(report, outcome.why);
@@ -161,8 +160,8 @@ void Arrivals::on_failed(Arrival& arrival, Fetch& fetch, const SiteDepot::Outcom
   arrival.pause = std::min(2 * arrival.pause, kLongestPause);
   if (!std::exchange(arrival.told, true))
     events.emplace_back(
-        LauncherNotice{fmt::format("what task {} made at {} does not come: {}; trying again",
-                                   report.key.task.value(), site_.name, outcome.why)});
+        Notice{fmt::format("what task {} made at {} does not come: {}; trying again",
+                           report.key.task.value(), site_.name, outcome.why)});
 }
 
 std::optional<ReportReceived> Arrivals::next_of(HostId host) {

@@ -33,7 +33,7 @@ class Arrivals {
 
   /// Looks at what has come. What home cannot take, or what could not be reached, is fetched again:
   /// nothing is wrong with the task.
-  void poll(Clock::time_point now, std::vector<LauncherEvent>& events);
+  void poll(Clock::time_point now, std::vector<News>& events);
   /// The next report of the host that is complete, if any.
   std::optional<ReportReceived> next_of(HostId host);
 
@@ -55,9 +55,9 @@ class Arrivals {
   void fetch_printed(Arrival& arrival, const RemoteHost& host);
   void fetch_outputs(Arrival& arrival, const OutputNote& note, const Sandbox& below_scratch);
   void take_kept(AttemptReport& report, const OutputNote& note, const Sandbox& there) const;
-  void look_at(Arrival& arrival, Clock::time_point now, std::vector<LauncherEvent>& events);
+  void look_at(Arrival& arrival, Clock::time_point now, std::vector<News>& events);
   void on_failed(Arrival& arrival, Fetch& fetch, const SiteDepot::Outcome& outcome,
-                 Clock::time_point now, std::vector<LauncherEvent>& events);
+                 Clock::time_point now, std::vector<News>& events);
 
   const RemoteSite& site_;
   SiteDepot& depot_;

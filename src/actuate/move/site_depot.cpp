@@ -156,7 +156,7 @@ void SiteDepot::lacks(const std::string& content_hex) {
       ++at;
       continue;
     }
-    events_.emplace_back(FileLost{at->first, site_.id});
+    events_.emplace_back(FileGone{at->first, site_.id});
     for (const TaskFile& each : contents) drop_unneeded(each.content);
     at = shared_.erase(at);
   }
@@ -195,11 +195,11 @@ void SiteDepot::tell_brought() {
     }
     if (!all) continue;
     shared.told = true;
-    events_.emplace_back(FileBrought{file, site_.id, found});
+    events_.emplace_back(FileArrived{.file = file, .site = site_.id, .found = found});
   }
   for (auto& [file, why] : failed) {
     forget(file, false);
-    events_.emplace_back(BringFailed{file, site_.id, std::move(why)});
+    events_.emplace_back(MoveFailed{.file = file, .site = site_.id, .reason = std::move(why)});
   }
 }
 
@@ -215,7 +215,7 @@ void SiteDepot::tell_not_brought() {
     if (!shared.told) waiting.push_back(file);
   for (const FileId file : waiting) {
     forget(file, false);
-    events_.emplace_back(BringFailed{file, site_.id, ""});
+    events_.emplace_back(MoveFailed{.file = file, .site = site_.id, .reason = ""});
   }
 }
 
@@ -230,7 +230,7 @@ void SiteDepot::on(const Inventory& inventory) {
 void SiteDepot::on(const Interrupted& interrupted) {
   if (interruptions_++ > 0) trouble_ = interrupted.why;
   events_.emplace_back(
-      LauncherNotice{fmt::format("site {}: {}; connecting anew", site_.name, interrupted.why)});
+      Notice{fmt::format("site {}: {}; connecting anew", site_.name, interrupted.why)});
 }
 
 void SiteDepot::on(const TransferDone& done) {
@@ -254,9 +254,9 @@ void SiteDepot::on(const SentAfterAll& sent) {
   const auto found = staged_.find(sent.id);
   // One of a thousand is enough to know that something is wrong.
   if (found == staged_.end() || std::exchange(told_of_staged_, true)) return;
-  events_.emplace_back(LauncherNotice{
-      fmt::format("site {}: {} is not what 'staged' says ({}); what is not there is sent",
-                  site_.name, found->second, sent.why)});
+  events_.emplace_back(
+      Notice{fmt::format("site {}: {} is not what 'staged' says ({}); what is not there is sent",
+                         site_.name, found->second, sent.why)});
 }
 
 /// A file that the other site has lost meanwhile says nothing of the next.
@@ -269,7 +269,7 @@ void SiteDepot::not_pulled(const SentAfterAll& sent) {
   if (!sent.no_way || other == nullptr) return;  // or it was told
   const std::string hint = connection_hint(sent.why, other->reach.ssh);
   const std::string host = way_ == nullptr ? site_.name : site_.target(*way_).host;
-  events_.emplace_back(WayFailed{
+  events_.emplace_back(WayClosed{
       from, site_.id,
       fmt::format("site {} cannot fetch files from site {}, they come from home (ssh {}: {}); on "
                   "{}: {}",

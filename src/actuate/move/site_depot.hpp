@@ -37,8 +37,8 @@ class SiteDepot {
   /// Whoever waits for shared files to be there need not.
   void tell_not_brought();
   Result<> poll();
-  /// FileBrought, BringFailed, FileLost, WayFailed and notices, to be taken away.
-  std::vector<LauncherEvent>& events() { return events_; }
+  /// FileArrived, MoveFailed, FileGone, WayClosed and notices, to be taken away.
+  std::vector<News>& events() { return events_; }
 
   // Contents. A task that needs() a file keeps it there until it release()s it.
   // -----------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ class SiteDepot {
   std::map<FileId, Shared> shared_;
   std::map<TransferId, Outcome> outcomes_;
   std::set<TransferId> unheeded_;
-  std::vector<LauncherEvent> events_;
+  std::vector<News> events_;
 };
 
 }  // namespace gantry

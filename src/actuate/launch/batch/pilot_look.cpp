@@ -41,7 +41,7 @@ int rank_of(JobState state) {
 }  // namespace
 
 void PilotPool::on_queue(const RemoteShell::Answer& answer, Clock::time_point now,
-                         std::vector<LauncherEvent>& events) {
+                         std::vector<News>& events) {
   looked_ = true;
   if (!answer.came || answer.code != 0) {
     look_at_ = now + wait_after(silences_++);
@@ -87,7 +87,7 @@ const BatchJob* PilotPool::find_job(const Pilot& pilot, const std::vector<BatchJ
 }
 
 void PilotPool::on_job(Pilot& pilot, const BatchJob& job, Clock::time_point now,
-                       std::vector<LauncherEvent>& events) {
+                       std::vector<News>& events) {
   if (job.id == pilot.given_back) {
     if (job.state == JobState::ended) return on_gone(pilot, now, events);
     if (job.state != JobState::ending) drop(job.id, now);
@@ -142,7 +142,7 @@ void PilotPool::on_job(Pilot& pilot, const BatchJob& job, Clock::time_point now,
 }
 
 void PilotPool::on_unfit(Pilot& pilot, const BatchJob& job, Clock::time_point now,
-                         std::vector<LauncherEvent>& events) {
+                         std::vector<News>& events) {
   if (++pilot.unfit < kUnfitForEver) return;
   drop(job.id, now);
   give_up(
@@ -153,13 +153,13 @@ void PilotPool::on_unfit(Pilot& pilot, const BatchJob& job, Clock::time_point no
       events);
 }
 
-void PilotPool::give_up(Pilot& pilot, const std::string& why, std::vector<LauncherEvent>& events) {
+void PilotPool::give_up(Pilot& pilot, const std::string& why, std::vector<News>& events) {
   pilot.state = State::given_up;
   tell(why, events);
 }
 
 void PilotPool::on_missing(Pilot& pilot, bool whole, Clock::time_point now,
-                           std::vector<LauncherEvent>& events) {
+                           std::vector<News>& events) {
   if (pilot.state == State::absent || pilot.state == State::given_up) return;
   if (pilot.up) {  // whatever the batch system says
     pilot.missed = 0;
@@ -191,22 +191,23 @@ bool PilotPool::is_gone(const Pilot& pilot, bool whole, Clock::time_point now) c
          missing >= patience_.missing / (is_alone ? kWithoutAgent : 1);
 }
 
-void PilotPool::tell_waits(Clock::time_point now, std::vector<LauncherEvent>& events) {
+void PilotPool::tell_waits(Clock::time_point now, std::vector<News>& events) {
   for (std::size_t i = 0; i < pilots_.size(); ++i) {
     Pilot& pilot = pilots_[i];
     if (pilot.answered && pilot.submitted_at && pilot.state == State::running)
-      events.emplace_back(
-          QueueLeft{site_.id, seconds(now - *std::exchange(pilot.submitted_at, {}))});
+      events.emplace_back(QueueWaited{
+          .site = site_.id, .seconds = seconds(now - *std::exchange(pilot.submitted_at, {}))});
     const bool comes = pilot.state == State::queued || pilot.state == State::running;
     const bool awaited = comes && !pilot.answered && !releasing_;
     if (std::exchange(pilot.told_awaited, awaited) == awaited) continue;
     const RemoteHost& host = site_.hosts[i];
     events.emplace_back(
-        HostAwaited{{host.id, host.name, slots_of(i), host.memory, site_.id, host.speed}, awaited});
+        HostQueued{{host.id, host.name, slots_of(i), host.memory, site_.id, host.speed},
+                   awaited ? RealClock{}.now() : kNever});
   }
 }
 
-void PilotPool::on_gone(Pilot& pilot, Clock::time_point now, std::vector<LauncherEvent>& events) {
+void PilotPool::on_gone(Pilot& pilot, Clock::time_point now, std::vector<News>& events) {
   pilot.state = State::absent;
   pilot.submitted_at.reset();
   pilot.missing_since.reset();

@@ -42,7 +42,7 @@ PilotPool::Clock::duration PilotPool::wait_after(std::uint32_t failures) const {
                                    patience_.first_retry * (1 << std::min(failures, 8U)));
 }
 
-void PilotPool::poll(Clock::time_point now, std::vector<LauncherEvent>& events) {
+void PilotPool::poll(Clock::time_point now, std::vector<News>& events) {
   tell_waits(now, events);
   if (asked_ == Asked::nothing) ask_next(now);
   if (asked_ == Asked::nothing) return;
@@ -139,7 +139,7 @@ void PilotPool::ask_to_submit(std::size_t index) {
 }
 
 void PilotPool::on_answer(const RemoteShell::Answer& answer, Clock::time_point now,
-                          std::vector<LauncherEvent>& events) {
+                          std::vector<News>& events) {
   switch (std::exchange(asked_, Asked::nothing)) {
     case Asked::queue:
       return on_queue(answer, now, events);
@@ -153,7 +153,7 @@ void PilotPool::on_answer(const RemoteShell::Answer& answer, Clock::time_point n
 }
 
 void PilotPool::on_submitted(const RemoteShell::Answer& answer, Clock::time_point now,
-                             std::vector<LauncherEvent>& events) {
+                             std::vector<News>& events) {
   Pilot& pilot = pilots_[submitting_];
   if (!answer.came) {
     // It may have been submitted: only the queue knows.
@@ -201,8 +201,7 @@ void PilotPool::on_submitted(const RemoteShell::Answer& answer, Clock::time_poin
     if (each.state == State::absent) each.state = State::given_up;
 }
 
-void PilotPool::on_cancelled(const RemoteShell::Answer& answer,
-                             std::vector<LauncherEvent>& events) {
+void PilotPool::on_cancelled(const RemoteShell::Answer& answer, std::vector<News>& events) {
   if (releasing_ && !answer.came) tell_not_cancelled(reason_in(answer.output), events);
   if (releasing_ && answer.came && answer.code != 0) {
     const bool is_mute = reason_in(answer.output).empty();
@@ -213,14 +212,14 @@ void PilotPool::on_cancelled(const RemoteShell::Answer& answer,
   surplus_.clear();  // before the end, what is still there will be seen
 }
 
-void PilotPool::tell_not_cancelled(const std::string& why, std::vector<LauncherEvent>& events) {
+void PilotPool::tell_not_cancelled(const std::string& why, std::vector<News>& events) {
   const std::string ids = fmt::format("{}", fmt::join(surplus_, " "));
   tell(fmt::format("jobs may be left in its queue: {}; cancel them there: {} {}", why,
                    cancel_program(), ids),
        events);
 }
 
-void PilotPool::close(std::vector<LauncherEvent>& events) {
+void PilotPool::close(std::vector<News>& events) {
   for (std::size_t i = 0; i < pilots_.size() && releasing_; ++i) {
     const bool is_on_its_way = asked_ == Asked::submit && submitting_ == i;
     const bool is_unknown = pilots_[i].state == State::unknown && pilots_[i].submitted;
@@ -250,11 +249,11 @@ void PilotPool::drop(const std::string& job, Clock::time_point now) {
   surplus_.push_back(job);
 }
 
-void PilotPool::tell(const std::string& text, std::vector<LauncherEvent>& events) {
+void PilotPool::tell(const std::string& text, std::vector<News>& events) {
   if (told_ == text) return;
   told_ = text;
   events.emplace_back(
-      LauncherNotice{fmt::format("{} ({}): {}", site_.name, login_name(*site_.batch), text)});
+      Notice{fmt::format("{} ({}): {}", site_.name, login_name(*site_.batch), text)});
 }
 
 std::string PilotPool::folder_of(const Pilot& pilot) const {

@@ -37,7 +37,7 @@ class PilotPool {
   PilotPool(const RemoteSite& site, const AgentBinary& binary, Patience patience);
 
   /// Goes on as far as it can. Appends notices.
-  void poll(Clock::time_point now, std::vector<LauncherEvent>& events);
+  void poll(Clock::time_point now, std::vector<News>& events);
 
   /// The job of the site's host number `index` runs, as far as we know.
   [[nodiscard]] bool lends(std::size_t index) const {
@@ -82,7 +82,7 @@ class PilotPool {
 
   void add_wanted(std::vector<ReadySet::Wanted>& wanted) const { shell_.add_wanted(wanted); }
   /// Appends what may be left in the queue, and how to cancel it.
-  void close(std::vector<LauncherEvent>& events);
+  void close(std::vector<News>& events);
 
  private:
   enum class State { unknown, absent, queued, running, suspended, ending, given_up };
@@ -113,37 +113,35 @@ class PilotPool {
 
   void ask_next(Clock::time_point now);
   /// Which jobs wait, and how long those waited that have come.
-  void tell_waits(Clock::time_point now, std::vector<LauncherEvent>& events);
+  void tell_waits(Clock::time_point now, std::vector<News>& events);
   /// Jobs that nobody has needed for a while are to be cancelled.
   void give_back_spare(Clock::time_point now);
   [[nodiscard]] std::vector<PilotUse> uses(Clock::time_point now) const;
   void ask_to_submit(std::size_t index);
   void on_answer(const RemoteShell::Answer& answer, Clock::time_point now,
-                 std::vector<LauncherEvent>& events);
+                 std::vector<News>& events);
   void on_queue(const RemoteShell::Answer& answer, Clock::time_point now,
-                std::vector<LauncherEvent>& events);
+                std::vector<News>& events);
   /// Which of these the pilot is; nullptr: none. What it is not is cancelled.
   const BatchJob* find_job(const Pilot& pilot, const std::vector<BatchJob>& jobs,
                            Clock::time_point now);
-  void on_job(Pilot& pilot, const BatchJob& job, Clock::time_point now,
-              std::vector<LauncherEvent>& events);
+  void on_job(Pilot& pilot, const BatchJob& job, Clock::time_point now, std::vector<News>& events);
   /// `whole`: the answer that it is not in.
-  void on_missing(Pilot& pilot, bool whole, Clock::time_point now,
-                  std::vector<LauncherEvent>& events);
+  void on_missing(Pilot& pilot, bool whole, Clock::time_point now, std::vector<News>& events);
   [[nodiscard]] bool is_gone(const Pilot& pilot, bool whole, Clock::time_point now) const;
-  void on_gone(Pilot& pilot, Clock::time_point now, std::vector<LauncherEvent>& events);
+  void on_gone(Pilot& pilot, Clock::time_point now, std::vector<News>& events);
   void on_submitted(const RemoteShell::Answer& answer, Clock::time_point now,
-                    std::vector<LauncherEvent>& events);
+                    std::vector<News>& events);
   void on_unfit(Pilot& pilot, const BatchJob& job, Clock::time_point now,
-                std::vector<LauncherEvent>& events);
+                std::vector<News>& events);
   /// The job is cancelled, and never taken for the pilot again.
   void drop(const std::string& job, Clock::time_point now);
-  void give_up(Pilot& pilot, const std::string& why, std::vector<LauncherEvent>& events);
+  void give_up(Pilot& pilot, const std::string& why, std::vector<News>& events);
   [[nodiscard]] Clock::duration wait_after(std::uint32_t failures) const;
   [[nodiscard]] std::string_view cancel_program() const;
-  void tell(const std::string& text, std::vector<LauncherEvent>& events);
-  void on_cancelled(const RemoteShell::Answer& answer, std::vector<LauncherEvent>& events);
-  void tell_not_cancelled(const std::string& why, std::vector<LauncherEvent>& events);
+  void tell(const std::string& text, std::vector<News>& events);
+  void on_cancelled(const RemoteShell::Answer& answer, std::vector<News>& events);
+  void tell_not_cancelled(const std::string& why, std::vector<News>& events);
   [[nodiscard]] std::uint32_t slots_of(std::size_t index) const;
   [[nodiscard]] std::string folder_of(const Pilot& pilot) const;
 

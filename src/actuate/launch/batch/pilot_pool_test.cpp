@@ -61,14 +61,14 @@ class PilotPoolTest : public ::testing::Test {
 
   bool poll_until(PilotPool& pool, const std::function<bool()>& done) {
     const auto deadline = PilotPool::Clock::now() + 90s;
-    std::vector<LauncherEvent> events;
+    std::vector<News> events;
     while (PilotPool::Clock::now() < deadline) {
       pool.want(1);
       pool.poll(PilotPool::Clock::now(), events);
       for (const auto& event : std::exchange(events, {})) {
-        if (const auto* notice = std::get_if<LauncherNotice>(&event)) told_.push_back(notice->text);
-        if (const auto* left = std::get_if<QueueLeft>(&event)) waits_.push_back(left->seconds);
-        if (const auto* host = std::get_if<HostAwaited>(&event)) awaited_ = host->waits;
+        if (const auto* notice = find_in<Notice>(event)) told_.push_back(notice->text);
+        if (const auto* left = find_in<QueueWaited>(event)) waits_.push_back(left->seconds);
+        if (const auto* host = find_in<HostQueued>(event)) awaited_ = host->since != kNever;
       }
       if (done()) return true;
       ::poll(nullptr, 0, 2);
@@ -78,10 +78,10 @@ class PilotPoolTest : public ::testing::Test {
 
   /// What a person is told at the end, without the site.
   static std::string last_words(PilotPool& pool) {
-    std::vector<LauncherEvent> events;
+    std::vector<News> events;
     pool.close(events);
     if (events.empty()) return {};
-    const std::string text = std::get<LauncherNotice>(events.back()).text;
+    const std::string text = std::get<Notice>(events.back()).text;
     return text.substr(text.find("): ") + 3);
   }
 

@@ -86,7 +86,7 @@ class LauncherTest : public ::testing::Test {
   bool poll_until(const std::function<bool()>& done) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(90);
     for (;;) {
-      std::vector<LauncherEvent> events;
+      std::vector<News> events;
       const auto polled = launcher_->poll(events);
       if (!polled) {
         ADD_FAILURE() << polled.error().message;
@@ -138,19 +138,19 @@ class LauncherTest : public ::testing::Test {
   unsigned next_ = 1;
 
  private:
-  void take(LauncherEvent event) {
+  void take(News event) {
     if (auto* report = std::get_if<ReportReceived>(&event)) {
       last_receipt_ = report->receipt;
       const unsigned n = report->report.key.task.value();
       causes_[report->report.key].push_back(report->report.cause);
       reports_[n] = std::move(*report);
-    } else if (const auto* running = std::get_if<TaskRunning>(&event)) {
+    } else if (const auto* running = find_in<AttemptStarted>(event)) {
       running_[running->key.task.value()] = running->at;
-    } else if (const auto* returned = std::get_if<TaskReturned>(&event)) {
+    } else if (const auto* returned = find_in<AttemptReturned>(event)) {
       ++returned_[returned->key.task.value()];
-    } else if (const auto* host = std::get_if<HostAppeared>(&event)) {
+    } else if (const auto* host = find_in<HostUp>(event)) {
       hosts_.push_back(host->host);
-    } else if (const auto* notice = std::get_if<LauncherNotice>(&event)) {
+    } else if (const auto* notice = find_in<Notice>(event)) {
       notices_.push_back(notice->text);
     }
   }

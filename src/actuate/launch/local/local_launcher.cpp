@@ -66,7 +66,7 @@ class LocalLauncher final : public Launcher {
     ::gethostname(name, sizeof name - 1);
     name_ = name;
     auto& events = channel_.events();
-    events.insert(events.begin(), HostAppeared{{kLocalHost, name_, site_.cores, site_.memory}});
+    events.insert(events.begin(), HostUp{{kLocalHost, name_, site_.cores, site_.memory}});
     return {};
   }
 
@@ -80,7 +80,7 @@ class LocalLauncher final : public Launcher {
   void recall(HostId) override { channel_.recall(); }
   void acknowledge(std::uint64_t receipt) override { channel_.acknowledge(receipt); }
 
-  Result<> poll(std::vector<LauncherEvent>& events) override {
+  Result<> poll(std::vector<News>& events) override {
     channel_.send();
     if (!channel_.receive()) TRY(reconnect());
     std::ranges::move(channel_.events(), std::back_inserter(events));
@@ -156,7 +156,7 @@ class LocalLauncher final : public Launcher {
       return fail(ErrorCode::peer, fmt::format("the agent died {} times in a row", restarts_),
                   "see " + (site_.state_dir / "agent/agent.log").string());
     }
-    channel_.events().emplace_back(LauncherNotice{"the agent died; starting another one"});
+    channel_.events().emplace_back(Notice{"the agent died; starting another one"});
     TRY(connect());
     channel_.settle();
     return {};

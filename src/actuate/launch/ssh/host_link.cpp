@@ -40,7 +40,7 @@ HostLink::HostLink(const RemoteSite& site, const RemoteHost& host, const AgentBi
                 .own_environment = true,
                 .load_every_ns = std::chrono::nanoseconds(kSignsOfLife).count()}) {}
 
-void HostLink::poll(Clock::time_point now, std::vector<LauncherEvent>& events) {
+void HostLink::poll(Clock::time_point now, std::vector<News>& events) {
   if (state_ == State::down && lent_ && now >= try_at_) connect(now, events);
   if (state_ == State::connecting) {
     switch (connection_->advance()) {
@@ -62,7 +62,7 @@ void HostLink::poll(Clock::time_point now, std::vector<LauncherEvent>& events) {
   if (state_ == State::greeting || state_ == State::up) talk(now, events);
 }
 
-void HostLink::connect(Clock::time_point now, std::vector<LauncherEvent>& events) {
+void HostLink::connect(Clock::time_point now, std::vector<News>& events) {
   heard_at_ = now;
   const auto words = agent_words();
   auto begun = SshConnection::begin(site_.target(host_), binary_, words);
@@ -89,7 +89,7 @@ std::vector<std::string> HostLink::agent_words() const {
   return words;
 }
 
-void HostLink::talk(Clock::time_point now, std::vector<LauncherEvent>& events) {
+void HostLink::talk(Clock::time_point now, std::vector<News>& events) {
   channel_.send();
   const bool alive = channel_.receive();
   if (now - listened_at_ > kSignsOfLife) {
@@ -117,7 +117,7 @@ void HostLink::talk(Clock::time_point now, std::vector<LauncherEvent>& events) {
   }
 }
 
-void HostLink::measure(Clock::time_point now, std::vector<LauncherEvent>& events) {
+void HostLink::measure(Clock::time_point now, std::vector<News>& events) {
   const auto answer = channel_.take_echo();
   // A file that has set out meanwhile was in its way, even if it is there by now.
   if (disturbed_) probe_bytes_ = 0;
@@ -131,11 +131,13 @@ void HostLink::measure(Clock::time_point now, std::vector<LauncherEvent>& events
   channel_.send();
 }
 
-void HostLink::on_echo(const AgentChannel::EchoAnswer& answer, std::vector<LauncherEvent>& events) {
+void HostLink::on_echo(const AgentChannel::EchoAnswer& answer, std::vector<News>& events) {
   const double took = seconds(answer.took);
   const bool probed = answer.padding > 0;
-  events.emplace_back(
-      HostEchoed{host_.id, site_.id, took, answer.padding, probed ? probe_trip_ : 0});
+  events.emplace_back(SiteEchoed{.site = site_.id,
+                                 .seconds = took,
+                                 .bytes = static_cast<double>(answer.padding),
+                                 .trip = probed ? probe_trip_ : 0});
   if (const auto bytes = std::exchange(probe_bytes_, 0); bytes > 0 && channel_.ask_echo(bytes)) {
     probe_trip_ = took;
     channel_.send();
@@ -165,7 +167,7 @@ bool HostLink::could_run(const Resources& task) const {
   return lent == Duration(0) || task.walltime <= lent;
 }
 
-void HostLink::appear(std::vector<LauncherEvent>& events) {
+void HostLink::appear(std::vector<News>& events) {
   state_ = State::up;
   rests_ = false;
   failures_ = 0;
@@ -182,7 +184,7 @@ void HostLink::appear(std::vector<LauncherEvent>& events) {
   // Where each task is a job, each has all of the time.
   if (site_.batch && site_.batch->jobs > 0)
     host.lent_for = time_for_tasks(site_.batch->request.walltime);
-  events.emplace_back(HostAppeared{std::move(host)});
+  events.emplace_back(HostUp{std::move(host)});
 }
 
 const std::string* HostLink::why_resting() const {
@@ -190,28 +192,28 @@ const std::string* HostLink::why_resting() const {
   return channel_.resting() ? &*channel_.resting() : nullptr;
 }
 
-void HostLink::rest_or_go_on(std::vector<LauncherEvent>& events) {
+void HostLink::rest_or_go_on(std::vector<News>& events) {
   const std::string* why = why_resting();
   if (why == nullptr) return appear(events);
   rests_ = true;
   const std::string hint = connection_hint(*why, ssh_by_hand(site_.target(host_)));
-  events.emplace_back(HostResting{
-      host_.id, fmt::format("{} ({}): it takes no tasks for a while: {}{}{}", host_.name,
-                            site_.name, *why, hint.empty() ? "" : "; ", hint)});
+  events.emplace_back(
+      HostDraining{host_.id, WaitingTasks::stay,
+                   fmt::format("{} ({}): it takes no tasks for a while: {}{}{}", host_.name,
+                               site_.name, *why, hint.empty() ? "" : "; ", hint)});
 }
 
-void HostLink::lose(Clock::time_point now, const std::string& why,
-                    std::vector<LauncherEvent>& events) {
+void HostLink::lose(Clock::time_point now, const std::string& why, std::vector<News>& events) {
   std::string reason = last_line(why);
   if (reason.empty()) reason = "the connection broke off";
   const std::string hint = connection_hint(reason, ssh_by_hand(site_.target(host_)));
   const std::string text = fmt::format("{} ({}): {}{}{}", host_.name, site_.name, reason,
                                        hint.empty() ? "" : "; ", hint);
   if (state_ == State::up) {
-    events.emplace_back(HostVanished{host_.id, text});
+    events.emplace_back(HostDown{host_.id, text});
     told_ = reason;
   } else if (told_ != reason) {
-    events.emplace_back(LauncherNotice{text});
+    events.emplace_back(Notice{text});
     told_ = reason;
   }
   if (lost_since_ == kNever) lost_since_ = RealClock{}.now();
@@ -249,9 +251,9 @@ HostGlance HostLink::glance() const {
   return glance;
 }
 
-void HostLink::give_back(std::vector<LauncherEvent>& events) {
+void HostLink::give_back(std::vector<News>& events) {
   if (state_ == State::down) return;
-  if (state_ == State::up) events.emplace_back(HostVanished{host_.id, {}});
+  if (state_ == State::up) events.emplace_back(HostDown{host_.id, {}});
   channel_.forget();
   channel_.events().clear();
   close();

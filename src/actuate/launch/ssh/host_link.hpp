@@ -21,9 +21,9 @@ class HostLink {
   /// Both must outlive this.
   HostLink(const RemoteSite& site, const RemoteHost& host, const AgentBinary& binary);
 
-  /// Goes on as far as it can. Appends HostAppeared, HostVanished, what the agent says, and
+  /// Goes on as far as it can. Appends HostUp, HostDown, what the agent says, and
   /// notices.
-  void poll(Clock::time_point now, std::vector<LauncherEvent>& events);
+  void poll(Clock::time_point now, std::vector<News>& events);
 
   /// Whether the host is ours at present: if not, it is not connected to. That it was taken away
   /// shows when the connection breaks.
@@ -33,7 +33,7 @@ class HostLink {
     quiet_ = quiet;
     disturbed_ = disturbed_ || !quiet;
   }
-  /// Sends an empty message and then so many bytes to be answered, HostEchoed tells of both: only
+  /// Sends an empty message and then so many bytes to be answered, SiteEchoed tells of both: only
   /// if no file is in the way, and nothing else is to be sent.
   bool probe(std::uint64_t bytes);
   /// The answer to the last of them is awaited.
@@ -60,7 +60,7 @@ class HostLink {
   /// Nothing more can be started there for a while: it rests. What runs goes on.
   void pause(Clock::time_point now, std::string why);
   /// Nobody needs it any more, and nothing runs there.
-  void give_back(std::vector<LauncherEvent>& events);
+  void give_back(std::vector<News>& events);
   /// Lets the agent go; what was sent gets there until has_ended().
   void close();
   [[nodiscard]] bool has_ended() { return !connection_ || connection_->has_ended(); }
@@ -68,21 +68,21 @@ class HostLink {
  private:
   enum class State { down, connecting, greeting, up };
 
-  void connect(Clock::time_point now, std::vector<LauncherEvent>& events);
+  void connect(Clock::time_point now, std::vector<News>& events);
   [[nodiscard]] std::vector<std::string> agent_words() const;
-  void talk(Clock::time_point now, std::vector<LauncherEvent>& events);
+  void talk(Clock::time_point now, std::vector<News>& events);
   /// How far away it is, and what the link carries.
-  void measure(Clock::time_point now, std::vector<LauncherEvent>& events);
-  void on_echo(const AgentChannel::EchoAnswer& answer, std::vector<LauncherEvent>& events);
-  void lose(Clock::time_point now, const std::string& why, std::vector<LauncherEvent>& events);
+  void measure(Clock::time_point now, std::vector<News>& events);
+  void on_echo(const AgentChannel::EchoAnswer& answer, std::vector<News>& events);
+  void lose(Clock::time_point now, const std::string& why, std::vector<News>& events);
   /// Of the host, as it was declared or as its agent has said; 0 while that is not known.
   [[nodiscard]] std::uint32_t slots() const;
   [[nodiscard]] std::uint64_t memory() const;
   /// Why nothing is to be started there now; nullptr: nothing is in the way.
   [[nodiscard]] const std::string* why_resting() const;
-  void rest_or_go_on(std::vector<LauncherEvent>& events);
+  void rest_or_go_on(std::vector<News>& events);
   /// Also when it has changed.
-  void appear(std::vector<LauncherEvent>& events);
+  void appear(std::vector<News>& events);
 
   const RemoteSite& site_;
   const RemoteHost& host_;

@@ -50,7 +50,7 @@ class HostLinkTest : public ::testing::Test {
   ScratchDir dir_;
   RemoteSite site_;
   AgentBinary binary_;
-  std::vector<LauncherEvent> events_;
+  std::vector<News> events_;
 };
 
 TEST_F(HostLinkTest, AProgramThatComesSlowlyIsWaitedFor) {
@@ -64,7 +64,7 @@ TEST_F(HostLinkTest, AProgramThatComesSlowlyIsWaitedFor) {
   link.poll(begin + 85s, events_);
   EXPECT_TRUE(link.was_tried());
   ASSERT_EQ(events_.size(), 1U);
-  EXPECT_THAT(std::get<LauncherNotice>(events_.front()).text, HasSubstr("does not answer"));
+  EXPECT_THAT(std::get<Notice>(events_.front()).text, HasSubstr("does not answer"));
 }
 
 /// An agent that says what the test does.
@@ -83,18 +83,18 @@ class SpokenForTest : public HostLinkTest {
     encode(frame, message);
     EXPECT_EQ(::write(says_.get(), frame.data(), frame.size()), std::ssize(frame));
   }
-  template <class Event>
+  template <class What>
   [[nodiscard]] auto heard() const {
-    return std::ranges::count_if(
-        events_, [](const LauncherEvent& event) { return std::holds_alternative<Event>(event); });
+    return std::ranges::count_if(events_,
+                                 [](const News& event) { return find_in<What>(event) != nullptr; });
   }
   /// How many answers have counted, after this one.
   auto answer(HostLink& link, HostLink::Clock::time_point now, std::uint64_t number) {
-    const auto notices = heard<LauncherNotice>();
+    const auto notices = heard<Notice>();
     say(agent::Echoed{number});
     say(agent::Notice{"that was it"});
-    poll_until(link, now, [&] { return heard<LauncherNotice>() > notices; });
-    return heard<HostEchoed>();
+    poll_until(link, now, [&] { return heard<Notice>() > notices; });
+    return heard<SiteEchoed>();
   }
 
   UniqueFd says_;
@@ -151,8 +151,8 @@ TEST_F(SpokenForTest, ItsLinkIsProbedWhileNoFileIsInTheWay) {
   EXPECT_TRUE(link.channel().is_probed());
   say(agent::Echoed{3, 0});  // before it can have come
   poll_until(link, now, [&] { return !link.up(); });
-  EXPECT_EQ(heard<HostVanished>(), 1);
-  EXPECT_EQ(heard<HostEchoed>(), 1);
+  EXPECT_EQ(heard<HostDown>(), 1);
+  EXPECT_EQ(heard<SiteEchoed>(), 1);
   EXPECT_FALSE(link.is_probed());
   says_.reset();
 }

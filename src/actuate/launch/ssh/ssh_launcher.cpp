@@ -148,7 +148,7 @@ class SshLauncher final : public Launcher {
     return std::ranges::any_of(hosts_, [&](auto& host) { return host.second.link.probe(bytes); });
   }
 
-  Result<> poll(std::vector<LauncherEvent>& events) override {
+  Result<> poll(std::vector<News>& events) override {
     const auto now = Clock::now();
     if (pool_) poll_pool(now);
     const bool probed = is_probed();
@@ -157,6 +157,9 @@ class SshLauncher final : public Launcher {
       host.link.set_quiet(depot_.is_quiet() && (!probed || host.link.is_probed()));
       host.link.poll(now, heard_);
       for (auto& event : std::exchange(heard_, {})) on_heard(host, std::move(event));
+      for (const double seconds : std::exchange(host.link.channel().waits(), {}))
+        if (site_.batch && site_.batch->jobs > 0)
+          events_.emplace_back(QueueWaited{.site = site_.id, .seconds = seconds});
       for (const auto& content : std::exchange(host.link.channel().unstaged(), {}))
         depot_.lacks(content);
     }
@@ -216,8 +219,7 @@ class SshLauncher final : public Launcher {
   std::vector<std::string> last_words() override {
     std::vector<std::string> words;
     for (auto& event : std::exchange(last_events_, {}))
-      if (auto* notice = std::get_if<LauncherNotice>(&event))
-        words.push_back(std::move(notice->text));
+      if (auto* notice = find_in<Notice>(event)) words.push_back(std::move(notice->text));
     return words;
   }
 
@@ -337,7 +339,7 @@ class SshLauncher final : public Launcher {
       const bool lost = missing != waiting.files.end();
       if (lost && trouble_.empty()) trouble_ = depot_.why_not(*missing);
       if (lost || !link.up()) {
-        events_.emplace_back(TaskReturned{at->first, waiting.host});
+        events_.emplace_back(AttemptReturned{at->first, waiting.host});
         release_files(at->first);
       } else if (waiting.files.empty()) {
         link.channel().start(waiting.start);
@@ -361,7 +363,7 @@ class SshLauncher final : public Launcher {
         ++at;
         continue;
       }
-      events_.emplace_back(TaskReturned{at->first, host});
+      events_.emplace_back(AttemptReturned{at->first, host});
       release_files(at->first);
       at = waiting_.erase(at);
     }
@@ -374,8 +376,8 @@ class SshLauncher final : public Launcher {
     in_use_.erase(found);
   }
 
-  void on_heard(SiteHost& host, LauncherEvent event) {
-    if (std::holds_alternative<HostVanished>(event)) {
+  void on_heard(SiteHost& host, News event) {
+    if (find_in<HostDown>(event) != nullptr) {
       // What it had reported it will report again.
       give_back_waiting(host.link.host().id);
       arrivals_.on_vanished(host.link.host().id);
@@ -383,16 +385,10 @@ class SshLauncher final : public Launcher {
     }
     auto* report = std::get_if<ReportReceived>(&event);
     if (report == nullptr) {
-      if (const auto* returned = std::get_if<TaskReturned>(&event)) release_files(returned->key);
-      const auto* running = std::get_if<TaskRunning>(&event);
-      const bool is_job = site_.batch && site_.batch->jobs > 0;
-      if (is_job && running != nullptr && running->waited)
-        events_.emplace_back(QueueLeft{site_.id, seconds(*running->waited)});
+      if (const auto* returned = find_in<AttemptReturned>(event)) release_files(returned->key);
       events_.push_back(std::move(event));
       return;
     }
-    if (site_.batch && site_.batch->jobs > 0 && report->besides && !report->start_heard)
-      events_.emplace_back(QueueLeft{site_.id, *report->besides});  // it was over before we heard
     arrivals_.take(std::move(*report), host.link.host(), host.link.scratch());
   }
 
@@ -423,11 +419,11 @@ class SshLauncher final : public Launcher {
   std::map<TaskKey, Waiting> waiting_;
   std::map<TaskKey, std::vector<TaskFile>> in_use_;  ///< of tasks that were handed over
   ReadySet ready_;
-  std::vector<LauncherEvent> heard_;
-  std::vector<LauncherEvent> events_;
-  std::vector<LauncherEvent> last_events_;  ///< of jobs that are given back at the end
-  std::string trouble_;                     ///< why files cannot be sent to the site
-  std::size_t ways_tried_ = 0;              ///< to its depot, in vain
+  std::vector<News> heard_;
+  std::vector<News> events_;
+  std::vector<News> last_events_;  ///< of jobs that are given back at the end
+  std::string trouble_;            ///< why files cannot be sent to the site
+  std::size_t ways_tried_ = 0;     ///< to its depot, in vain
   Ending ending_ = Ending::sends;
   std::optional<Clock::time_point> wound_up_by_;  ///< once it has begun to
   std::uint64_t receipts_ = 0;

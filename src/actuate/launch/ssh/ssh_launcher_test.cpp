@@ -60,11 +60,11 @@ class SshLauncherTest : public ::testing::Test {
     }
     ASSERT_TRUE(done());
   }
-  template <class Event>
-  [[nodiscard]] std::vector<Event> heard() const {
-    std::vector<Event> some;
-    for (const LauncherEvent& event : events_)
-      if (const auto* one = std::get_if<Event>(&event)) some.push_back(*one);
+  template <class What>
+  [[nodiscard]] std::vector<What> heard() const {
+    std::vector<What> some;
+    for (const News& event : events_)
+      if (const auto* one = find_in<What>(event)) some.push_back(*one);
     return some;
   }
   /// What an agent was asked to answer so far.
@@ -83,19 +83,19 @@ class SshLauncherTest : public ::testing::Test {
   }
   /// How many answers have counted, after that of this host to what it was asked last.
   std::size_t answer(std::uint32_t host) {
-    const auto notices = heard<LauncherNotice>().size();
+    const auto notices = heard<Notice>().size();
     const agent::Echo echo = asked(host).back();
     say(host, agent::Echoed{echo.number, agent::seal_of(echo.padding)});
     say(host, agent::Notice{"that was it"});
-    poll_until([&] { return heard<LauncherNotice>().size() > notices; });
-    return heard<HostEchoed>().size();
+    poll_until([&] { return heard<Notice>().size() > notices; });
+    return heard<SiteEchoed>().size();
   }
 
   ScratchDir dir_;
   AgentBinary binary_;
   std::map<std::uint32_t, UniqueFd> says_;
   std::unique_ptr<Launcher> launcher_;
-  std::vector<LauncherEvent> events_;
+  std::vector<News> events_;
 };
 
 TEST_F(SshLauncherTest, OneHostIsProbedAndAnswersOfOthersDoNotCountMeanwhile) {
@@ -110,12 +110,11 @@ TEST_F(SshLauncherTest, OneHostIsProbedAndAnswersOfOthersDoNotCountMeanwhile) {
   poll_until([&] { return asked(1).size() == 3; });
   EXPECT_EQ(asked(1).back().padding.size(), 5000U);
   EXPECT_EQ(answer(1), 3U);
-  const auto echoes = heard<HostEchoed>();
+  const auto echoes = heard<SiteEchoed>();
   ASSERT_EQ(echoes.size(), 3U);
   EXPECT_EQ(echoes[1].bytes, 0U);
   EXPECT_EQ(echoes[2].bytes, 5000U);
   EXPECT_EQ(echoes[2].trip, echoes[1].seconds);  // of the same host
-  EXPECT_EQ(echoes[2].host, HostId(1));
   EXPECT_EQ(echoes[2].site, kScriptedSite);
 }
 
