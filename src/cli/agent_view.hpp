@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "actuate/launch/local_launcher.hpp"
+#include "actuate/launch/local/local_launcher.hpp"
 #include "cli/context.hpp"
 #include "driver/live_state.hpp"
 #include "store/store.hpp"

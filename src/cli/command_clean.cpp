@@ -9,7 +9,7 @@
 #include <memory>
 #include <set>
 
-#include "actuate/launch/local_launcher.hpp"
+#include "actuate/launch/local/local_launcher.hpp"
 #include "cli/commands.hpp"
 #include "cli/display_text.hpp"
 #include "cli/error_report.hpp"

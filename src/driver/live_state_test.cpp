@@ -166,7 +166,7 @@ class ManyHosts final : public Launcher {
   void cancel(const TaskKey&, HostId) override {}
   void recall(HostId) override {}
   void acknowledge(std::uint64_t) override {}
-  Result<> poll(std::vector<LauncherEvent>&) override { return {}; }
+  Result<> poll(std::vector<News>&) override { return {}; }
   [[nodiscard]] int wait_fd() const override { return -1; }
   [[nodiscard]] bool wants_to_send() const override { return false; }
   void close() override {}

@@ -46,7 +46,7 @@ class Cancelling {
 
   /// True when there was some.
   Result<bool> take_news() {
-    std::vector<LauncherEvent> events;
+    std::vector<News> events;
     TRY(launcher_.poll(events));
     for (auto& event : events) {
       if (auto* report = std::get_if<ReportReceived>(&event)) {
@@ -55,13 +55,13 @@ class Cancelling {
         if (!why.empty())
           return fail(ErrorCode::io, why, "make it possible, and run the same command again");
         receipt_ = report->receipt;
-      } else if (const auto* running = std::get_if<TaskRunning>(&event)) {
+      } else if (const auto* running = find_in<AttemptStarted>(event)) {
         runs_.started(running->key, running->host);
-      } else if (const auto* returned = std::get_if<TaskReturned>(&event)) {
+      } else if (const auto* returned = find_in<AttemptReturned>(event)) {
         runs_.returned(returned->key);
-      } else if (const auto* appeared = std::get_if<HostAppeared>(&event)) {
+      } else if (const auto* appeared = find_in<HostUp>(event)) {
         host_names_[appeared->host.id] = appeared->host.name;
-      } else if (auto* vanished = std::get_if<HostVanished>(&event)) {
+      } else if (auto* vanished = find_in<HostDown>(event)) {
         return fail(ErrorCode::peer, std::move(vanished->why));
       }
     }

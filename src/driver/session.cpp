@@ -132,7 +132,7 @@ Result<> Session::take_in(Opened opened) {
   receipt_ = opened.receipt;
   now_ = clock_.now();
   opening_ = true;
-  for (auto& event : opened.events) TRY(on_event(std::move(event)));
+  for (auto& news : opened.news) TRY(on_news(std::move(news)));
   opening_ = false;
   return commit(false);
 }
@@ -256,12 +256,12 @@ void Session::start(const StartAttempt& action) {
 
 /// True when there was something.
 Result<bool> Session::poll_launcher() {
-  std::vector<LauncherEvent> events;
+  std::vector<News> news;
   probes_.on_look(clock_.now());
-  TRY(launcher_.poll(events));
+  TRY(launcher_.poll(news));
   now_ = clock_.now();
-  for (auto& event : events) TRY(on_event(std::move(event)));
-  return !events.empty();
+  for (auto& each : news) TRY(on_news(std::move(each)));
+  return !news.empty();
 }
 
 Result<> Session::take_requests() {

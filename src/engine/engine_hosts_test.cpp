@@ -135,12 +135,12 @@ TEST(EngineHosts, AHostThatRestsKeepsWhatItHasUntilItLeaves) {
   OneRun engine({.count = 3}, {});
   engine.apply(host_up(1, 1));
   EXPECT_THAT(engine.decide(at(0)), SizeIs(2));
-  engine.apply(HostDraining{HostId(1), true});
+  engine.apply(HostDraining{HostId(1), WaitingTasks::stay});
   engine.apply(end_on(1, 1));
   EXPECT_THAT(engine.decide(at(0)), IsEmpty()) << "nothing more, and nothing back";
   engine.apply(HostDraining{HostId(1)});
   EXPECT_THAT(only<RecallQueued>(engine.decide(at(0))), SizeIs(1));
-  engine.apply(HostDraining{HostId(1), true});
+  engine.apply(HostDraining{HostId(1), WaitingTasks::stay});
   engine.apply(host_up(1, 1));
   EXPECT_THAT(only<StartAttempt>(engine.decide(at(0))), SizeIs(1));
 }

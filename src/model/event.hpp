@@ -3,6 +3,7 @@
 /// the journal holds these: when you add or change one, bump store/schema's version and
 /// docs/formats/journal.md.
 
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -52,15 +53,22 @@ struct HostsUnheard {
 struct HostUp {
   Host host;
 };
-/// A host gets no more work until it is up anew; what runs there goes on, what waits there does
-/// not, unless it `keeps` that. Not journalled.
+/// What becomes of tasks that wait at a host which takes no more.
+enum class WaitingTasks : std::uint8_t {
+  go_back,  ///< they are recalled and start elsewhere
+  stay,     ///< the host keeps them and starts them as soon as it can
+};
+/// A host gets no more work until it is up anew; what runs there goes on. Not journalled.
 struct HostDraining {
   HostId host;
-  bool keeps = false;
+  WaitingTasks waiting = WaitingTasks::go_back;
+  std::string why{};  ///< for people; nothing is decided by it
 };
-/// A host is gone with what ran there. Not journalled: its attempts end as `lost`.
+/// A host cannot be reached any more, or was given back. It may come up again. Not journalled: its
+/// attempts end as `lost`.
 struct HostDown {
   HostId host;
+  std::string why{};  ///< for people; empty when it was given back
 };
 /// A site has come to be known, before the first of its hosts is up. Not journalled.
 struct SiteJoined {
@@ -73,8 +81,8 @@ struct SiteJoined {
 struct HostLoaded {
   HostId host;
   double share = 1;
-  TimePoint at;
-  TimePoint heard;  ///< by ours
+  TimePoint at = kNever;
+  TimePoint heard = kNever;  ///< by ours
 };
 /// A job waits in the queue of a batch system since then, and will be this host. Never: it waits no
 /// more. Not journalled.
@@ -86,13 +94,13 @@ struct HostQueued {
 struct QueueWaited {
   SiteId site;
   double seconds = 0;
-  TimePoint at;
+  TimePoint at = kNever;
 };
 /// A message to the site and its answer have taken so long. Not journalled.
 struct SiteEchoed {
   SiteId site;
   double seconds = 0;
-  TimePoint at;
+  TimePoint at = kNever;
   double bytes = 0;  ///< of a message that was sent for its length alone
   double trip = 0;   ///< of such a one: what one of a few bytes took just before
 };
@@ -167,25 +175,27 @@ struct FileMade {
 struct FileArrived {
   FileId file;
   SiteId site;
-  TimePoint at;
+  TimePoint at = kNever;
   bool found = false;  ///< it was there: how long that took says nothing of the link
 };
 /// It did not get there. Not journalled.
 struct MoveFailed {
   FileId file;
   SiteId site;
-  std::string reason;
-  TimePoint at;
+  std::string reason{};  ///< for people; empty when the site is lost, which is told otherwise
+  TimePoint at = kNever;
 };
 /// It is not there any more. Not journalled.
 struct FileGone {
   FileId file;
   SiteId site;
 };
-/// Files cannot go from the one site to the other any more, as was declared. Not journalled.
+/// Files cannot go from the one site to the other, although the grid file says so: they come from
+/// home. Not journalled.
 struct WayClosed {
   SiteId from;
   SiteId to;
+  std::string why{};  ///< for people, with what to do about it
 };
 /// Start nothing more; let what runs finish (Ctrl-C, too many failures). Not journalled.
 struct DrainRequested {

@@ -34,7 +34,7 @@ bool Grid::on(const HostDraining& event) {
   if (state == nullptr) return false;
   using Takes = HostState::Takes;
   const Takes before = state->takes;
-  const bool keeps = event.keeps && before != Takes::nothing;
+  const bool keeps = event.waiting == WaitingTasks::stay && before != Takes::nothing;
   state->takes = keeps ? Takes::nothing_new : Takes::nothing;
   if (before != Takes::work) return false;
   show_hosts();
