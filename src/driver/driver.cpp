@@ -9,7 +9,6 @@
 #include "driver/content_cache.hpp"
 #include "driver/grid_launch.hpp"
 #include "driver/live_state.hpp"
-#include "driver/orphan_cancel.hpp"
 #include "driver/run_setup.hpp"
 #include "driver/session.hpp"
 #include "driver/shared_inputs.hpp"
@@ -85,15 +84,6 @@ Result<Summary> drive(const Sweep& sweep, const SpecSource& source, const Option
 
 std::uint32_t cores_here() {
   return usable_cores();
-}
-
-Result<bool> cancel_undriven(const std::vector<store::Request>& requests, const Options& options,
-                             const Clock& clock) {
-  TRY_ASSIGN(const auto lock, store::RunLock::acquire(options.state_dir));
-  TRY_ASSIGN(auto store, store::Store::open(options.state_dir, store::Access::read_write));
-  UndrivenRuns runs(store, options);
-  TRY_ASSIGN(const auto sites, GridLaunch::make(options, std::filesystem::current_path()));
-  return cancel_orphans(sites.launcher(), store, runs, requests, clock);
 }
 
 }  // namespace gantry::driver

@@ -9,6 +9,7 @@
 #include "cli/terminal/error_report.hpp"
 #include "driver/driver.hpp"
 #include "driver/live_state.hpp"
+#include "operate/orphan_cancel.hpp"
 #include "spec/grid_file.hpp"
 #include "store/run_lock.hpp"
 
@@ -43,7 +44,7 @@ Result<int> cancel_without_driver(Context& context, const store::Request& reques
   if (!grid.empty()) {
     TRY_ASSIGN(how.grid, spec::load_grid(grid));
   }
-  TRY_ASSIGN(const bool some, driver::cancel_undriven({request}, how, context.clock));
+  TRY_ASSIGN(const bool some, operate::cancel_undriven({request}, how, context.clock));
   if (!some) return nothing_to_cancel(context);
   context.note("cancelled");
   // Nothing of it runs at its sites any more.

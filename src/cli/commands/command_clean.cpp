@@ -16,7 +16,7 @@
 #include "cli/commands/study.hpp"
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/error_report.hpp"
-#include "driver/driver.hpp"
+#include "operate/orphan_cancel.hpp"
 #include "store/run_lock.hpp"
 
 namespace gantry::cli {
@@ -100,7 +100,7 @@ Result<bool> end_leftovers(const Context& context, const std::vector<store::RunR
   std::vector<store::Request> requests;
   requests.reserve(records.size());
   for (const auto& record : records) requests.push_back({0, record.id, true, {}});
-  return driver::cancel_undriven(requests, how, context.clock);
+  return operate::cancel_undriven(requests, how, context.clock);
 }
 
 /// Removes `folder` but for the files that runs still refer to. Its name is where packs' names

@@ -14,8 +14,8 @@
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "cli/terminal/json_line.hpp"
-#include "driver/fetch_outputs.hpp"
 #include "model/quantity.hpp"
+#include "operate/fetch_outputs.hpp"
 #include "spec/grid_file.hpp"
 #include "store/run_lock.hpp"
 
@@ -32,7 +32,7 @@ struct FetchCommandOptions {
 };
 
 void print_site(Context& context, const FetchCommandOptions& options, const std::string& site,
-                const driver::Fetched& fetched) {
+                const operate::Fetched& fetched) {
   if (options.json) {
     JsonLine line(context.out.buffer());
     line.text("site", site).number("files", fetched.files).number("bytes", fetched.bytes);
@@ -98,10 +98,10 @@ Result<int> fetch(Context& context, const FetchCommandOptions& options) {
   bool fine = true;
   for (const auto& [place, theirs] : by_site) {
     auto grid = spec::load_grid(place.first);
-    const driver::FetchOptions how{
+    const operate::FetchOptions how{
         .state_dir = context.state_dir,
         .notice = [&](const std::string& text) { context.complain("gantry: " + one_line(text)); }};
-    auto fetched = grid ? driver::fetch_outputs(store, *grid, place.second, theirs, how)
+    auto fetched = grid ? operate::fetch_outputs(store, *grid, place.second, theirs, how)
                         : tl::unexpected(std::move(grid).error());
     if (fetched) {
       print_site(context, options, place.second, *fetched);

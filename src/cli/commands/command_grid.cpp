@@ -13,11 +13,11 @@
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "cli/terminal/json_line.hpp"
-#include "driver/grid_check.hpp"
-#include "driver/grid_remove.hpp"
 #include "driver/live_state.hpp"
 #include "model/quantity.hpp"
 #include "model/suggest.hpp"
+#include "operate/grid_check.hpp"
+#include "operate/grid_remove.hpp"
 #include "spec/grid_file.hpp"
 
 namespace gantry::cli {
@@ -64,7 +64,7 @@ Result<int> grid_list(Context& context, const GridCommandOptions& options) {
 
 Result<int> grid_check(Context& context, const GridCommandOptions& options) {
   TRY_ASSIGN(const Grid grid, spec::load_grid(options.file));
-  driver::GridCheckOptions how;
+  operate::GridCheckOptions how;
   if (!options.patience.empty()) {
     const auto patience = parse_duration(options.patience);
     if (!patience || *patience <= Duration{0} || *patience > kMostPatience)
@@ -72,7 +72,7 @@ Result<int> grid_check(Context& context, const GridCommandOptions& options) {
                   "write 5s or 1m");
     how.patience = *patience;
   }
-  TRY_ASSIGN(const auto checks, driver::check_grid(grid, options.sites, how));
+  TRY_ASSIGN(const auto checks, operate::check_grid(grid, options.sites, how));
   const bool fine =
       options.json ? print_check_json(context, grid, checks) : print_check(context, grid, checks);
   return fine ? kExitOk : kExitTasksFailed;
@@ -82,18 +82,18 @@ Result<int> grid_remove(Context& context, const GridCommandOptions& options) {
   if (options.sites.size() != 1)
     return fail(ErrorCode::usage, "'grid remove' wants one site", "gantry grid remove GRID SITE");
   TRY_ASSIGN(const Grid grid, spec::load_grid(options.file));
-  driver::GridRemoveOptions how;
+  operate::GridRemoveOptions how;
   how.state_dir = context.state_dir;
   how.all = options.all;
   how.unfetched = options.unfetched;
   if (const auto live = driver::read_live(context.state_dir)) {
     how.beside_run = true;
-    TRY(driver::check_fetched(options.sites.front(), how));
+    TRY(operate::check_fetched(options.sites.front(), how));
     if (find_site(*live, options.sites.front()) != nullptr)
       TRY(drain_sites(context, *live, options.sites));
   }
   TRY_ASSIGN(const depot::SiteRemoval removal,
-             driver::remove_from_site(grid, options.sites.front(), how));
+             operate::remove_from_site(grid, options.sites.front(), how));
   if (options.json) {
     JsonLine line(context.out.buffer());
     line.text("site", options.sites.front()).number("bytes", removal.bytes);

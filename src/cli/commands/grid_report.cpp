@@ -14,9 +14,9 @@ namespace gantry::cli {
 
 namespace {
 
-using driver::Finding;
-using driver::HostCheck;
-using driver::SiteCheck;
+using operate::Finding;
+using operate::HostCheck;
+using operate::SiteCheck;
 
 constexpr std::size_t kCheckColumns = 9;
 
@@ -100,7 +100,7 @@ std::string subject_of(const Grid& grid, const SiteCheck& check, const Finding& 
 }
 
 void add_findings(Context& context, const Grid& grid, const SiteCheck& check, bool& fine) {
-  for (const Finding& finding : driver::findings(grid, check)) {
+  for (const Finding& finding : operate::findings(grid, check)) {
     if (finding.is_problem) fine = false;
     const std::string text =
         fmt::format("{}: {}{}{}", subject_of(grid, check, finding), one_line(finding.what),
@@ -202,7 +202,7 @@ void print_pulls(Context& context, const Grid& grid, const std::vector<SiteCheck
   Table table({{"site"}, {"fetches from"}, {"by ssh"}, {"bandwidth"}, {"in the grid file"}},
               context.table_style(), [&](std::string_view line) { context.out.line(line); });
   for (const SiteCheck& check : checks)
-    for (const driver::PullCheck& pull : check.pulls)
+    for (const operate::PullCheck& pull : check.pulls)
       table.add({grid.sites[check.site].name, pull.site, pull.ssh,
                  pull.failure ? Cell("does not work", Color::yellow)
                               : Cell(bandwidth_text(pull.bandwidth)),
@@ -230,7 +230,7 @@ bool print_check(Context& context, const Grid& grid, const std::vector<SiteCheck
               print);
   for (const SiteCheck& check : checks) {
     const GridSite& site = grid.sites[check.site];
-    const bool takes_jobs = driver::takes_jobs(site, check);
+    const bool takes_jobs = operate::takes_jobs(site, check);
     for (const HostCheck& host : check.hosts) add_row(hosts, site, host, takes_jobs);
     links.add({site.name, bandwidth_text(check.speed.to_site),
                bandwidth_text(check.speed.from_site), declared_text(grid, check.site)});
@@ -240,7 +240,7 @@ bool print_check(Context& context, const Grid& grid, const std::vector<SiteCheck
   links.finish();
   print_pulls(context, grid, checks);
   bool any = false;
-  for (const SiteCheck& check : checks) any = any || !driver::findings(grid, check).empty();
+  for (const SiteCheck& check : checks) any = any || !operate::findings(grid, check).empty();
   context.out.line("");
   if (!any) context.out.line("nothing is wrong");
   bool fine = true;
@@ -268,7 +268,7 @@ void append_host(std::string& hosts, const HostCheck& host) {
 
 void append_pulls(std::string& out, const SiteCheck& check) {
   out += '[';
-  for (const driver::PullCheck& pull : check.pulls) {
+  for (const operate::PullCheck& pull : check.pulls) {
     if (&pull != &check.pulls.front()) out += ',';
     JsonLine line(out);
     line.text("site", pull.site).text("ssh", pull.ssh).flag("works", !pull.failure);
@@ -301,9 +301,9 @@ bool print_check_json(Context& context, const Grid& grid, const std::vector<Site
     if (check.login)
       line.texts("missing_commands", check.login->missing)
           .texts("queues", check.login->queues)
-          .flag("takes_jobs", driver::takes_jobs(grid.sites[check.site], check));
+          .flag("takes_jobs", operate::takes_jobs(grid.sites[check.site], check));
     line.close(false);
-    for (const Finding& finding : driver::findings(grid, check)) {
+    for (const Finding& finding : operate::findings(grid, check)) {
       if (finding.is_problem) fine = false;
       found += found.empty() ? "" : ",";
       JsonLine each(found);

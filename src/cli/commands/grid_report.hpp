@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "cli/context.hpp"
-#include "driver/grid_findings.hpp"
 #include "model/grid.hpp"
+#include "operate/grid_findings.hpp"
 
 namespace gantry::cli {
 
@@ -13,8 +13,8 @@ void print_grid(Context& context, const Grid& grid);
 void print_grid_json(Context& context, const Grid& grid);
 
 /// True when nothing is wrong.
-bool print_check(Context& context, const Grid& grid, const std::vector<driver::SiteCheck>& checks);
+bool print_check(Context& context, const Grid& grid, const std::vector<operate::SiteCheck>& checks);
 bool print_check_json(Context& context, const Grid& grid,
-                      const std::vector<driver::SiteCheck>& checks);
+                      const std::vector<operate::SiteCheck>& checks);
 
 }  // namespace gantry::cli

@@ -1,4 +1,4 @@
-#include "driver/grid_check.hpp"
+#include "operate/grid_check.hpp"
 
 #include <fmt/format.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 
 #include "base/parallel.hpp"
 #include "driver/grid_launch.hpp"
-#include "driver/grid_login.hpp"
 #include "model/suggest.hpp"
+#include "operate/grid_login.hpp"
 
-namespace gantry::driver {
+namespace gantry::operate {
 
 namespace {
 
@@ -219,16 +219,17 @@ Result<std::vector<SiteCheck>> check_grid(const Grid& grid, const std::vector<st
   TRY_ASSIGN(const std::string holder, unused_holder());
   const OwnFolder folder;
   if (folder.path().empty()) return fail_errno("a folder for temporary files");
-  SiteAgents agents;
+  driver::SiteAgents agents;
   std::vector<RemoteSite> sites;
   std::vector<const AgentBinary*> to_send;
   std::uint32_t next_host = 1;
   for (const std::uint32_t index : chosen) {
     TRY_ASSIGN(const AgentBinary* agent, agents.of(grid.sites[index]));
     to_send.push_back(agent);
-    sites.push_back(seen_from_login(remote_site(grid.sites[index], SiteId(index), next_host)));
+    sites.push_back(
+        seen_from_login(driver::remote_site(grid.sites[index], SiteId(index), next_host)));
     sites.back().holder = holder;
-    TRY_ASSIGN(sites.back().giving, giving_sites(grid, SiteId(index), agents));
+    TRY_ASSIGN(sites.back().giving, driver::giving_sites(grid, SiteId(index), agents));
   }
   std::mutex measuring;
   std::deque<SiteChecker> checkers;
@@ -261,4 +262,4 @@ Result<std::vector<SiteCheck>> check_grid(const Grid& grid, const std::vector<st
   return checks;
 }
 
-}  // namespace gantry::driver
+}  // namespace gantry::operate

@@ -9,10 +9,10 @@
 
 #include "actuate/check/host_probe.hpp"
 #include "actuate/check/link_gauge.hpp"
-#include "driver/grid_findings.hpp"
 #include "model/grid.hpp"
+#include "operate/grid_findings.hpp"
 
-namespace gantry::driver {
+namespace gantry::operate {
 
 struct GridCheckOptions {
   /// For each step of a host: to log in, to answer.
@@ -23,4 +23,4 @@ struct GridCheckOptions {
 Result<std::vector<SiteCheck>> check_grid(const Grid& grid, const std::vector<std::string>& names,
                                           const GridCheckOptions& options);
 
-}  // namespace gantry::driver
+}  // namespace gantry::operate

@@ -1,4 +1,4 @@
-#include "driver/orphan_cancel.hpp"
+#include "operate/orphan_cancel.hpp"
 
 #include <poll.h>
 
@@ -8,7 +8,10 @@
 #include <string>
 #include <variant>
 
-namespace gantry::driver {
+#include "driver/grid_launch.hpp"
+#include "store/run_lock.hpp"
+
+namespace gantry::operate {
 
 namespace {
 
@@ -16,7 +19,7 @@ constexpr int kLookMs = 100;
 
 class Cancelling {
  public:
-  Cancelling(Launcher& launcher, store::Store& store, UndrivenRuns& runs,
+  Cancelling(Launcher& launcher, store::Store& store, driver::UndrivenRuns& runs,
              const std::vector<store::Request>& requests, const Clock& clock)
       : launcher_(launcher), store_(store), runs_(runs), requests_(requests), clock_(clock) {}
 
@@ -41,7 +44,7 @@ class Cancelling {
 
  private:
   [[nodiscard]] bool is_wanted(const TaskKey& key) const {
-    return std::ranges::any_of(requests_, [&](const auto& r) { return is_meant(r, key); });
+    return std::ranges::any_of(requests_, [&](const auto& r) { return driver::is_meant(r, key); });
   }
 
   /// True when there was some.
@@ -77,7 +80,7 @@ class Cancelling {
 
   Launcher& launcher_;
   store::Store& store_;
-  UndrivenRuns& runs_;
+  driver::UndrivenRuns& runs_;
   const std::vector<store::Request>& requests_;
   const Clock& clock_;
   std::map<HostId, std::string> host_names_;
@@ -86,9 +89,18 @@ class Cancelling {
 
 }  // namespace
 
-Result<bool> cancel_orphans(Launcher& launcher, store::Store& store, UndrivenRuns& runs,
+Result<bool> cancel_orphans(Launcher& launcher, store::Store& store, driver::UndrivenRuns& runs,
                             const std::vector<store::Request>& requests, const Clock& clock) {
   return Cancelling(launcher, store, runs, requests, clock).run();
 }
 
-}  // namespace gantry::driver
+Result<bool> cancel_undriven(const std::vector<store::Request>& requests,
+                             const driver::Options& options, const Clock& clock) {
+  TRY_ASSIGN(const auto lock, store::RunLock::acquire(options.state_dir));
+  TRY_ASSIGN(auto store, store::Store::open(options.state_dir, store::Access::read_write));
+  driver::UndrivenRuns runs(store, options);
+  TRY_ASSIGN(const auto sites, driver::GridLaunch::make(options, std::filesystem::current_path()));
+  return cancel_orphans(sites.launcher(), store, runs, requests, clock);
+}
+
+}  // namespace gantry::operate

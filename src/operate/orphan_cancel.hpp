@@ -7,11 +7,16 @@
 #include "actuate/launcher.hpp"
 #include "driver/undriven_runs.hpp"
 
-namespace gantry::driver {
+namespace gantry::operate {
 
 /// Opens the launcher, takes in what ended meanwhile, cancels what the requests name and waits
 /// until it is gone; journals all of it. False when there was nothing to cancel.
-Result<bool> cancel_orphans(Launcher& launcher, store::Store& store, UndrivenRuns& runs,
+Result<bool> cancel_orphans(Launcher& launcher, store::Store& store, driver::UndrivenRuns& runs,
                             const std::vector<store::Request>& requests, const Clock& clock);
 
-}  // namespace gantry::driver
+/// The same for the runs of a state directory, whose lock this takes. Of the options only
+/// state_dir, reload and grid matter: without a grid, only this machine is asked.
+Result<bool> cancel_undriven(const std::vector<store::Request>& requests,
+                             const driver::Options& options, const Clock& clock);
+
+}  // namespace gantry::operate

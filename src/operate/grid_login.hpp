@@ -10,7 +10,7 @@
 #include "actuate/launch/ssh_connection.hpp"
 #include "base/time.hpp"
 
-namespace gantry::driver {
+namespace gantry::operate {
 
 struct LoginCheck {
   std::vector<std::string> missing{};  ///< commands of the batch system that are not there
@@ -35,4 +35,4 @@ Result<LoginCheck> check_login(const RemoteSite& site, const AgentBinary& binary
 Result<std::vector<std::string>> jobs_in_queue(const RemoteSite& site, const AgentBinary& binary,
                                                Duration patience);
 
-}  // namespace gantry::driver
+}  // namespace gantry::operate

@@ -1,4 +1,4 @@
-#include "driver/grid_findings.hpp"
+#include "operate/grid_findings.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,7 @@
 #include "model/quantity.hpp"
 #include "model/suggest.hpp"
 
-namespace gantry::driver {
+namespace gantry::operate {
 
 namespace {
 
@@ -188,4 +188,4 @@ std::vector<Finding> findings(const Grid& grid, const SiteCheck& check) {
   return found;
 }
 
-}  // namespace gantry::driver
+}  // namespace gantry::operate

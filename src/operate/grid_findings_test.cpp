@@ -1,10 +1,10 @@
-#include "driver/grid_findings.hpp"
+#include "operate/grid_findings.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-namespace gantry::driver {
+namespace gantry::operate {
 namespace {
 
 using namespace std::chrono_literals;
@@ -147,4 +147,4 @@ TEST(GridFindings, AHostThatSharesNothingIsAProblem) {
 }
 
 }  // namespace
-}  // namespace gantry::driver
+}  // namespace gantry::operate

@@ -1,4 +1,4 @@
-#include "driver/fetch_outputs.hpp"
+#include "operate/fetch_outputs.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 #include "driver/grid_launch.hpp"
 #include "store/file_sync.hpp"
 
-namespace gantry::driver {
+namespace gantry::operate {
 
 namespace {
 
@@ -189,14 +189,14 @@ Result<Fetched> fetch_outputs(Store& store, const Grid& grid, const std::string&
                               const FetchOptions& options) {
   TRY_ASSIGN(const std::uint32_t index, find_site(grid, site));
   std::uint32_t next_host = 1;
-  RemoteSite remote = remote_site(grid.sites[index], SiteId(index), next_host);
+  RemoteSite remote = driver::remote_site(grid.sites[index], SiteId(index), next_host);
   if (remote.hosts.empty())
     return fail(ErrorCode::usage, fmt::format("site '{}' has no hosts", site));
   TRY_ASSIGN(const std::string id, read_file(options.state_dir / "id", 100));
   remote.holder = id + "-fetch";  // a run has the name without it
-  SiteAgents agents;
+  driver::SiteAgents agents;
   TRY_ASSIGN(const AgentBinary* agent, agents.of(grid.sites[index]));
   return Fetcher(store, std::move(remote), *agent, options).run(outputs);
 }
 
-}  // namespace gantry::driver
+}  // namespace gantry::operate

@@ -7,7 +7,7 @@
 #include "depot/site_removal.hpp"
 #include "model/grid.hpp"
 
-namespace gantry::driver {
+namespace gantry::operate {
 
 struct GridRemoveOptions {
   std::filesystem::path state_dir;
@@ -25,4 +25,4 @@ Result<> check_fetched(const std::string& site, const GridRemoveOptions& options
 Result<depot::SiteRemoval> remove_from_site(const Grid& grid, const std::string& site,
                                             const GridRemoveOptions& options);
 
-}  // namespace gantry::driver
+}  // namespace gantry::operate

@@ -1,4 +1,4 @@
-#include "driver/grid_login.hpp"
+#include "operate/grid_login.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 #include "actuate/launch/ready_set.hpp"
 #include "actuate/launch/remote_shell.hpp"
 
-namespace gantry::driver {
+namespace gantry::operate {
 
 namespace {
 
@@ -151,4 +151,4 @@ Result<std::vector<std::string>> jobs_in_queue(const RemoteSite& site, const Age
   }
 }
 
-}  // namespace gantry::driver
+}  // namespace gantry::operate

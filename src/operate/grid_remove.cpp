@@ -1,4 +1,4 @@
-#include "driver/grid_remove.hpp"
+#include "operate/grid_remove.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,12 +12,12 @@
 #include "base/fd.hpp"
 #include "base/parallel.hpp"
 #include "driver/grid_launch.hpp"
-#include "driver/grid_login.hpp"
 #include "model/suggest.hpp"
+#include "operate/grid_login.hpp"
 #include "store/run_lock.hpp"
 #include "store/store.hpp"
 
-namespace gantry::driver {
+namespace gantry::operate {
 
 namespace {
 
@@ -128,7 +128,7 @@ Result<depot::SiteRemoval> remove_from_site(const Grid& grid, const std::string&
   TRY_ASSIGN(const std::uint32_t index, site_to_remove(grid, site_name));
   const GridSite& described = grid.sites[index];
   std::uint32_t next_host = 1;
-  RemoteSite site = seen_from_login(remote_site(described, SiteId(index), next_host));
+  RemoteSite site = seen_from_login(driver::remote_site(described, SiteId(index), next_host));
   std::optional<store::RunLock> lock;  // no run of ours begins meanwhile
   if (auto id = read_file(options.state_dir / "id", 100)) {
     site.holder = *id;
@@ -136,7 +136,7 @@ Result<depot::SiteRemoval> remove_from_site(const Grid& grid, const std::string&
       TRY_ASSIGN(lock, store::RunLock::acquire(options.state_dir));
     }
   }
-  SiteAgents agents;
+  driver::SiteAgents agents;
   TRY_ASSIGN(const AgentBinary* agent, agents.of(described));
   TRY(check_queue(site, *agent, options));
   std::vector<std::unique_ptr<HostCleaner>> cleaners;
@@ -162,4 +162,4 @@ Result<depot::SiteRemoval> remove_from_site(const Grid& grid, const std::string&
   return sum;
 }
 
-}  // namespace gantry::driver
+}  // namespace gantry::operate

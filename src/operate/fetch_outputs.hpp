@@ -9,7 +9,7 @@
 #include "model/grid.hpp"
 #include "store/store.hpp"
 
-namespace gantry::driver {
+namespace gantry::operate {
 
 struct FetchOptions {
   std::filesystem::path state_dir;
@@ -32,4 +32,4 @@ Result<Fetched> fetch_outputs(store::Store& store, const Grid& grid, const std::
                               const std::vector<store::Store::RemoteOutput>& outputs,
                               const FetchOptions& options);
 
-}  // namespace gantry::driver
+}  // namespace gantry::operate

@@ -8,10 +8,10 @@
 
 #include "actuate/check/host_probe.hpp"
 #include "actuate/check/link_gauge.hpp"
-#include "driver/grid_login.hpp"
 #include "model/grid.hpp"
+#include "operate/grid_login.hpp"
 
-namespace gantry::driver {
+namespace gantry::operate {
 
 struct HostCheck {
   std::string name;
@@ -53,4 +53,4 @@ struct Finding {
 
 std::vector<Finding> findings(const Grid& grid, const SiteCheck& check);
 
-}  // namespace gantry::driver
+}  // namespace gantry::operate
