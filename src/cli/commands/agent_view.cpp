@@ -17,9 +17,9 @@ AgentView::AgentView(const Context& context) {
     }
     for (const TaskKey& key : tasks->running) add(key, {.runs = true});
   }
-  if (const auto live = driver::read_live(context.state_dir)) {
+  if (const auto live = store::read_live(context.state_dir)) {
     add_sites(*live, true);
-  } else if (const auto left = driver::read_left_live(context.state_dir)) {
+  } else if (const auto left = store::read_left_live(context.state_dir)) {
     add_sites(*left, false);
     grid_ = left->grid;
   }
@@ -31,8 +31,8 @@ void AgentView::add(const TaskKey& key, WithAgent known) {
   if (!added && at->second.report.key.attempt < key.attempt) at->second = std::move(known);
 }
 
-void AgentView::add_sites(const driver::LiveState& live, bool driven) {
-  for (const driver::LiveHost& host : live.hosts) {
+void AgentView::add_sites(const store::LiveState& live, bool driven) {
+  for (const store::LiveHost& host : live.hosts) {
     // Of this machine the agent's logs know better.
     if (host.site >= live.sites.size() || live.sites[host.site].name == kHomeSite) continue;
     const auto see = [&](std::uint32_t task, std::uint32_t attempt) {
@@ -43,9 +43,9 @@ void AgentView::add_sites(const driver::LiveState& live, bool driven) {
                 .site = live.sites[host.site].name});
     };
     // What waited at the host of a gantry that was killed may have begun since.
-    for (const driver::LiveTask& task : host.tasks)
+    for (const store::LiveTask& task : host.tasks)
       if (!driven || task.started != kNever) see(task.task, task.attempt);
-    for (const driver::LiveArrival& arrival : host.arrivals) see(arrival.task, arrival.attempt);
+    for (const store::LiveArrival& arrival : host.arrivals) see(arrival.task, arrival.attempt);
   }
 }
 

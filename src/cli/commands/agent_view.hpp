@@ -12,7 +12,7 @@
 
 #include "actuate/launch/local_launcher.hpp"
 #include "cli/context.hpp"
-#include "driver/live_state.hpp"
+#include "store/live_state.hpp"
 #include "store/store.hpp"
 
 namespace gantry::cli {
@@ -51,7 +51,7 @@ class AgentView {
 
  private:
   void add(const TaskKey& key, WithAgent known);
-  void add_sites(const driver::LiveState& live, bool driven);
+  void add_sites(const store::LiveState& live, bool driven);
 
   std::map<RunId, std::map<TaskId, WithAgent>> runs_;
   std::string grid_;

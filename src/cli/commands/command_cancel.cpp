@@ -8,9 +8,9 @@
 #include "cli/commands/task_options.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "driver/driver.hpp"
-#include "driver/live_state.hpp"
 #include "operate/orphan_cancel.hpp"
 #include "spec/grid_file.hpp"
+#include "store/live_state.hpp"
 #include "store/run_lock.hpp"
 
 namespace gantry::cli {
@@ -48,9 +48,9 @@ Result<int> cancel_without_driver(Context& context, const store::Request& reques
   if (!some) return nothing_to_cancel(context);
   context.note("cancelled");
   // Nothing of it runs at its sites any more.
-  const auto left = driver::read_left_live(context.state_dir);
+  const auto left = store::read_left_live(context.state_dir);
   if (!grid.empty() && request.all && left && left->run == request.run.value())
-    driver::forget_left_live(context.state_dir);
+    store::forget_left_live(context.state_dir);
   // Runs here have used other sites.
   if (grid.empty() && std::filesystem::exists(context.state_dir / "id"))
     context.note("only tasks of this machine were ended; --grid FILE ends those of its sites, too");

@@ -10,9 +10,9 @@
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "driver/kept_model.hpp"
-#include "driver/live_state.hpp"
 #include "engine/workload.hpp"
 #include "model/fingerprint.hpp"
+#include "store/live_state.hpp"
 #include "store/run_lock.hpp"
 
 namespace gantry::cli {
@@ -49,21 +49,21 @@ std::vector<ImpliedInput> implied_by(const Task& task) {
 
 /// Whether the run that goes on has yet to end the task. What it shows may be a second old: the
 /// store knows better what has ended.
-bool is_open(const TaskStory& story, const driver::LiveState& live) {
+bool is_open(const TaskStory& story, const store::LiveState& live) {
   if (story.state == TaskState::pending || story.state == TaskState::running) return true;
   if (story.state != TaskState::failed || story.row == nullptr) return false;
   // It waits for its next attempt, or is in the middle of it.
-  const auto waits = [&](const driver::LiveWait& wait) { return wait.task == story.task.value(); };
-  const auto runs = [&](const driver::LiveTask& task) {
+  const auto waits = [&](const store::LiveWait& wait) { return wait.task == story.task.value(); };
+  const auto runs = [&](const store::LiveTask& task) {
     return task.task == story.task.value() && task.attempt > story.row->attempt.value();
   };
   return std::ranges::any_of(live.waits, waits) ||
-         std::ranges::any_of(live.hosts, [&](const driver::LiveHost& host) {
+         std::ranges::any_of(live.hosts, [&](const store::LiveHost& host) {
            return std::ranges::any_of(host.tasks, runs);
          });
 }
 
-void add_place(TaskStory& story, const driver::LiveState& live, double cost) {
+void add_place(TaskStory& story, const store::LiveState& live, double cost) {
   if (!is_open(story, live)) return;
   auto place = place_of(live, story.task, cost, RealClock{}.now());
   if (story.state == TaskState::running && !place.running) return;  // it began since
@@ -84,7 +84,7 @@ Result<int> explain_tasks(Context& context, const ExplainOptions& options) {
   const auto study = reload_study(run.record);
   const bool driven = driver_of(run.record, store::RunLock::holder(context.state_dir)).has_value();
   const AgentView agent(context);
-  const auto live = driven ? driver::read_live(context.state_dir) : std::nullopt;
+  const auto live = driven ? store::read_live(context.state_dir) : std::nullopt;
   const auto memory =
       study ? driver::kept_memory(run.store, study->sweep) : forecast::LearnedMemory{};
   const auto features = study ? engine::workload_of(study->sweep).features : nullptr;

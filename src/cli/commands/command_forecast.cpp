@@ -8,7 +8,7 @@
 #include "cli/commands/forecast_text.hpp"
 #include "cli/commands/stored_run.hpp"
 #include "cli/terminal/error_report.hpp"
-#include "driver/live_state.hpp"
+#include "store/live_state.hpp"
 
 namespace gantry::cli {
 namespace {
@@ -19,14 +19,14 @@ struct ForecastOptions {
 };
 
 struct Found {
-  std::optional<driver::LiveState> state{};
+  std::optional<store::LiveState> state{};
   bool goes_on = false;
 };
 
 /// What a gantry shows, or has shown until it was killed.
 Found shown_now(const Context& context) {
-  if (auto state = driver::read_live(context.state_dir)) return {std::move(state), true};
-  auto left = driver::read_left_live(context.state_dir);
+  if (auto state = store::read_live(context.state_dir)) return {std::move(state), true};
+  auto left = store::read_left_live(context.state_dir);
   if (left) {
     left->pid = 0;
     left->ends = left->ends_soonest = left->ends_latest = kNever;
@@ -38,10 +38,10 @@ Found shown_now(const Context& context) {
 Result<Found> find_newest(const Context& context) {
   if (Found shown = shown_now(context); shown.state) return shown;
   TRY_ASSIGN(const auto store, open_store(context));
-  TRY_ASSIGN(auto kept, store.learned(std::string(driver::kForecastsKind)));
+  TRY_ASSIGN(auto kept, store.learned(std::string(store::kForecastsKind)));
   std::ranges::sort(kept, std::ranges::greater{}, &store::Store::Learned::updated);
   for (const auto& each : kept)  // one may be damaged
-    if (auto state = driver::read_live_text(each.value)) return Found{std::move(state)};
+    if (auto state = store::read_live_text(each.value)) return Found{std::move(state)};
   return Found{};
 }
 
@@ -50,8 +50,8 @@ Result<Found> find_run(const Context& context, const std::string& selector) {
   const auto id = run.record.id.value();
   if (Found shown = shown_now(context); shown.state && shown.state->run == id) return shown;
   TRY_ASSIGN(const auto kept,
-             run.store.learned(std::string(driver::kForecastsKind), std::to_string(id)));
-  return Found{kept ? driver::read_live_text(kept->value) : std::nullopt};
+             run.store.learned(std::string(store::kForecastsKind), std::to_string(id)));
+  return Found{kept ? store::read_live_text(kept->value) : std::nullopt};
 }
 
 Result<int> run_forecast(Context& context, const ForecastOptions& options) {
@@ -65,7 +65,7 @@ Result<int> run_forecast(Context& context, const ForecastOptions& options) {
     return kExitTasksFailed;
   }
   if (options.json) {
-    context.out.write(driver::live_text(*found.state));
+    context.out.write(store::live_text(*found.state));
     return kExitOk;
   }
   for (const std::string& line :

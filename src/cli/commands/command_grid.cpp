@@ -13,12 +13,12 @@
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "cli/terminal/json_line.hpp"
-#include "driver/live_state.hpp"
 #include "model/quantity.hpp"
 #include "model/suggest.hpp"
 #include "operate/grid_check.hpp"
 #include "operate/grid_remove.hpp"
 #include "spec/grid_file.hpp"
+#include "store/live_state.hpp"
 
 namespace gantry::cli {
 namespace {
@@ -37,9 +37,9 @@ struct GridCommandOptions {
 
 /// What the sites do now, if a run uses some of them.
 void print_live(Context& context, const Grid& grid) {
-  const auto live = driver::read_live(context.state_dir);
+  const auto live = store::read_live(context.state_dir);
   if (!live) return;
-  const bool ours = std::ranges::any_of(live->sites, [&](const driver::LiveSite& site) {
+  const bool ours = std::ranges::any_of(live->sites, [&](const store::LiveSite& site) {
     return site.name != kHomeSite &&
            std::ranges::find(grid.sites, site.name, &GridSite::name) != grid.sites.end();
   });
@@ -86,7 +86,7 @@ Result<int> grid_remove(Context& context, const GridCommandOptions& options) {
   how.state_dir = context.state_dir;
   how.all = options.all;
   how.unfetched = options.unfetched;
-  if (const auto live = driver::read_live(context.state_dir)) {
+  if (const auto live = store::read_live(context.state_dir)) {
     how.beside_run = true;
     TRY(operate::check_fetched(options.sites.front(), how));
     if (find_site(*live, options.sites.front()) != nullptr)
@@ -129,7 +129,7 @@ Result<int> grid_add(Context& context, const GridCommandOptions& options) {
 }
 
 /// The run does not use it, or it cannot leave.
-tl::unexpected<Error> refuse_to_drain(const Grid& grid, const driver::LiveState& live,
+tl::unexpected<Error> refuse_to_drain(const Grid& grid, const store::LiveState& live,
                                       const std::string& name) {
   std::vector<std::string> known;
   for (const auto& site : live.sites)

@@ -10,7 +10,7 @@
 #include "cli/commands/top_screen.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "cli/terminal/full_screen.hpp"
-#include "driver/live_state.hpp"
+#include "store/live_state.hpp"
 #include "store/run_lock.hpp"
 
 namespace gantry::cli {
@@ -29,10 +29,10 @@ struct TopOptions {
 };
 
 /// Waits a little while somebody is about to begin.
-std::optional<driver::LiveState> first_look(const Context& context) {
+std::optional<store::LiveState> first_look(const Context& context) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   for (;;) {
-    if (auto state = driver::read_live(context.state_dir)) return state;
+    if (auto state = store::read_live(context.state_dir)) return state;
     if (!store::RunLock::holder(context.state_dir)) return std::nullopt;
     if (std::chrono::steady_clock::now() > deadline) return std::nullopt;
     std::this_thread::sleep_for(kLookEvery);
@@ -63,18 +63,18 @@ Result<int> explain_nothing(Context& context) {
   return kExitTasksFailed;
 }
 
-void print_once(Context& context, const driver::LiveState& state) {
+void print_once(Context& context, const store::LiveState& state) {
   for (const auto& line : top_lines(state, RealClock{}.now(), context.table_style()))
     context.out.line(line);
 }
 
 /// Until the person leaves or nobody drives the run any more.
-Result<int> watch(Context& context, driver::LiveState state) {
+Result<int> watch(Context& context, store::LiveState state) {
   bool ended = false;
   {
     TRY_ASSIGN(FullScreen screen, FullScreen::open(context.out));
     do {
-      if (auto news = driver::read_live(context.state_dir))
+      if (auto news = store::read_live(context.state_dir))
         state = std::move(*news);
       else
         ended = !store::RunLock::holder(context.state_dir);
@@ -92,7 +92,7 @@ Result<int> run_top(Context& context, const TopOptions& options) {
   auto state = first_look(context);
   if (!state) return explain_nothing(context);
   if (options.json)
-    context.out.write(driver::live_text(*state));
+    context.out.write(store::live_text(*state));
   else if (options.once || !context.terminal.stdout_is_tty)
     print_once(context, *state);
   else

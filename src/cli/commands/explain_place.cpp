@@ -11,12 +11,12 @@
 namespace gantry::cli {
 namespace {
 
-using driver::LiveArrival;
-using driver::LiveHost;
-using driver::LiveSite;
-using driver::LiveState;
-using driver::LiveTask;
-using driver::LiveWait;
+using store::LiveArrival;
+using store::LiveHost;
+using store::LiveSite;
+using store::LiveState;
+using store::LiveTask;
+using store::LiveWait;
 
 constexpr std::size_t kOthersShown = 3;
 

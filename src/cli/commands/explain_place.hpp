@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "driver/live_state.hpp"
 #include "model/ids.hpp"
+#include "store/live_state.hpp"
 
 namespace gantry::cli {
 
@@ -20,6 +20,6 @@ struct TaskPlace {
 };
 
 /// For a task that has not ended. `cost`: relative, as hosts' paces are.
-TaskPlace place_of(const driver::LiveState& live, TaskId task, double cost, TimePoint now);
+TaskPlace place_of(const store::LiveState& live, TaskId task, double cost, TimePoint now);
 
 }  // namespace gantry::cli

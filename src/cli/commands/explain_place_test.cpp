@@ -5,8 +5,8 @@
 namespace gantry::cli {
 namespace {
 
-using driver::LiveState;
 using std::chrono::seconds;
+using store::LiveState;
 
 const TimePoint kNow = from_ns(1'794'883'253'000'000'000);
 
@@ -75,7 +75,7 @@ TEST(ExplainPlaceTest, TimesAreOfTheTaskAsTheRunCountsIt) {
 
 TEST(ExplainPlaceTest, MemoryThatIsLearnt) {
   LiveState live = example();
-  driver::LiveTask& task = live.hosts[0].tasks[0];
+  store::LiveTask& task = live.hosts[0].tasks[0];
   EXPECT_EQ(told(live, 17).find("memory"), std::string::npos);
   task.memory = 512U << 20U;
   EXPECT_NE(told(live, 17).find("It was given 512 MiB of memory, what all begin with, as "

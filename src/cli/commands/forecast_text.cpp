@@ -13,8 +13,8 @@ namespace gantry::cli {
 
 namespace {
 
-using driver::LiveForecast;
-using driver::LiveState;
+using store::LiveForecast;
+using store::LiveState;
 
 constexpr std::size_t kMostFamily = 20;  ///< characters of a name
 
@@ -61,7 +61,7 @@ std::string run_line(const LiveState& state, bool goes_on, TimePoint now) {
          format_eta({until(state.ends), until(state.ends_soonest), until(state.ends_latest)});
 }
 
-void add_model(const driver::LiveModel& model, std::vector<std::string>& lines) {
+void add_model(const store::LiveModel& model, std::vector<std::string>& lines) {
   if (model.family.empty()) return;
   constexpr std::size_t kColumns = 80;
   if (model.family == forecast::family_name(forecast::ModelFamily::mean)) {
@@ -79,7 +79,7 @@ void add_model(const driver::LiveModel& model, std::vector<std::string>& lines) 
                               pace_text(model.high)));
 }
 
-void add_memory(const driver::LiveAmount& memory, std::vector<std::string>& lines) {
+void add_memory(const store::LiveAmount& memory, std::vector<std::string>& lines) {
   if (memory.family.empty()) return;
   constexpr std::size_t kColumns = 80;
   const std::string line =
@@ -91,7 +91,7 @@ void add_memory(const driver::LiveAmount& memory, std::vector<std::string>& line
       fmt::format("such as to task {}: {}", memory.example, format_bytes(memory.bytes)));
 }
 
-void add_outputs(const driver::LiveAmount& outputs, std::vector<std::string>& lines) {
+void add_outputs(const store::LiveAmount& outputs, std::vector<std::string>& lines) {
   if (outputs.family.empty()) return;
   constexpr std::size_t kColumns = 80;
   const bool alike = outputs.family == forecast::family_name(forecast::ModelFamily::mean);
@@ -108,7 +108,7 @@ void add_outputs(const driver::LiveAmount& outputs, std::vector<std::string>& li
 }
 
 void add_probes(const LiveState& state, std::vector<std::string>& lines) {
-  for (const driver::LiveSite& site : state.sites) {
+  for (const store::LiveSite& site : state.sites) {
     if (site.probes == 0) continue;
     std::string line = fmt::format("link to {}: probed {} time{} while it was silent",
                                    one_line(site.name), site.probes, site.probes == 1 ? "" : "s");
@@ -133,31 +133,31 @@ std::vector<std::string> forecast_lines(const LiveState& state, bool goes_on, Ti
   add_table(
       "host", "pace", style,
       [&](Table& table) {
-        for (const driver::LiveHost& host : state.hosts) {
+        for (const store::LiveHost& host : state.hosts) {
           quarantined += host.pace_forecast.quarantined;
           if (host.pace_forecast.value > 0)
             table.add(forecast_cells(one_line(host.name), host.pace_forecast, pace_text));
         }
       },
       lines);
-  const auto told = [](const driver::LiveHost& host) { return host.share_forecast.value > 0; };
+  const auto told = [](const store::LiveHost& host) { return host.share_forecast.value > 0; };
   if (std::ranges::any_of(state.hosts, told))
     add_table(
         "host", "share", style,
         [&](Table& table) {
-          for (const driver::LiveHost& host : state.hosts) {
+          for (const store::LiveHost& host : state.hosts) {
             quarantined += host.share_forecast.quarantined;
             if (told(host))
               table.add(forecast_cells(one_line(host.name), host.share_forecast, percent));
           }
         },
         lines);
-  const auto add_sites = [&](const char* title, const char* what,
-                             LiveForecast driver::LiveSite::*of, std::string (*show)(double)) {
+  const auto add_sites = [&](const char* title, const char* what, LiveForecast store::LiveSite::*of,
+                             std::string (*show)(double)) {
     add_table(
         title, what, style,
         [&](Table& table) {
-          for (const driver::LiveSite& site : state.sites) {
+          for (const store::LiveSite& site : state.sites) {
             quarantined += (site.*of).quarantined;
             if ((site.*of).value > 0)
               table.add(forecast_cells(one_line(site.name), site.*of, show));
@@ -165,10 +165,10 @@ std::vector<std::string> forecast_lines(const LiveState& state, bool goes_on, Ti
         },
         lines);
   };
-  add_sites("link to", "carries", &driver::LiveSite::link_forecast, format_bandwidth);
-  add_sites("answer of", "takes", &driver::LiveSite::echo_forecast, pace_text);
-  add_sites("queue of", "wait", &driver::LiveSite::queue_forecast, pace_text);
-  add_sites("start at", "costs", &driver::LiveSite::launch_forecast, pace_text);
+  add_sites("link to", "carries", &store::LiveSite::link_forecast, format_bandwidth);
+  add_sites("answer of", "takes", &store::LiveSite::echo_forecast, pace_text);
+  add_sites("queue of", "wait", &store::LiveSite::queue_forecast, pace_text);
+  add_sites("start at", "costs", &store::LiveSite::launch_forecast, pace_text);
   add_probes(state, lines);
   if (quarantined > 0)
     lines.push_back(fmt::format("{} {} not believed: far from all others", quarantined,

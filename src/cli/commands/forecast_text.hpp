@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "cli/terminal/table.hpp"
-#include "driver/live_state.hpp"
+#include "store/live_state.hpp"
 
 namespace gantry::cli {
 
 /// `goes_on`: the run is driven now, and has an end to come.
-[[nodiscard]] std::vector<std::string> forecast_lines(const driver::LiveState& state, bool goes_on,
+[[nodiscard]] std::vector<std::string> forecast_lines(const store::LiveState& state, bool goes_on,
                                                       TimePoint now, const TableStyle& style);
 
 }  // namespace gantry::cli

@@ -16,13 +16,13 @@ using testing::SizeIs;
 
 constexpr TimePoint kToday = TimePoint{} + std::chrono::hours(1'000'000);
 
-driver::LiveState known() {
-  driver::LiveState state{.run = 3,
-                          .scheduler = "best",
-                          .counts = {.total = 100, .done = 40},
-                          .ends = kToday + std::chrono::seconds(300),
-                          .ends_soonest = kToday + std::chrono::seconds(280),
-                          .ends_latest = kToday + std::chrono::seconds(430)};
+store::LiveState known() {
+  store::LiveState state{.run = 3,
+                         .scheduler = "best",
+                         .counts = {.total = 100, .done = 40},
+                         .ends = kToday + std::chrono::seconds(300),
+                         .ends_soonest = kToday + std::chrono::seconds(280),
+                         .ends_latest = kToday + std::chrono::seconds(430)};
   state.run_times_scored = 36;
   state.run_times_error = 0.07;
   state.model = {"power", 0.08, 64, 100, 12.5, 11, 14};
@@ -36,7 +36,7 @@ driver::LiveState known() {
 }
 
 TEST(ForecastText, TellsOfProbes) {
-  driver::LiveState state = known();
+  store::LiveState state = known();
   state.sites[1].probes = 1;
   const auto is_told = [&](const std::string& line) {
     const auto lines = forecast_lines(state, true, kToday, {});
@@ -72,7 +72,7 @@ TEST(ForecastText, ARunThatIsOverHasNoEndToCome) {
 }
 
 TEST(ForecastText, SaysSoWhereParametersTellNothing) {
-  driver::LiveState state = known();
+  store::LiveState state = known();
   state.model.family = "mean";
   const auto lines = forecast_lines(state, true, kToday, {});
   EXPECT_EQ(lines[2], "by parameters: nothing follows from them yet (64 tasks seen)");
@@ -80,7 +80,7 @@ TEST(ForecastText, SaysSoWhereParametersTellNothing) {
 }
 
 TEST(ForecastText, TellsWhatMemoryIsGiven) {
-  driver::LiveState state = known();
+  store::LiveState state = known();
   state.memory = {"linear", 0.1, 40, 1.4, 100, 512U << 20U};
   const auto lines = forecast_lines(state, true, kToday, {});
   EXPECT_EQ(lines[4], "memory: linear, learnt from 40 tasks; 1.40 times the high end is given");
@@ -88,7 +88,7 @@ TEST(ForecastText, TellsWhatMemoryIsGiven) {
 }
 
 TEST(ForecastText, TellsWhatTasksSendHome) {
-  driver::LiveState state = known();
+  store::LiveState state = known();
   state.outputs = {"power", 0.1, 30, 0, 100, 5U << 20U, 4U << 20U, 6U << 20U};
   const auto lines = forecast_lines(state, true, kToday, {});
   EXPECT_EQ(lines[4], "outputs: power, from 30 tasks; error 10% of a plain mean's");
@@ -99,7 +99,7 @@ TEST(ForecastText, TellsWhatTasksSendHome) {
 }
 
 TEST(ForecastText, WhatOthersWroteIsShownHarmlessly) {
-  driver::LiveState state = known();
+  store::LiveState state = known();
   state.hosts[0].name = "a\x1b[31m\n";
   state.hosts[0].pace_forecast.value = 1e300;
   state.scheduler = std::string(300, 'x');

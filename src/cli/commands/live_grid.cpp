@@ -28,7 +28,7 @@ bool can_be_used(const GridSite& site) {
 }
 
 /// Checks them, or finds those that are meant.
-Result<std::vector<std::string>> sites_to_add(const Grid& grid, const driver::LiveState& live,
+Result<std::vector<std::string>> sites_to_add(const Grid& grid, const store::LiveState& live,
                                               std::vector<std::string> names) {
   std::vector<std::string> usable;
   for (const GridSite& site : grid.sites)
@@ -62,17 +62,17 @@ Result<> ask(const Context& context, const store::Request& request, int holder) 
 }
 
 /// Up, or not to be waited for.
-bool is_settled(const Grid& grid, const driver::LiveSite& site) {
+bool is_settled(const Grid& grid, const store::LiveSite& site) {
   const auto described = std::ranges::find(grid.sites, site.name, &GridSite::name);
   const bool by_jobs = described != grid.sites.end() && lends_by_jobs(described->access);
   return by_jobs || (site.hosts > 0 && site.hosts_up == site.hosts);
 }
 
 /// Of a site none of whose hosts is up though they should be.
-std::string trouble_of(const Grid& grid, const driver::LiveState& live,
-                       const driver::LiveSite& site) {
+std::string trouble_of(const Grid& grid, const store::LiveState& live,
+                       const store::LiveSite& site) {
   if (site.hosts_up > 0 || is_settled(grid, site)) return {};
-  for (const driver::LiveHost& host : live.hosts)
+  for (const store::LiveHost& host : live.hosts)
     if (host.site < live.sites.size() && live.sites[host.site].name == site.name &&
         !host.why.empty())
       return fmt::format("{}: {}", one_line(host.name), one_line(host.why));
@@ -85,9 +85,9 @@ struct Rest {
   std::uint32_t homeward = 0;  ///< tasks that have ended there, and whose outputs come home
 };
 
-Rest rest_at(const driver::LiveState& live, const std::vector<std::string>& names) {
+Rest rest_at(const store::LiveState& live, const std::vector<std::string>& names) {
   Rest rest;
-  for (const driver::LiveHost& host : live.hosts) {
+  for (const store::LiveHost& host : live.hosts) {
     if (host.site >= live.sites.size()) continue;
     if (std::ranges::find(names, live.sites[host.site].name) == names.end()) continue;
     rest.running += host.running;
@@ -138,8 +138,8 @@ Result<> check_finished(const Context& context, std::uint32_t run) {
 
 }  // namespace
 
-Result<driver::LiveState> run_that_goes_on(const Context& context) {
-  auto live = driver::read_live(context.state_dir);
+Result<store::LiveState> run_that_goes_on(const Context& context) {
+  auto live = store::read_live(context.state_dir);
   if (live) return std::move(*live);
   if (store::RunLock::holder(context.state_dir))
     return fail(ErrorCode::busy, "a run begins, and does not show yet what it does",
@@ -149,8 +149,8 @@ Result<driver::LiveState> run_that_goes_on(const Context& context) {
               "gantry run --grid uses the sites that its grid file names");
 }
 
-const driver::LiveSite* find_site(const driver::LiveState& live, const std::string& name) {
-  const auto site = std::ranges::find(live.sites, name, &driver::LiveSite::name);
+const store::LiveSite* find_site(const store::LiveState& live, const std::string& name) {
+  const auto site = std::ranges::find(live.sites, name, &store::LiveSite::name);
   return site != live.sites.end() ? &*site : nullptr;
 }
 
@@ -170,12 +170,12 @@ Result<std::vector<JoinedSite>> add_sites(Context& context, const Grid& grid,
   std::vector<JoinedSite> joined;
   for (;;) {
     const bool last = std::chrono::steady_clock::now() > deadline;
-    const auto now = driver::read_live(context.state_dir);
+    const auto now = store::read_live(context.state_dir);
     if (!now) return fail(ErrorCode::gone, "the run has ended meanwhile");
     joined.clear();
     bool settled = true;
     for (const auto& name : names) {
-      const driver::LiveSite* site = find_site(*now, name);
+      const store::LiveSite* site = find_site(*now, name);
       settled = settled && site != nullptr && is_settled(grid, *site);
       if (site != nullptr) joined.push_back({*site, trouble_of(grid, *now, *site)});
       if (last && site == nullptr)
@@ -187,12 +187,12 @@ Result<std::vector<JoinedSite>> add_sites(Context& context, const Grid& grid,
   }
 }
 
-Result<> drain_sites(Context& context, const driver::LiveState& live,
+Result<> drain_sites(Context& context, const store::LiveState& live,
                      const std::vector<std::string>& names) {
   TRY(ask(context, {.run = RunId(live.run), .leave = names}, live.pid));
   Waiting waiting(context);
   for (;;) {
-    const auto now = driver::read_live(context.state_dir);
+    const auto now = store::read_live(context.state_dir);
     if (!now || now->run != live.run) {
       const auto holder = store::RunLock::holder(context.state_dir);
       if (holder && *holder == live.pid) {

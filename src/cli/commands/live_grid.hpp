@@ -6,20 +6,20 @@
 #include <vector>
 
 #include "cli/context.hpp"
-#include "driver/live_state.hpp"
 #include "model/grid.hpp"
+#include "store/live_state.hpp"
 
 namespace gantry::cli {
 
 /// The run that goes on here. An error when there is none.
-Result<driver::LiveState> run_that_goes_on(const Context& context);
+Result<store::LiveState> run_that_goes_on(const Context& context);
 
 /// Does the run use the site?
-[[nodiscard]] const driver::LiveSite* find_site(const driver::LiveState& live,
-                                                const std::string& name);
+[[nodiscard]] const store::LiveSite* find_site(const store::LiveState& live,
+                                               const std::string& name);
 
 struct JoinedSite {
-  driver::LiveSite site;
+  store::LiveSite site;
   std::string trouble{};  ///< why none of its hosts is up, as far as they should be
 };
 
@@ -30,7 +30,7 @@ Result<std::vector<JoinedSite>> add_sites(Context& context, const Grid& grid,
 
 /// The sites leave, as soon as what runs there has ended. Waits for that, however long it takes,
 /// and tells a person so. REQUIRES: the run uses them.
-Result<> drain_sites(Context& context, const driver::LiveState& live,
+Result<> drain_sites(Context& context, const store::LiveState& live,
                      const std::vector<std::string>& names);
 
 }  // namespace gantry::cli

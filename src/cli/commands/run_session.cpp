@@ -19,10 +19,10 @@
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/json_line.hpp"
 #include "cli/terminal/progress_text.hpp"
-#include "driver/live_state.hpp"
 #include "driver/outdated.hpp"
 #include "model/quantity.hpp"
 #include "spec/grid_file.hpp"
+#include "store/live_state.hpp"
 
 namespace gantry::cli {
 namespace {
@@ -191,10 +191,10 @@ Result<> report_end(Context& context, const driver::Summary& summary, RunReporte
 /// Without its grid a run does not hear of tasks that a gantry which was killed had at sites, and
 /// starts them once more.
 void warn_of_tasks_at_sites(Context& context) {
-  const auto left = driver::read_left_live(context.state_dir);
+  const auto left = store::read_left_live(context.state_dir);
   if (!left) return;
   std::set<std::string> sites;
-  for (const driver::LiveHost& host : left->hosts)
+  for (const store::LiveHost& host : left->hosts)
     if (!host.tasks.empty() && host.site < left->sites.size() &&
         left->sites[host.site].name != kHomeSite)
       sites.insert(one_line(left->sites[host.site].name));

@@ -14,9 +14,9 @@
 namespace gantry::cli {
 namespace {
 
-using driver::LiveHost;
-using driver::LiveSite;
-using driver::LiveState;
+using store::LiveHost;
+using store::LiveSite;
+using store::LiveState;
 
 constexpr std::string_view kIndent = "  ";
 constexpr std::size_t kTasksShown = 8;

@@ -7,13 +7,13 @@
 
 #include "base/time.hpp"
 #include "cli/terminal/table.hpp"
-#include "driver/live_state.hpp"
+#include "store/live_state.hpp"
 
 namespace gantry::cli {
 
 /// At most `style.columns - 1` wide (a full line would wrap on some terminals); 0 = as wide as it
 /// gets.
-std::vector<std::string> top_lines(const driver::LiveState& state, TimePoint now,
+std::vector<std::string> top_lines(const store::LiveState& state, TimePoint now,
                                    const TableStyle& style);
 
 /// What fits a window of so many rows, and how much does not.

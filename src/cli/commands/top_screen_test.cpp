@@ -7,10 +7,10 @@
 namespace gantry::cli {
 namespace {
 
-using driver::LiveHost;
-using driver::LiveSite;
-using driver::LiveState;
 using std::chrono::seconds;
+using store::LiveHost;
+using store::LiveSite;
+using store::LiveState;
 
 const TimePoint kNow = from_ns(1'794'883'253'000'000'000);
 

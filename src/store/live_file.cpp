@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "base/fd.hpp"
-#include "driver/live_state.hpp"
+#include "store/live_state.hpp"
 #include "store/run_lock.hpp"
 
-namespace gantry::driver {
+namespace gantry::store {
 
 namespace {
 
@@ -35,7 +35,7 @@ std::filesystem::path live_path(const std::filesystem::path& state_dir) {
 }
 
 std::optional<LiveState> read_live(const std::filesystem::path& state_dir) {
-  const auto holder = store::RunLock::holder(state_dir);
+  const auto holder = RunLock::holder(state_dir);
   if (!holder) return std::nullopt;
   auto state = read_shown(state_dir);
   // A gantry that was killed has left its last one.
@@ -46,7 +46,7 @@ std::optional<LiveState> read_live(const std::filesystem::path& state_dir) {
 std::optional<LiveState> read_left_live(const std::filesystem::path& state_dir) {
   auto state = read_shown(state_dir);
   // Whoever holds the lock now shows something else in a moment, or has just ended.
-  if (store::RunLock::holder(state_dir)) return std::nullopt;
+  if (RunLock::holder(state_dir)) return std::nullopt;
   return state;
 }
 
@@ -54,4 +54,4 @@ void forget_left_live(const std::filesystem::path& state_dir) {
   if (read_left_live(state_dir)) ::unlink(live_path(state_dir).c_str());
 }
 
-}  // namespace gantry::driver
+}  // namespace gantry::store

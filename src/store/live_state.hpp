@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "actuate/glance.hpp"
 #include "base/time.hpp"
+#include "model/host.hpp"
 #include "store/store.hpp"
 
-namespace gantry::driver {
+namespace gantry::store {
 
 /// Under which the store keeps the last one of each run that has learnt something, by the run's
 /// number: so many.
@@ -143,7 +143,7 @@ struct LiveState {
   std::uint32_t run = 0;
   std::string scheduler{};
   std::string grid{};  ///< the file that it was started with; empty: none
-  store::Counts counts{};
+  Counts counts{};
   std::uint32_t retrying = 0;
   std::uint32_t staging = 0;      ///< tasks that wait for files
   std::uint32_t handed_over = 0;  ///< tasks that wait in queues of hosts
@@ -183,4 +183,4 @@ void forget_left_live(const std::filesystem::path& state_dir);
 
 [[nodiscard]] std::string_view to_string(HostCondition condition);
 
-}  // namespace gantry::driver
+}  // namespace gantry::store

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
-#include "driver/live_state.hpp"
+#include "store/live_state.hpp"
 
-namespace gantry::driver {
+namespace gantry::store {
 
 namespace {
 
@@ -342,4 +342,4 @@ std::optional<LiveState> read_live_text(std::string_view text) {
   return state;
 }
 
-}  // namespace gantry::driver
+}  // namespace gantry::store
