@@ -93,10 +93,10 @@ Result<Summary> Session::run(Opened opened) {
                      run_.view().learned_memory().used().observations() > 0 ||
                      run_.view().learned_outputs().used().observations() > 0;
   if (knows && executed_ > 0)  // or else what is kept of this run says more
-    TRY(store_.learn(std::string(kForecastsKind),
+    TRY(store_.learn(std::string(store::kForecastsKind),
                      {std::to_string(run_.id.value()), now_,
-                      live_text(board_.state_of(live_facts(progress()), now_))},
-                     kMostForecasts));
+                      store::live_text(board_.state_of(live_facts(progress()), now_))},
+                     store::kMostForecasts));
   TRY(commit(true));
   show_progress();
   launcher_.close();
