@@ -375,7 +375,7 @@ class World {
       RC_ASSERT((fresh.state(TaskId(i)) == TaskState::done) ==
                 (engine_.state(TaskId(i)) == TaskState::done));
     const std::vector<TaskId> some{TaskId(1), TaskId(plan_.tasks)};
-    for (Engine* engine : {&fresh, &shadow_}) {
+    for (OneRun* engine : {&fresh, &shadow_}) {
       if (engine == &shadow_) {
         shadow_ = new_engine();
         for (const Event& event : journal_) shadow_.apply(event);
