@@ -8,6 +8,8 @@
 
 namespace gantry::engine {
 
+using schedule::RefusalReason;
+
 namespace {
 /// So many failures and not one success: more of the same would only waste time.
 constexpr std::uint32_t kHopeless = 20;
@@ -162,16 +164,17 @@ std::size_t Engine::Impl::start_some(TimePoint now, std::vector<Action>& actions
                       files.any_barred(now), &accuracy, &on_time, std::exchange(upset, false)});
   ask_again = plan.ask_again;
   if (std::exchange(planned_end, plan.ends) != plan.ends) planned_blindly = !run_times.expected(1);
-  refused = 0;
-  std::size_t started = 0;
-  for (const auto& intent : plan.starts) start(intent, now, actions) ? ++started : ++refused;
-  for (const auto& wanted : plan.moves)
-    if (!move_ahead(wanted, now, actions)) ++refused;
-  for (const auto& wanted : plan.steals)
-    if (!steal(wanted, now, actions)) ++refused;
-  for (const auto& wanted : plan.twins)
-    if (!twin(wanted, now, actions)) ++refused;
-  changed = changed || refused > 0;
+  refused.clear();
+  const auto carry_out_all = [&](const auto& wanted) {
+    for (const auto& each : wanted)
+      if (const auto why = carry_out(each, now, actions)) refused.push_back({each, *why});
+  };
+  carry_out_all(plan.starts);
+  const std::size_t started = plan.starts.size() - refused.size();
+  carry_out_all(plan.moves);
+  carry_out_all(plan.steals);
+  carry_out_all(plan.twins);
+  changed = changed || !refused.empty();
   return started;
 }
 
@@ -190,60 +193,75 @@ void Engine::Impl::show_hosts() {
   }
 }
 
-bool Engine::Impl::start(const schedule::Intent& intent, TimePoint now,
-                         std::vector<Action>& actions) {
-  const auto host = hosts.find(intent.host);
-  const TaskNeeds* wanted = ready.needs(intent.task_class);
-  if (host == hosts.end() || host->second.draining || wanted == nullptr) return false;
-  const TaskNeeds needs = *wanted;
-  const Host& there = host->second.host;
+Engine::Impl::WhyNot Engine::Impl::refuses_all(HostId host) const {
+  const auto found = hosts.find(host);
+  if (found == hosts.end()) return RefusalReason::host_gone;
+  if (found->second.draining) return RefusalReason::host_draining;
+  return std::nullopt;
+}
+
+Engine::Impl::WhyNot Engine::Impl::refuses_now(const HostState& state, const TaskNeeds& needs,
+                                               TimePoint now) const {
+  if (!schedule::is_free(state.host, state.load, needs.resources)) return RefusalReason::no_room;
+  if (!in_time(state.host, needs, now)) return RefusalReason::no_time_left;
+  return std::nullopt;
+}
+
+Engine::Impl::WhyNot Engine::Impl::carry_out(const schedule::Intent& wanted, TimePoint now,
+                                             std::vector<Action>& actions) {
+  if (const WhyNot why = refuses_all(wanted.host)) return why;
+  const TaskNeeds* found = ready.needs(wanted.task_class);
+  if (found == nullptr) return RefusalReason::class_gone;
+  const TaskNeeds needs = *found;
+  const HostState& state = hosts.at(wanted.host);
+  const Host& there = state.host;
   // Who counts failures wants to stop at the last one that is allowed: nothing is handed over
   // ahead.
-  const schedule::Load load = host->second.load;
   const bool room = policy.max_fails > 0
-                        ? schedule::is_free(there, load, needs.resources)
-                        : schedule::admits(there, load, needs.resources, run_times.mean());
-  if (!room || !in_time(there, needs, now)) return false;
-  if (!can_have_files(needs, there.site, true, now, actions)) return false;
-  const TaskId task = *ready.take(intent.task_class);
+                        ? schedule::is_free(there, state.load, needs.resources)
+                        : schedule::admits(there, state.load, needs.resources, run_times.mean());
+  if (!room) return RefusalReason::no_room;
+  if (!in_time(there, needs, now)) return RefusalReason::no_time_left;
+  if (!can_have_files(needs, there.site, true, now, actions))
+    return RefusalReason::files_cannot_come;
+  const TaskId task = *ready.take(wanted.task_class);
   if (workload.learns_memory && resources_of(task) != needs.resources) {
     ready.push(task, needs_of(task), false);  // what was learnt meanwhile; see renew_needs()
-    return false;
+    return RefusalReason::needs_changed;
   }
   give(task, there, needs, now, actions);
-  return true;
+  return std::nullopt;
 }
 
-bool Engine::Impl::steal(const schedule::Steal& wanted, TimePoint now,
-                         std::vector<Action>& actions) {
-  const auto host = hosts.find(wanted.host);
+Engine::Impl::WhyNot Engine::Impl::carry_out(const schedule::Steal& wanted, TimePoint now,
+                                             std::vector<Action>& actions) {
+  if (const WhyNot why = refuses_all(wanted.host)) return why;
   const auto place = staged.find(wanted.task);
-  if (host == hosts.end() || place == staged.end() || place->second.host == wanted.host)
-    return false;
-  if (host->second.draining) return false;
-  if (outstanding.contains(wanted.task)) return false;  // a twin's place: its task runs elsewhere
+  const bool is_twin = outstanding.contains(wanted.task);  // its task runs elsewhere
+  if (place == staged.end() || place->second.host == wanted.host || is_twin)
+    return RefusalReason::not_waiting;
   const TaskNeeds needs = needs_of(wanted.task);
-  const Host& there = host->second.host;
-  if (!schedule::is_free(there, host->second.load, needs.resources)) return false;
-  if (!in_time(there, needs, now)) return false;
-  if (!can_have_files(needs, there.site, true, now, actions)) return false;
+  const HostState& state = hosts.at(wanted.host);
+  if (const WhyNot why = refuses_now(state, needs, now)) return why;
+  if (!can_have_files(needs, state.host.site, true, now, actions))
+    return RefusalReason::files_cannot_come;
   leave_stage(wanted.task);
-  give(wanted.task, there, needs, now, actions);
-  return true;
+  give(wanted.task, state.host, needs, now, actions);
+  return std::nullopt;
 }
 
-bool Engine::Impl::twin(const schedule::Twin& wanted, TimePoint now, std::vector<Action>& actions) {
-  const auto host = hosts.find(wanted.host);
-  if (host == hosts.end() || host->second.draining || !may_have_twin(wanted.task, wanted.host))
-    return false;
+Engine::Impl::WhyNot Engine::Impl::carry_out(const schedule::Twin& wanted, TimePoint now,
+                                             std::vector<Action>& actions) {
+  if (const WhyNot why = refuses_all(wanted.host)) return why;
+  if (!may_have_twin(wanted.task, wanted.host)) return RefusalReason::no_twin_allowed;
   const TaskNeeds needs = needs_of(wanted.task);
-  const Host& there = host->second.host;
-  if (!schedule::is_free(there, host->second.load, needs.resources)) return false;
-  if (!in_time(there, needs, now)) return false;
+  const HostState& state = hosts.at(wanted.host);
+  if (const WhyNot why = refuses_now(state, needs, now)) return why;
   // No file that a ready task reads makes way for a second attempt.
-  if (!can_have_files(needs, there.site, false, now, actions)) return false;
-  give(wanted.task, there, needs, now, actions);
-  return true;
+  if (!can_have_files(needs, state.host.site, false, now, actions))
+    return RefusalReason::files_cannot_come;
+  give(wanted.task, state.host, needs, now, actions);
+  return std::nullopt;
 }
 
 bool Engine::Impl::in_time(const Host& host, const TaskNeeds& needs, TimePoint now) const {

@@ -136,21 +136,26 @@ bool Engine::Impl::can_have_files(const TaskNeeds& needs, SiteId site, bool for_
   return true;
 }
 
-bool Engine::Impl::move_ahead(const MoveFile& wanted, TimePoint now, std::vector<Action>& actions) {
-  if (!files.may_move(wanted.file, wanted.to, now) || !files.there(wanted.file, wanted.from))
-    return false;
+Engine::Impl::WhyNot Engine::Impl::carry_out(const MoveFile& wanted, TimePoint now,
+                                             std::vector<Action>& actions) {
+  using schedule::RefusalReason;
+  if (!files.may_move(wanted.file, wanted.to, now)) {
+    const bool comes = files.there(wanted.file, wanted.to) || files.moving(wanted.file, wanted.to);
+    return comes ? RefusalReason::already_coming : RefusalReason::files_cannot_come;
+  }
+  if (!files.there(wanted.file, wanted.from)) return RefusalReason::no_source;
   if (wanted.from != kHome && !map.ways.empty() && map.way(wanted.from, wanted.to) == nullptr)
-    return false;
+    return RefusalReason::no_source;
   // While files keep coming ahead, a task that needs all of a depot would never find it idle.
-  if (crowded.contains(wanted.to) && files.any_moving(wanted.to)) return true;
-  if (!make_room({&wanted.file, 1}, wanted.to, false, actions)) return true;
+  if (crowded.contains(wanted.to) && files.any_moving(wanted.to)) return std::nullopt;
+  if (!make_room({&wanted.file, 1}, wanted.to, false, actions)) return std::nullopt;
   if (wanted.from == kHome) {
     redirected |= fetch(wanted.file, wanted.to, now, actions) != kHome;
-    return true;
+    return std::nullopt;
   }
   const auto arrives = schedule::arrival_from(traffic(now), wanted.from, wanted.file, wanted.to);
   move(wanted.file, {wanted.from, arrives.value_or(now)}, wanted.to, now, actions);
-  return true;
+  return std::nullopt;
 }
 
 std::string Engine::Impl::why_unplaceable(TaskId task) const {
