@@ -20,12 +20,12 @@ class Scripted final : public schedule::Scheduler {
   explicit Scripted(schedule::Plan* next) : next_(next) {}
   void observe(const Event&) override {}
   schedule::Plan plan(const schedule::World& world) override {
-    refused = world.refused;
+    refused.assign(world.refused.begin(), world.refused.end());
     pace = world.seen->pace(HostId(1));
     bandwidth = world.seen->bandwidth(kLab);
     return std::exchange(*next_, {});
   }
-  std::uint32_t refused = 0;
+  std::vector<schedule::Refused> refused;
   std::optional<double> pace;
   std::optional<double> bandwidth;
 

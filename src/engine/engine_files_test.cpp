@@ -214,12 +214,47 @@ TEST(EngineFiles, WhatAStrategyWantsIsCheckedAgainstTheWorld) {
   EXPECT_THAT(words(engine.decide(at(0))), ElementsAre("move 0 from 0 to 1"));
   EXPECT_EQ(engine.next_wakeup(), at(60));
   EXPECT_THAT(words(engine.decide(at(1))), IsEmpty());
-  EXPECT_EQ(scripted.refused, 6U);
+  using enum schedule::RefusalReason;
+  using schedule::ClassId;
+  using schedule::Intent;
+  using schedule::Refused;
+  EXPECT_THAT(scripted.refused,
+              ElementsAre(Refused{Intent{ClassId(9), HostId(1)}, class_gone},
+                          Refused{Intent{ClassId(1), HostId(5)}, host_gone},
+                          Refused{MoveFile{FileId(0), kCluster, kLab}, no_source},
+                          Refused{MoveFile{FileId(7), kHome, kLab}, files_cannot_come},
+                          Refused{MoveFile{FileId(0), kHome, kHome}, already_coming},
+                          Refused{MoveFile{FileId(0), kHome, kLab}, already_coming}));
   next.moves = {{FileId(0), kLab, kCluster}};
   EXPECT_THAT(words(engine.decide(at(2))), IsEmpty());
   engine.apply(FileArrived{FileId(0), kLab, at(3)});
   next.moves = {{FileId(0), kLab, kCluster}};
   EXPECT_THAT(words(engine.decide(at(3))), ElementsAre("move 0 from 1 to 2"));
+}
+
+TEST(EngineFiles, AHostThatCannotTakeATaskSaysWhy) {
+  schedule::Plan next;
+  auto strategy = std::make_unique<Scripted>(&next);
+  Scripted& scripted = *strategy;
+  Workload workload = reading({{FileId(0)}, {FileId(0)}, {FileId(0)}});
+  workload.resources = [](TaskId) { return Resources{.walltime = std::chrono::minutes(30)}; };
+  // File 0 has 1 MB, which the depot of the cluster does not hold.
+  OneRun engine(workload, {.max_fails = 1}, std::move(strategy), {.depots = {0, 9e6, 1e3}});
+  Host lent = host_at(3, kHome);
+  lent.lent_for = std::chrono::hours(1);
+  lent.until = at(60 * 20);
+  for (const Host& host :
+       {host_at(1, kHome), host_at(2, kHome), lent, host_at(4, kCluster), host_at(5, kHome)})
+    engine.apply(HostUp{host});
+  engine.apply(HostDraining{HostId(5)});
+  for (const std::uint32_t host : {1U, 1U, 3U, 4U, 5U})
+    next.starts.push_back({schedule::ClassId(1), HostId(host)});
+  EXPECT_THAT(words(engine.decide(at(0))), ElementsAre("start 1 on 1"));
+  EXPECT_THAT(words(engine.decide(at(1))), IsEmpty());
+  std::vector<schedule::RefusalReason> reasons;
+  for (const schedule::Refused& each : scripted.refused) reasons.push_back(each.why);
+  using enum schedule::RefusalReason;
+  EXPECT_THAT(reasons, ElementsAre(no_room, no_time_left, files_cannot_come, host_draining));
 }
 
 }  // namespace

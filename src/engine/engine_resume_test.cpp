@@ -48,7 +48,8 @@ OneRun replayed() {
   engine.apply(ended(2, 1, FailureCause::exit_code));
   engine.apply(ended(2, 2, FailureCause::exit_code));
   engine.apply(CancelRequested{RunId(1), false, {TaskId(3)}, at(0)});
-  TaskReused reused{.run = RunId(1)};
+  TaskReused reused;
+  reused.run = RunId(1);
   reused.task = TaskId(4);
   engine.apply(reused);
   engine.apply(ended(5, 1));

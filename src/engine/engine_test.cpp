@@ -369,7 +369,8 @@ TEST(Engine, StopsWhenTheFirstTwentyAllFail) {
 
 TEST(Engine, GoesOnWhenOneSucceededEverOrNothingIsLeft) {
   Bench one({.count = 40});
-  TaskReused reused{.run = RunId(1)};
+  TaskReused reused;
+  reused.run = RunId(1);
   reused.task = TaskId(40);
   one.engine.apply(reused);
   one.host(20);

@@ -19,14 +19,14 @@ class Told final : public schedule::Scheduler {
  public:
   struct Says {
     schedule::Plan next{};
-    std::uint32_t refused = 0;
+    std::vector<schedule::RefusalReason> refused{};
     std::vector<schedule::HostLoad> hosts{};
   };
   explicit Told(Says* says) : says_(says) {}
   [[nodiscard]] schedule::Appetite appetite() const override { return {.to_the_end = true}; }
   void observe(const Event&) override {}
   schedule::Plan plan(const schedule::World& world) override {
-    says_->refused += world.refused;
+    for (const schedule::Refused& each : world.refused) says_->refused.push_back(each.why);
     says_->hosts.assign(world.hosts.begin(), world.hosts.end());
     return std::exchange(says_->next, {});
   }
@@ -122,9 +122,9 @@ struct Trio {
     for (const auto& host : says.hosts) list.push_back(host.load / schedule::kFull);
     return list;
   }
-  /// Refused, of what was wanted last.
-  std::uint32_t refused() {
-    says.refused = 0;
+  /// Why what was wanted last was refused.
+  std::vector<schedule::RefusalReason> refused() {
+    says.refused.clear();
     decide();
     return says.refused;
   }
@@ -230,7 +230,7 @@ TEST(EngineTwins, TheLastFailureIsTheTasks) {
   EXPECT_EQ(t.state(), TaskState::running);
   // Else a task that always fails would be hidden for ever behind twins of twins.
   EXPECT_THAT(t.twin(3), IsEmpty());
-  EXPECT_EQ(t.refused(), 1U);
+  EXPECT_THAT(t.refused(), ElementsAre(schedule::RefusalReason::no_twin_allowed));
   t.ended(2, FailureCause::exit_code);
   EXPECT_EQ(t.state(), TaskState::waiting);
   t.now = 20;
@@ -265,30 +265,34 @@ TEST(EngineTwins, CancellingATaskCancelsBoth) {
 }
 
 TEST(EngineTwins, IsRefusedWhereItMakesNoSense) {
-  const auto refuses = [](Trio& t, std::uint32_t host, std::uint32_t task = 1) {
-    return t.twin(host, task).empty() && t.refused() == 1U;
+  using enum schedule::RefusalReason;
+  const auto refused = [](Trio& t, std::uint32_t host, std::uint32_t task = 1) {
+    EXPECT_THAT(t.twin(host, task), IsEmpty());
+    return t.refused();
   };
   Trio same;
-  EXPECT_TRUE(refuses(same, 1));     // it is there already
-  EXPECT_TRUE(refuses(same, 9));     // no such host
-  EXPECT_TRUE(refuses(same, 2, 7));  // no such task
+  EXPECT_THAT(refused(same, 1), ElementsAre(no_twin_allowed));  // it is there already
+  EXPECT_THAT(refused(same, 9), ElementsAre(host_gone));
+  EXPECT_THAT(refused(same, 2, 7), ElementsAre(no_twin_allowed));  // no such task
+  same.engine.apply(HostDraining{HostId(2)});
+  EXPECT_THAT(refused(same, 2), ElementsAre(host_draining));
   Trio third;
   third.twice();
-  EXPECT_TRUE(refuses(third, 3));  // it has two
+  EXPECT_THAT(refused(third, 3), ElementsAre(no_twin_allowed));  // it has two
   Trio pending({.count = 2});
-  EXPECT_TRUE(refuses(pending, 2, 2));  // not even one
+  EXPECT_THAT(refused(pending, 2, 2), ElementsAre(no_twin_allowed));  // not even one
   Trio computed;
   computed.engine.apply(AttemptComputed{attempt_of(1, 1), HostId(1)});
-  EXPECT_TRUE(refuses(computed, 2));  // its result is on its way
+  EXPECT_THAT(refused(computed, 2), ElementsAre(no_twin_allowed));  // its result is on its way
   Trio cancelled;
   cancelled.engine.apply(CancelRequested{RunId(1), false, {TaskId(1)}, at(0)});
   cancelled.decide();
-  EXPECT_TRUE(refuses(cancelled, 2));
+  EXPECT_THAT(refused(cancelled, 2), ElementsAre(no_twin_allowed));
   Trio full({.count = 2});
   full.says.next.starts = {{schedule::ClassId(1), HostId(2)}};
   full.up(1);
   EXPECT_THAT(full.decide(), ElementsAre("start 2.1@2"));
-  EXPECT_TRUE(refuses(full, 2));  // nothing is doubled ahead of time
+  EXPECT_THAT(refused(full, 2), ElementsAre(no_room));  // nothing is doubled ahead of time
   Trio draining;
   draining.engine.apply(DrainRequested{RunId(1), "enough"});
   EXPECT_THAT(draining.twin(2), IsEmpty());
@@ -461,9 +465,13 @@ TEST(EngineSteals, ATaskThatWaitsForItsFilesGoesToAnotherHost) {
     t.up(1);
     return t.decide();
   };
+  using enum schedule::RefusalReason;
   EXPECT_THAT(steal(2, 3), IsEmpty());  // it is there already
+  EXPECT_THAT(t.refused(), ElementsAre(not_waiting));
   EXPECT_THAT(steal(2, 1), IsEmpty());  // busy
+  EXPECT_THAT(t.refused(), ElementsAre(no_room));
   EXPECT_THAT(steal(1, 2), IsEmpty());  // runs
+  EXPECT_THAT(t.refused(), ElementsAre(not_waiting));
   EXPECT_THAT(steal(9, 2), IsEmpty());
   EXPECT_THAT(steal(2, 2), ElementsAre("start 2.1@2"));
   EXPECT_THAT(t.loads(), ElementsAre(1, 1, 0));

@@ -190,12 +190,18 @@ struct Run {
   [[nodiscard]] bool has_choice() const;
   /// Asks the strategy once for so many tasks at the most; how many were started.
   std::size_t start_some(TimePoint now, std::size_t most, std::vector<Action>& actions);
-  // A plan is intents: the world may have moved on, and a strategy may be wrong. False: refused.
-  bool start(const schedule::Intent& intent, TimePoint now, std::vector<Action>& actions);
-  bool steal(const schedule::Steal& wanted, TimePoint now, std::vector<Action>& actions);
-  bool twin(const schedule::Twin& wanted, TimePoint now, std::vector<Action>& actions);
-  /// nullptr when it is not up, or takes no work.
-  [[nodiscard]] const HostState* working_host(HostId host) const;
+  // A plan is intents: the world may have moved on, and a strategy may be wrong. Nothing: done.
+  using WhyNot = std::optional<schedule::RefusalReason>;
+  WhyNot carry_out(const schedule::Intent& wanted, TimePoint now, std::vector<Action>& actions);
+  WhyNot carry_out(const schedule::Steal& wanted, TimePoint now, std::vector<Action>& actions);
+  WhyNot carry_out(const schedule::Twin& wanted, TimePoint now, std::vector<Action>& actions);
+  /// Ahead of the tasks. Where the depot has no room nothing happens, and that is no refusal.
+  WhyNot carry_out(const MoveFile& wanted, TimePoint now, std::vector<Action>& actions);
+  /// Why the host cannot be given anything.
+  [[nodiscard]] WhyNot refuses_all(HostId host) const;
+  /// Why a host that takes tasks cannot begin one more at once.
+  [[nodiscard]] WhyNot refuses_now(const HostState& state, const TaskNeeds& needs,
+                                   TimePoint now) const;
   [[nodiscard]] bool in_time(const Host& host, const TaskNeeds& needs, TimePoint now) const;
   [[nodiscard]] bool may_have_twin(TaskId task, HostId host) const;
   /// To a host that has room: launches, or stages.
@@ -219,9 +225,6 @@ struct Run {
   void release_staged_on(HostId host);
   void release_all_staged();
   void launch_staged(std::vector<Action>& actions);
-  /// As a strategy wants it, ahead of the tasks. False when that makes no sense; when there is only
-  /// no room for it, nothing happens.
-  bool move_ahead(const MoveFile& wanted, TimePoint now, std::vector<Action>& actions);
   /// What of a task's files is not at the site can be sent there, and room is made for it.
   bool can_have_files(const TaskNeeds& needs, SiteId site, Grid::Asker asker, TimePoint now,
                       std::vector<Action>& actions);
@@ -363,8 +366,9 @@ struct Run {
   TimePoint ask_again = kNever;    ///< the strategy
   TimePoint planned_end = kNever;  ///< by the strategy's last plan
   bool planned_blindly = false;    ///< when nothing was known of how long tasks take
-  std::uint32_t refused = 0;       ///< of what it wanted
   bool redirected = false;         ///< a file that it wanted from home comes from another site
+  /// Of its last plan.
+  std::vector<schedule::Refused> refused;
 
   TaskTable tasks;
   ReadyQueue ready;

@@ -8,6 +8,8 @@
 
 namespace gantry::engine {
 
+using schedule::RefusalReason;
+
 namespace {
 /// After so many failures without one success, more of the same would only waste time.
 constexpr std::uint32_t kHopeless = 20;
@@ -144,73 +146,88 @@ std::size_t Run::start_some(TimePoint now, std::size_t most, std::vector<Action>
        grid.files.any_barred(now), &accuracy, &on_time, std::exchange(upset, false), run_id, most});
   ask_again = plan.ask_again;
   if (std::exchange(planned_end, plan.ends) != plan.ends) planned_blindly = !run_times.expected(1);
-  refused = 0;
-  std::size_t started = 0;
-  for (const auto& intent : plan.starts) start(intent, now, actions) ? ++started : ++refused;
-  for (const auto& wanted : plan.moves)
-    if (!move_ahead(wanted, now, actions)) ++refused;
-  for (const auto& wanted : plan.steals)
-    if (!steal(wanted, now, actions)) ++refused;
-  for (const auto& wanted : plan.twins)
-    if (!twin(wanted, now, actions)) ++refused;
-  changed = changed || refused > 0;
+  refused.clear();
+  const auto carry_out_all = [&](const auto& wanted) {
+    for (const auto& each : wanted)
+      if (const auto why = carry_out(each, now, actions)) refused.push_back({each, *why});
+  };
+  carry_out_all(plan.starts);
+  const std::size_t started = plan.starts.size() - refused.size();
+  carry_out_all(plan.moves);
+  carry_out_all(plan.steals);
+  carry_out_all(plan.twins);
+  changed = changed || !refused.empty();
   return started;
 }
 
-const HostState* Run::working_host(HostId host) const {
+Run::WhyNot Run::refuses_all(HostId host) const {
   const HostState* state = grid.find(host);
-  return state != nullptr && state->takes == HostState::Takes::work ? state : nullptr;
+  if (state == nullptr) return RefusalReason::host_gone;
+  if (state->takes != HostState::Takes::work) return RefusalReason::host_draining;
+  return std::nullopt;
 }
 
-bool Run::start(const schedule::Intent& intent, TimePoint now, std::vector<Action>& actions) {
-  const HostState* host = working_host(intent.host);
-  const TaskNeeds* wanted = ready.needs(intent.task_class);
-  if (host == nullptr || wanted == nullptr) return false;
-  const TaskNeeds needs = *wanted;
-  const Host& there = host->host;
+Run::WhyNot Run::refuses_now(const HostState& state, const TaskNeeds& needs, TimePoint now) const {
+  if (!schedule::is_free(state.host, state.load, needs.resources)) return RefusalReason::no_room;
+  if (!in_time(state.host, needs, now)) return RefusalReason::no_time_left;
+  return std::nullopt;
+}
+
+Run::WhyNot Run::carry_out(const schedule::Intent& wanted, TimePoint now,
+                           std::vector<Action>& actions) {
+  if (const WhyNot why = refuses_all(wanted.host)) return why;
+  const TaskNeeds* found = ready.needs(wanted.task_class);
+  if (found == nullptr) return RefusalReason::class_gone;
+  const TaskNeeds needs = *found;
+  const HostState& state = grid.hosts.at(wanted.host);
+  const Host& there = state.host;
   // Who counts failures wants to stop at the last one that is allowed: nothing is handed over
   // ahead.
-  const schedule::Load load = host->load;
   const bool room = policy.max_fails > 0
-                        ? schedule::is_free(there, load, needs.resources)
-                        : schedule::admits(there, load, needs.resources, run_times.mean());
-  if (!room || !in_time(there, needs, now)) return false;
-  if (!can_have_files(needs, there.site, Grid::Asker::task, now, actions)) return false;
-  const TaskId task = *ready.take(intent.task_class);
+                        ? schedule::is_free(there, state.load, needs.resources)
+                        : schedule::admits(there, state.load, needs.resources, run_times.mean());
+  if (!room) return RefusalReason::no_room;
+  if (!in_time(there, needs, now)) return RefusalReason::no_time_left;
+  if (!can_have_files(needs, there.site, Grid::Asker::task, now, actions))
+    return RefusalReason::files_cannot_come;
+  const TaskId task = *ready.take(wanted.task_class);
   if (workload.learns_memory && resources_of(task) != needs.resources) {
     ready.push(task, needs_of(task), false);  // what was learnt meanwhile; see renew_needs()
-    return false;
+    return RefusalReason::needs_changed;
   }
   give(task, there, needs, now, actions);
-  return true;
+  return std::nullopt;
 }
 
-bool Run::steal(const schedule::Steal& wanted, TimePoint now, std::vector<Action>& actions) {
-  const HostState* host = working_host(wanted.host);
+Run::WhyNot Run::carry_out(const schedule::Steal& wanted, TimePoint now,
+                           std::vector<Action>& actions) {
+  if (const WhyNot why = refuses_all(wanted.host)) return why;
   const auto place = staged.find(wanted.task);
-  if (host == nullptr || place == staged.end() || place->second.host == wanted.host) return false;
-  if (outstanding.contains(wanted.task)) return false;  // a twin's place: its task runs elsewhere
+  const bool is_twin = outstanding.contains(wanted.task);  // its task runs elsewhere
+  if (place == staged.end() || place->second.host == wanted.host || is_twin)
+    return RefusalReason::not_waiting;
   const TaskNeeds needs = needs_of(wanted.task);
-  const Host& there = host->host;
-  if (!schedule::is_free(there, host->load, needs.resources)) return false;
-  if (!in_time(there, needs, now)) return false;
-  if (!can_have_files(needs, there.site, Grid::Asker::task, now, actions)) return false;
+  const HostState& state = grid.hosts.at(wanted.host);
+  if (const WhyNot why = refuses_now(state, needs, now)) return why;
+  if (!can_have_files(needs, state.host.site, Grid::Asker::task, now, actions))
+    return RefusalReason::files_cannot_come;
   leave_stage(wanted.task);
-  give(wanted.task, there, needs, now, actions);
-  return true;
+  give(wanted.task, state.host, needs, now, actions);
+  return std::nullopt;
 }
 
-bool Run::twin(const schedule::Twin& wanted, TimePoint now, std::vector<Action>& actions) {
-  const HostState* host = working_host(wanted.host);
-  if (host == nullptr || !may_have_twin(wanted.task, wanted.host)) return false;
+Run::WhyNot Run::carry_out(const schedule::Twin& wanted, TimePoint now,
+                           std::vector<Action>& actions) {
+  if (const WhyNot why = refuses_all(wanted.host)) return why;
+  if (!may_have_twin(wanted.task, wanted.host)) return RefusalReason::no_twin_allowed;
   const TaskNeeds needs = needs_of(wanted.task);
-  const Host& there = host->host;
-  if (!schedule::is_free(there, host->load, needs.resources)) return false;
-  if (!in_time(there, needs, now)) return false;
+  const HostState& state = grid.hosts.at(wanted.host);
+  if (const WhyNot why = refuses_now(state, needs, now)) return why;
   // No file that a ready task reads makes way for a second attempt.
-  if (!can_have_files(needs, there.site, Grid::Asker::other, now, actions)) return false;
-  give(wanted.task, there, needs, now, actions);
-  return true;
+  if (!can_have_files(needs, state.host.site, Grid::Asker::other, now, actions))
+    return RefusalReason::files_cannot_come;
+  give(wanted.task, state.host, needs, now, actions);
+  return std::nullopt;
 }
 
 bool Run::in_time(const Host& host, const TaskNeeds& needs, TimePoint now) const {

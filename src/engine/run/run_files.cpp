@@ -80,24 +80,29 @@ bool Run::can_have_files(const TaskNeeds& needs, SiteId site, Grid::Asker asker,
   return true;
 }
 
-bool Run::move_ahead(const MoveFile& wanted, TimePoint now, std::vector<Action>& actions) {
-  if (!grid.files.may_move(wanted.file, wanted.to, now) ||
-      !grid.files.there(wanted.file, wanted.from))
-    return false;
-  if (wanted.from != kHome && !grid.map.ways.empty() &&
-      grid.map.way(wanted.from, wanted.to) == nullptr)
-    return false;
+Run::WhyNot Run::carry_out(const MoveFile& wanted, TimePoint now, std::vector<Action>& actions) {
+  using schedule::RefusalReason;
+  const FileTable& files = grid.files;
+  if (!files.may_move(wanted.file, wanted.to, now)) {
+    const bool comes = files.there(wanted.file, wanted.to) || files.moving(wanted.file, wanted.to);
+    return comes ? RefusalReason::already_coming : RefusalReason::files_cannot_come;
+  }
+  if (!files.there(wanted.file, wanted.from)) return RefusalReason::no_source;
+  const bool has_way = wanted.from == kHome || grid.map.ways.empty() ||
+                       grid.map.way(wanted.from, wanted.to) != nullptr;
+  if (!has_way) return RefusalReason::no_source;
   // While files keep coming ahead, a task that needs all of a depot would never find it idle.
-  if (grid.crowded.contains(wanted.to) && grid.files.any_moving(wanted.to)) return true;
-  if (!grid.make_room({&wanted.file, 1}, wanted.to, Grid::Asker::other, actions)) return true;
+  if (grid.crowded.contains(wanted.to) && files.any_moving(wanted.to)) return std::nullopt;
+  if (!grid.make_room({&wanted.file, 1}, wanted.to, Grid::Asker::other, actions))
+    return std::nullopt;
   if (wanted.from == kHome) {
     redirected |= grid.fetch(wanted.file, wanted.to, now, actions) != kHome;
-    return true;
+    return std::nullopt;
   }
   const auto arrives =
       schedule::arrival_from(grid.traffic(now), wanted.from, wanted.file, wanted.to);
   grid.move(wanted.file, {wanted.from, arrives.value_or(now)}, wanted.to, now, actions);
-  return true;
+  return std::nullopt;
 }
 
 std::string Run::why_unplaceable(TaskId task) const {

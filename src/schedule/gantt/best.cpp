@@ -69,7 +69,7 @@ Plan Best::plan(const World& world) {
   // Sites that could not get their files may have been left out.
   const bool was_barred = std::exchange(barred_, world.barred);
   const Seconds pause = std::max(interval_.pause(), rest(world));
-  if (outdated_ || due || world.refused > 0 || was_barred || world.upset ||
+  if (outdated_ || due || is_plan_broken(world.refused) || was_barred || world.upset ||
       basis_.is_outdated(world, *estimates_, pause))
     make_plan(world, true);
   Plan plan;

@@ -32,7 +32,7 @@ Plan GanttStrategy::plan(const World& world) {
   if (due) interval_.learn(follower_.deviation());
   // Sites that could not get their files may have been left out.
   const bool was_barred = std::exchange(barred_, world.barred);
-  if (outdated_ || due || world.refused > 0 || was_barred || world.upset ||
+  if (outdated_ || due || is_plan_broken(world.refused) || was_barred || world.upset ||
       basis_.is_outdated(world, *estimates_, interval_.pause()))
     make_plan(world);
   Plan plan;

@@ -25,7 +25,7 @@ struct OneHost {
   std::vector<SiteFiles> sites{{kOnlySite}};
   std::vector<double> file_bytes{100, 200};
   forecast::RunTimeForecast run_times;
-  std::uint32_t refused = 0;
+  std::vector<Refused> refused{};
 
   Plan ask(GanttStrategy& strategy, double after) const {
     std::vector<ReadyClass> ready;
@@ -56,7 +56,7 @@ TEST(GanttStrategy, QueuedFilesAreSentOnlyIfThatWasChosen) {
     // The first file has arrived; nobody wants the second any more, and the plan is made anew.
     world.sites[0].there = {FileId(0)};
     world.classes = 1;
-    world.refused = 1;
+    world.refused = {{Intent{ClassId(2), HostId(1)}, RefusalReason::class_gone}};
     strategy.observe(FileArrived{FileId(0), kOnlySite, TimePoint{} + from_seconds(10)});
     const Plan plan = world.ask(strategy, 10);
     EXPECT_THAT(plan.starts, SizeIs(1));

@@ -1,5 +1,6 @@
 #include "schedule/queue/dealt.hpp"
 
+#include <ranges>
 #include <utility>
 #include <variant>
 
@@ -26,6 +27,15 @@ const Host* Dealt::next_host(const World& world, const TaskNeeds& needs) {
   return nullptr;
 }
 
+void Dealt::take_back(std::span<const Refused> refused) {
+  for (const Refused& each : std::views::reverse(refused)) {
+    const auto* intent = std::get_if<Intent>(&each.what);
+    if (intent == nullptr) continue;
+    queues_[intent->host].push_front(intent->task_class);
+    ++dealt_[intent->task_class];
+  }
+}
+
 void Dealt::deal_new(const World& world) {
   for (const ReadyClass& ready : world.classes) {
     std::size_t& dealt = dealt_[ready.id];
@@ -39,10 +49,12 @@ void Dealt::deal_new(const World& world) {
 
 Plan Dealt::plan(const World& world) {
   // A refusal means that the world is not what was thought.
-  if (deal_anew_ || world.refused > 0 || std::exchange(barred_, world.barred)) {
+  if (deal_anew_ || is_plan_broken(world.refused) || std::exchange(barred_, world.barred)) {
     queues_.clear();
     dealt_.clear();
     deal_anew_ = false;
+  } else {
+    take_back(world.refused);
   }
   deal_new(world);
   Plan plan;

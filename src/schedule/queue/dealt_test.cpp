@@ -18,6 +18,7 @@ struct DealtCase {
   TaskNeeds needs;
   std::deque<std::uint64_t> places = std::deque<std::uint64_t>(300);
   forecast::RunTimeForecast run_times;
+  std::vector<Refused> refused{};
 
   DealtCase() {
     std::iota(places.begin(), places.end(), 1);
@@ -28,8 +29,14 @@ struct DealtCase {
     for (std::size_t i = 0; i < machines.size(); ++i) hosts.push_back({&machines[i], loads[i]});
     const std::vector<ReadyClass> classes{{ClassId(1), &needs, &places}};
     std::vector<std::uint32_t> result;
-    for (const Intent& intent :
-         strategy.plan({TimePoint{}, classes, hosts, run_times, places.size()}).starts) {
+    for (const Intent& intent : strategy
+                                    .plan({.now = TimePoint{},
+                            .classes = classes,
+                            .hosts = hosts,
+                            .run_times = run_times,
+                            .ready = places.size(),
+                            .refused = refused})
+                                    .starts) {
       result.push_back(intent.host.value());
       places.pop_front();
     }
@@ -53,6 +60,25 @@ TEST(Dealt, AHostThatIsFullKeepsItsShareWaiting) {
   for (int i = 0; i < 1000; ++i)
     for (const std::uint32_t host : world.hosts_of(strategy, {0, kFull, 0})) ++count[host];
   EXPECT_THAT(count, ElementsAre(0, 100, 0, 100));
+}
+
+TEST(Dealt, AHostWhoseTurnHasNotComeKeepsItsShare) {
+  DealtCase world;
+  Dealt strategy(Deal::in_turn, 0);
+  std::vector<std::uint32_t> count(4);
+  for (bool turn = false; !world.places.empty(); turn = !turn) {
+    const auto hosts = world.hosts_of(strategy);
+    world.refused.clear();
+    for (const std::uint32_t host : hosts) {
+      if (host != 3 || turn) {
+        ++count[host];
+        continue;
+      }
+      world.refused.push_back({Intent{ClassId(1), HostId(3)}, RefusalReason::not_its_turn});
+      world.places.push_back(world.places.empty() ? 1 : world.places.back() + 1);
+    }
+  }
+  EXPECT_THAT(count, ElementsAre(0, 100, 100, 100));
 }
 
 TEST(Dealt, WhatIsLeftIsDealtAnewWhenAHostGoes) {
