@@ -35,9 +35,11 @@ Result<int> retry(Context& context, const RetryOptions& options) {
     how.only_failed = options.tasks.failed;
     if (!how.only_failed) how.only = filter.selector.tasks(record->counts.total);
   }
-  TRY_ASSIGN(const auto study, reload_study(*record));
+  TRY_ASSIGN(auto study, reload_study(*record));
   TRY(study.sweep.check_inputs());
-  return run_session(context, study, options.session, std::move(how));
+  std::vector<spec::LoadedSweep> studies;
+  studies.push_back(std::move(study));
+  return run_session(context, studies, {1}, options.session, std::move(how));
 }
 
 }  // namespace

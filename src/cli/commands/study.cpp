@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 
@@ -81,6 +82,25 @@ Result<spec::LoadedSweep> load_study(const RunWords& words, const OneLinerOption
       return fail(ErrorCode::usage, "--shell, --timeout and --retries are for one-liners",
                   fmt::format("write {} into {}", key, one_line(words.command.front())));
   return spec::load_sweep(words.command.front());
+}
+
+Result<std::vector<spec::LoadedSweep>> load_studies(const RunWords& words,
+                                                    const OneLinerOptions& options) {
+  const bool several = is_sweep_file(words) && words.command.size() > 1 &&
+                       std::ranges::all_of(words.command, names_sweep_file);
+  std::vector<spec::LoadedSweep> studies;
+  if (!several) {
+    TRY_ASSIGN(auto study, load_study(words, options));
+    studies.push_back(std::move(study));
+    return studies;
+  }
+  for (const std::string& file : words.command) {
+    RunWords one;
+    one.command.push_back(file);
+    TRY_ASSIGN(auto study, load_study(one, options));
+    studies.push_back(std::move(study));
+  }
+  return studies;
 }
 
 Result<spec::LoadedSweep> reload_study(const store::RunRecord& record) {
