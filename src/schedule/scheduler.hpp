@@ -50,6 +50,7 @@ struct Ongoing {
   Duration expected{0};           ///< when it started, it was to take so long; 0 = not known
   std::optional<double> begun{};  ///< what its host had done then: GridForecast::work_done()
   double speed = 1;               ///< of its host then, by its load: GridForecast::speed()
+  RunId run{1};
 };
 
 struct HostLoad {
@@ -150,7 +151,15 @@ struct World {
   /// When an attempt last ended there that took no longer than usual; may be none.
   const std::map<SiteId, TimePoint>* on_time = nullptr;
   bool upset = false;  ///< hosts have become so much slower or faster that plans do not hold
+  RunId run{1};        ///< whose tasks these are; hosts may have attempts of others
+  /// How many tasks it may start now: then it is another run's turn.
+  std::size_t turn = std::numeric_limits<std::size_t>::max();
 };
+
+/// Is the attempt this run's? Of others only `expected` can be compared with ours.
+[[nodiscard]] inline bool is_ours(const World& world, const Ongoing& given) {
+  return given.run == world.run;
+}
 
 /// Seconds, at the present pace of its host, that it has done. REQUIRES: it has started.
 [[nodiscard]] inline double done_of(const World& world, HostId host, const Ongoing& given) {

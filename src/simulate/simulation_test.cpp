@@ -382,7 +382,7 @@ TEST(Simulation, WhatComesIsNotWhatWasDeclaredAndMayDie) {
     return attempt == AttemptId(1) ? Fate{2, true} : Fate{3};
   };
   std::vector<FailureCause> ends;
-  const auto watch = [&](TimePoint, const Event& event, const engine::Engine&) {
+  const auto watch = [&](TimePoint, const Event& event, const engine::RunView&) {
     if (const auto* end = std::get_if<AttemptEnded>(&event)) ends.push_back(end->report.cause);
   };
   const auto run = simulate(workload, {.hosts = {host(kHome)}}, workqueue(), watch, fate_of);

@@ -190,6 +190,10 @@ void PlanFollower::hand_out_tasks(const World& world, const HostLoad& load, Plan
   Load used = load.load;
   const auto has_room = [&] { return used + share(*load.host, {}) <= kFull; };
   while (has_room()) {
+    if (plan.starts.size() == world.turn) {
+      woken_.insert(load.host->id);  // for the next turn
+      return;
+    }
     HostQueue* from = share_late_ ? most_overdue(world, queue) : nullptr;
     if (from == nullptr) from = &queue;
     if (from->entries.empty() || !start_first(world, load, *from, used, plan, outcome)) break;
@@ -213,7 +217,9 @@ void PlanFollower::hand_out_choosy(const World& world, const HostLoad& load, Loa
       continue;
     }
     const Load more = share(*load.host, ready->needs->resources);
-    for (; used + more <= kFull && taken_[id] < ready->places->size(); used += more) {
+    for (; used + more <= kFull && taken_[id] < ready->places->size() &&
+           plan.starts.size() < world.turn;
+         used += more) {
       ++taken_[id];
       plan.starts.push_back({id, load.host->id});
     }

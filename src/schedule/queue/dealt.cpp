@@ -67,6 +67,7 @@ Plan Dealt::plan(const World& world) {
       const ClassId id = queue.front();
       const ReadyClass* ready = find_class(world, id);
       if (ready != nullptr && taken[id] < ready->places->size()) {
+        if (plan.starts.size() == world.turn) break;
         if (!admits(*load.host, used, ready->needs->resources, mean)) break;
         ++taken[id];
         used += share(*load.host, ready->needs->resources);

@@ -84,6 +84,7 @@ class SecondAttempts {
     std::map<SiteId, SiteFares> fares;
     for (const HostLoad& load : world_.hosts)
       for (const Ongoing& given : load.ongoing) {
+        if (!is_ours(world_, given)) continue;
         ++attempts[given.task];
         if (!is_forecast(given)) continue;
         SiteFares& site = fares[load.host->site];
@@ -92,7 +93,9 @@ class SecondAttempts {
       }
     for (const HostLoad& load : world_.hosts)
       for (const Ongoing& given : load.ongoing) {
-        if (!is_forecast(given) || given.alone || attempts[given.task] > 1) continue;
+        if (!is_ours(world_, given) || !is_forecast(given) || given.alone ||
+            attempts[given.task] > 1)
+          continue;
         if (const auto rest = left_by_load(load.host->id, given);
             rest && world_.now + *rest >= due(given)) {
           stragglers_.push_back({given.task, load.host->id, given.expected, *rest});

@@ -53,7 +53,7 @@ HandedOut hand_out(const World& world) {
   for (std::size_t i = 0; i < world.hosts.size(); ++i)
     if (choose(i) != nullptr) by_load.emplace(out.loads[i], i);
 
-  while (!by_load.empty()) {
+  while (!by_load.empty() && out.starts.size() < world.turn) {
     const std::size_t index = by_load.top().second;
     by_load.pop();
     const ReadyClass* next = choose(index);

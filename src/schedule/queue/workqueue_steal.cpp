@@ -58,11 +58,14 @@ class SecondHelping {
   void find_candidates() {
     std::map<TaskId, std::uint32_t> attempts;
     for (const HostLoad& host : world_.hosts)
-      for (const Ongoing& ongoing : host.ongoing) ++attempts[ongoing.task];
+      for (const Ongoing& ongoing : host.ongoing)
+        if (is_ours(world_, ongoing)) ++attempts[ongoing.task];
     for (std::size_t i = 0; i < world_.hosts.size(); ++i) {
       const auto& given = world_.hosts[i].ongoing;
       for (std::size_t place = 0; place < given.size(); ++place)
-        if (!given[place].alone && attempts[given[place].task] == 1) consider(i, place);
+        if (is_ours(world_, given[place]) && !given[place].alone &&
+            attempts[given[place].task] == 1)
+          consider(i, place);
     }
     if (stolen_.size() > kLookedAt) stolen_.resize(kLookedAt);
     // What is expected to end last comes first.
