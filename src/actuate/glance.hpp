@@ -7,18 +7,10 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "model/host.hpp"
 #include "model/ids.hpp"
 
 namespace gantry {
-
-enum class HostCondition : std::uint8_t {
-  up,
-  connecting,  ///< for the first time
-  lost,        ///< it could not be reached, or cannot any more; it is tried again
-  queued,      ///< its job waits in the queue of a batch system
-  suspended,   ///< its job was stopped by the batch system, and may go on one day
-  away,        ///< it has no job at present
-};
 
 struct HostGlance {
   HostId id;

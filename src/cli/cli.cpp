@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "cli/command_line.hpp"
-#include "cli/error_report.hpp"
+#include "cli/terminal/error_report.hpp"
 
 namespace gantry::cli {
 namespace {

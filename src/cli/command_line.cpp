@@ -6,9 +6,9 @@
 #include <array>
 #include <memory>
 
-#include "cli/commands.hpp"
-#include "cli/display_text.hpp"
-#include "cli/error_report.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/terminal/display_text.hpp"
+#include "cli/terminal/error_report.hpp"
 #include "model/suggest.hpp"
 
 namespace gantry::cli {

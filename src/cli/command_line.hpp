@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/commands/run_words.hpp"
 #include "cli/context.hpp"
-#include "cli/run_words.hpp"
 
 namespace gantry::cli {
 

@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-#include "cli/display_text.hpp"
+#include "cli/terminal/display_text.hpp"
 #include "completion_scripts.hpp"
 
 namespace gantry::cli {

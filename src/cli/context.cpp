@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "cli/display_text.hpp"
-#include "cli/error_report.hpp"
+#include "cli/terminal/display_text.hpp"
+#include "cli/terminal/error_report.hpp"
 
 namespace gantry::cli {
 

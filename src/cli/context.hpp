@@ -8,9 +8,9 @@
 
 #include "base/result.hpp"
 #include "base/time.hpp"
-#include "cli/output.hpp"
-#include "cli/table.hpp"
-#include "cli/terminal.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/table.hpp"
+#include "cli/terminal/terminal.hpp"
 
 namespace gantry::cli {
 

@@ -8,13 +8,12 @@
 #include "base/machine.hpp"
 #include "driver/content_cache.hpp"
 #include "driver/grid_launch.hpp"
-#include "driver/live_state.hpp"
-#include "driver/orphan_cancel.hpp"
 #include "driver/run_setup.hpp"
 #include "driver/session.hpp"
 #include "driver/shared_inputs.hpp"
 #include "driver/take_over.hpp"
 #include "driver/undriven_runs.hpp"
+#include "store/live_state.hpp"
 #include "store/run_lock.hpp"
 
 namespace gantry::driver {
@@ -44,9 +43,9 @@ std::vector<std::string> written_files(const Sweep& sweep, const Options& option
 }
 
 /// Those that a gantry which was killed had at sites.
-std::set<std::string> far_hosts(const LiveState& left) {
+std::set<std::string> far_hosts(const store::LiveState& left) {
   std::set<std::string> names;
-  for (const LiveHost& host : left.hosts) {
+  for (const store::LiveHost& host : left.hosts) {
     const bool is_far = host.site < left.sites.size() && left.sites[host.site].name != kHomeSite;
     if (is_far && host.condition == HostCondition::up) names.insert(host.name);
   }
@@ -59,7 +58,7 @@ Result<Summary> drive(const Sweep& sweep, const SpecSource& source, const Option
                       const Observer& observer, const Clock& clock) {
   const TimePoint began = clock.now();
   TRY(make_state_dir(options.state_dir));
-  const auto left = read_left_live(options.state_dir);
+  const auto left = store::read_left_live(options.state_dir);
   TRY_ASSIGN(const auto lock, store::RunLock::acquire(options.state_dir));
   TRY_ASSIGN(auto store, store::Store::open(options.state_dir, store::Access::read_write));
   ContentCache contents(store, options.state_dir);
@@ -85,15 +84,6 @@ Result<Summary> drive(const Sweep& sweep, const SpecSource& source, const Option
 
 std::uint32_t cores_here() {
   return usable_cores();
-}
-
-Result<bool> cancel_undriven(const std::vector<store::Request>& requests, const Options& options,
-                             const Clock& clock) {
-  TRY_ASSIGN(const auto lock, store::RunLock::acquire(options.state_dir));
-  TRY_ASSIGN(auto store, store::Store::open(options.state_dir, store::Access::read_write));
-  UndrivenRuns runs(store, options);
-  TRY_ASSIGN(const auto sites, GridLaunch::make(options, std::filesystem::current_path()));
-  return cancel_orphans(sites.launcher(), store, runs, requests, clock);
 }
 
 }  // namespace gantry::driver

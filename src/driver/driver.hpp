@@ -99,10 +99,4 @@ Result<Summary> drive(const Sweep& sweep, const SpecSource& source, const Option
 /// Cores that tasks may use on this machine.
 std::uint32_t cores_here();
 
-/// Cancels tasks of runs that nobody drives, and waits until their processes are gone. False when
-/// there was nothing to cancel. Of the options, only state_dir, reload and grid matter: without a
-/// grid, only this machine is asked.
-Result<bool> cancel_undriven(const std::vector<store::Request>& requests, const Options& options,
-                             const Clock& clock);
-
 }  // namespace gantry::driver

@@ -52,8 +52,8 @@ double rounded(double value) {
 
 /// `of` are seconds for an amount of 1; `inverted`: what is shown is the amount in a second. All
 /// are `factor` times what the series has.
-LiveForecast forecast_of(const forecast::Series* of, bool inverted, double factor = 1) {
-  LiveForecast shown;
+store::LiveForecast forecast_of(const forecast::Series* of, bool inverted, double factor = 1) {
+  store::LiveForecast shown;
   const auto next = of != nullptr ? of->forecast() : std::nullopt;
   if (!next || next->value <= 0) return shown;
   const auto value = [&](double x) { return rounded(factor * (inverted && x > 0 ? 1 / x : x)); };
@@ -71,14 +71,14 @@ LiveForecast forecast_of(const forecast::Series* of, bool inverted, double facto
 }
 
 /// With the last task as an example, on whichever host.
-LiveModel model_of(const engine::Engine& engine) {
-  LiveModel shown;
-  const forecast::RunTimeModel* model = engine.learned().model();
-  TaskId last(engine.counts().total);
-  auto spread = engine.learned().spread(last);
+store::LiveModel model_of(const engine::RunView& run) {
+  store::LiveModel shown;
+  const forecast::RunTimeModel* model = run.learned().model();
+  TaskId last(run.counts().total);
+  auto spread = run.learned().spread(last);
   // What it has for a parameter may be nothing to calculate with.
-  if (!spread) spread = engine.learned().spread(last = TaskId(1));
-  const auto seconds = model != nullptr ? engine.expected(last, HostId{}) : std::nullopt;
+  if (!spread) spread = run.learned().spread(last = TaskId(1));
+  const auto seconds = model != nullptr ? run.expected(last, HostId{}) : std::nullopt;
   if (!seconds || !spread) return shown;
   shown.family = forecast::family_name(model->family());
   shown.error = rounded(model->error_of_mean());
@@ -91,26 +91,26 @@ LiveModel model_of(const engine::Engine& engine) {
 }
 
 /// The same of the memory that it is given.
-LiveAmount memory_of(const engine::Engine& engine) {
-  LiveAmount shown;
-  const forecast::LearnedMemory& learnt = engine.learned_memory();
+store::LiveAmount memory_of(const engine::RunView& run) {
+  store::LiveAmount shown;
+  const forecast::LearnedMemory& learnt = run.learned_memory();
   if (learnt.used().observations() == 0) return shown;
-  const TaskId last(engine.counts().total);
+  const TaskId last(run.counts().total);
   shown.family = forecast::family_name(learnt.used().family());
   shown.error = rounded(learnt.used().error_of_mean());
   shown.tasks = count(learnt.used().observations());
   shown.margin = rounded(learnt.margin());
   shown.example = last.value();
-  shown.bytes = engine.resources(last).memory;
+  shown.bytes = run.resources(last).memory;
   return shown;
 }
 
 /// And of what it sends home.
-LiveAmount outputs_of(const LiveFacts& facts) {
-  LiveAmount shown;
-  const forecast::RunTimeModel& model = facts.engine.learned_outputs().used();
-  const TaskId last(facts.engine.counts().total);
-  const auto expected = facts.engine.expected_outputs(last);
+store::LiveAmount outputs_of(const LiveFacts& facts) {
+  store::LiveAmount shown;
+  const forecast::RunTimeModel& model = facts.run.learned_outputs().used();
+  const TaskId last(facts.run.counts().total);
+  const auto expected = facts.run.expected_outputs(last);
   if (!expected || model.most() <= 0) return shown;
   const auto bytes = [](double many) {
     return static_cast<std::uint64_t>(std::clamp(rounded(many), 0.0, 1e18));
@@ -126,20 +126,21 @@ LiveAmount outputs_of(const LiveFacts& facts) {
 }
 
 /// All but the list of tasks.
-LiveHost host_of(const LiveFacts& facts, const HostGlance& glance, const schedule::HostLoad* load) {
-  LiveHost host{.name = glance.name,
-                .condition = glance.condition,
-                .since = glance.since,
-                .why = glance.why,
-                .told = glance.told != kNever,
-                .free_cores = glance.free_cores,
-                .free_memory = glance.free_memory,
-                .free_disk = glance.free_disk,
-                .pace = facts.engine.seen().pace(glance.id).value_or(0),
-                .pace_forecast = forecast_of(facts.engine.seen().paces(glance.id), false,
-                                             1 / facts.engine.seen().speed(glance.id))};
-  if (const auto* told = facts.engine.seen().availability(glance.id)) {
-    host.share = rounded(told->share(facts.engine.seen().now()));
+store::LiveHost host_of(const LiveFacts& facts, const HostGlance& glance,
+                        const schedule::HostLoad* load) {
+  store::LiveHost host{.name = glance.name,
+                       .condition = glance.condition,
+                       .since = glance.since,
+                       .why = glance.why,
+                       .told = glance.told != kNever,
+                       .free_cores = glance.free_cores,
+                       .free_memory = glance.free_memory,
+                       .free_disk = glance.free_disk,
+                       .pace = facts.run.seen().pace(glance.id).value_or(0),
+                       .pace_forecast = forecast_of(facts.run.seen().paces(glance.id), false,
+                                                    1 / facts.run.seen().speed(glance.id))};
+  if (const auto* told = facts.run.seen().availability(glance.id)) {
+    host.share = rounded(told->share(facts.run.seen().now()));
     host.share_forecast = forecast_of(&told->series(), false);
   }
   if (const auto done = facts.done.find(glance.id); done != facts.done.end())
@@ -150,7 +151,7 @@ LiveHost host_of(const LiveFacts& facts, const HostGlance& glance, const schedul
   for (const schedule::Ongoing& ongoing : load->ongoing) {
     if (ongoing.started == kNever) continue;
     ++host.running;
-    busy += facts.engine.resources(ongoing.task).cores;
+    busy += facts.run.resources(ongoing.task).cores;
   }
   host.busy = static_cast<std::uint32_t>(std::min<std::uint64_t>(busy, host.slots));
   return host;
@@ -158,13 +159,13 @@ LiveHost host_of(const LiveFacts& facts, const HostGlance& glance, const schedul
 
 /// Those that run come first: they were given to it first.
 void list_tasks(const LiveFacts& facts, const schedule::HostLoad& load, std::size_t most,
-                LiveHost& host) {
+                store::LiveHost& host) {
   for (const bool running : {true, false})
     for (const schedule::Ongoing& ongoing : load.ongoing) {
       if (host.tasks.size() == most) return;
       if (ongoing.attempt.value() == 0 || (ongoing.started != kNever) != running) continue;
       const auto given =
-          facts.engine.given_memory({facts.progress.run, ongoing.task, ongoing.attempt});
+          facts.run.given_memory({facts.progress.run, ongoing.task, ongoing.attempt});
       host.tasks.push_back({ongoing.task.value(), ongoing.attempt.value(), ongoing.started,
                             rounded(ongoing.cost), given.bytes, count(given.learnt_from),
                             given.died_with, rounded(seconds(ongoing.expected))});
@@ -173,16 +174,16 @@ void list_tasks(const LiveFacts& facts, const schedule::HostLoad& load, std::siz
 
 /// Tasks that hold a place on a host until their files are there.
 void list_waits(const LiveFacts& facts, const schedule::HostLoad& load, std::uint32_t host,
-                std::span<const schedule::SiteFiles> sites, LiveState& state) {
+                std::span<const schedule::SiteFiles> sites, store::LiveState& state) {
   const auto here = std::ranges::find(sites, load.host->site, &schedule::SiteFiles::site);
   for (const schedule::Ongoing& ongoing : load.ongoing) {
-    if (ongoing.attempt.value() != 0 || state.waits.size() >= kMostLiveTasks) continue;
-    LiveWait& wait = state.waits.emplace_back();
+    if (ongoing.attempt.value() != 0 || state.waits.size() >= store::kMostLiveTasks) continue;
+    store::LiveWait& wait = state.waits.emplace_back();
     wait.task = ongoing.task.value();
     wait.host = host + 1;
     wait.cost = rounded(ongoing.cost);
     if (here == sites.end()) continue;
-    const auto files = facts.engine.files(ongoing.task);
+    const auto files = facts.run.files(ongoing.task);
     for (const auto& moving : here->moving)
       if (std::ranges::binary_search(files, moving.file))
         wait.files.push_back(facts.shared.path(moving.file));
@@ -201,7 +202,7 @@ bool LiveBoard::is_due(TimePoint now) const {
 
 void LiveBoard::show(const LiveFacts& facts, TimePoint now) {
   looked_at_ = now;
-  const std::string text = live_text(state_of(facts, now));
+  const std::string text = store::live_text(state_of(facts, now));
   const std::size_t rest = text.find('\n');
   const bool same = text.compare(rest, std::string::npos, shown_) == 0;
   if (same && now < written_at_ + kSignOfLife) return;
@@ -210,29 +211,29 @@ void LiveBoard::show(const LiveFacts& facts, TimePoint now) {
   write(text);
 }
 
-LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
+store::LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
   const Progress& progress = facts.progress;
-  const engine::Counts& counts = facts.engine.counts();
-  LiveState state{.pid = ::getpid(),
-                  .at = now,
-                  .run = progress.run.value(),
-                  .scheduler = facts.options.scheduler,
-                  .counts = progress.counts,
-                  .retrying = progress.retrying,
-                  .staging = counts.staging,
-                  .handed_over = counts.handed_over,
-                  .began = now - progress.elapsed,
-                  .tasks_per_second = progress.tasks_per_second,
-                  .draining = progress.draining_why};
+  const engine::Counts& counts = facts.run.counts();
+  store::LiveState state{.pid = ::getpid(),
+                         .at = now,
+                         .run = progress.run.value(),
+                         .scheduler = facts.options.scheduler,
+                         .counts = progress.counts,
+                         .retrying = progress.retrying,
+                         .staging = counts.staging,
+                         .handed_over = counts.handed_over,
+                         .began = now - progress.elapsed,
+                         .tasks_per_second = progress.tasks_per_second,
+                         .draining = progress.draining_why};
   if (facts.grid != nullptr) state.grid = facts.grid->file;
   if (progress.eta.expected > Duration{0}) {
     state.ends = shown_end(now, progress.eta.expected);
     state.ends_soonest = shown_end(now, progress.eta.soonest);
     state.ends_latest = shown_end(now, progress.eta.latest);
   }
-  const auto& accuracy = facts.engine.accuracy();
-  state.model = model_of(facts.engine);
-  state.memory = memory_of(facts.engine);
+  const auto& accuracy = facts.run.accuracy();
+  state.model = model_of(facts.run);
+  state.memory = memory_of(facts.run);
   state.outputs = outputs_of(facts);
   state.run_times_scored = count(accuracy.scored());
   state.run_times_error = rounded(accuracy.mean_error());
@@ -240,25 +241,25 @@ LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
   facts.launcher.glance(glance);
   add_sites(facts, glance, now, state);
 
-  if (glance.hosts.size() > kMostLiveHosts)
+  if (glance.hosts.size() > store::kMostLiveHosts)
     std::ranges::stable_sort(glance.hosts, {}, [](const HostGlance& host) {
       return host.condition == HostCondition::up;
     });
   const auto loads = loads_of(facts.engine);
   const auto files = facts.engine.site_files(now);
-  const std::size_t listed = std::min(glance.hosts.size(), kMostLiveHosts);
-  const std::size_t tasks = std::clamp(kMostLiveTasks / std::max<std::size_t>(listed, 1),
+  const std::size_t listed = std::min(glance.hosts.size(), store::kMostLiveHosts);
+  const std::size_t tasks = std::clamp(store::kMostLiveTasks / std::max<std::size_t>(listed, 1),
                                        kFewestTasksOfAHost, kMostTasksOfAHost);
   for (std::size_t i = 0; i < glance.hosts.size(); ++i) {
     const HostGlance& seen = glance.hosts[i];
     const auto found = loads.find(seen.id);
     const schedule::HostLoad* load = found != loads.end() ? found->second : nullptr;
-    LiveHost host = host_of(facts, seen, load);
+    store::LiveHost host = host_of(facts, seen, load);
     list_arrivals(seen.id, i < listed ? tasks : 0, host);
     const auto site = std::ranges::find(glance.sites, seen.site, &SiteGlance::id);
     host.site = static_cast<std::uint32_t>(site - glance.sites.begin());
     if (host.site < state.sites.size()) {
-      LiveSite& sum = state.sites[host.site];
+      store::LiveSite& sum = state.sites[host.site];
       ++sum.hosts;
       sum.hosts_up += seen.condition == HostCondition::up ? 1 : 0;
       sum.slots += host.slots;
@@ -274,17 +275,17 @@ LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
   }
   state.more_hosts = static_cast<std::uint32_t>(glance.hosts.size() - listed);
   sites_ = std::move(glance.sites);
-  for (const auto& [task, until] : facts.engine.retries(kMostLiveTasks - state.waits.size()))
+  for (const auto& [task, until] : facts.run.retries(store::kMostLiveTasks - state.waits.size()))
     state.waits.push_back({.task = task.value(), .until = until});
   return state;
 }
 
 void LiveBoard::add_sites(const LiveFacts& facts, const Glance& glance, TimePoint now,
-                          LiveState& state) {
+                          store::LiveState& state) {
   const auto files = facts.engine.site_files(now);
   for (const SiteGlance& seen : glance.sites) {
-    if (state.sites.size() == kMostLiveSites) return;
-    LiveSite site{
+    if (state.sites.size() == store::kMostLiveSites) return;
+    store::LiveSite site{
         .name = seen.name, .leaving = facts.leaving.contains(seen.id), .to_send = seen.to_send};
     site.bytes_per_second = std::round(rate(seen, now));
     site.from_sites = static_cast<double>(seen.pulled);
@@ -292,15 +293,15 @@ void LiveBoard::add_sites(const LiveFacts& facts, const Glance& glance, TimePoin
     if (seen.sending.bytes > 0)
       site.sent_part =
           static_cast<double>(seen.sending.done) / static_cast<double>(seen.sending.bytes);
-    site.launch_forecast = forecast_of(facts.engine.seen().launches(seen.id), false);
-    if (const auto* queue = facts.engine.seen().queue(seen.id))
+    site.launch_forecast = forecast_of(facts.run.seen().launches(seen.id), false);
+    if (const auto* queue = facts.run.seen().queue(seen.id))
       site.queue_forecast = forecast_of(&queue->series(), false);
     if (seen.id != kHome) {
       site.files_of = static_cast<std::uint32_t>(facts.shared.size());
-      site.echo_forecast = forecast_of(facts.engine.seen().round_trips(seen.id), false);
-      site.link_forecast = forecast_of(facts.engine.seen().byte_times(seen.id), true);
-      site.probes = count(facts.engine.seen().probes(seen.id));
-      site.learnt_bandwidth = std::round(facts.engine.seen().bandwidth(seen.id).value_or(0));
+      site.echo_forecast = forecast_of(facts.run.seen().round_trips(seen.id), false);
+      site.link_forecast = forecast_of(facts.run.seen().byte_times(seen.id), true);
+      site.probes = count(facts.run.seen().probes(seen.id));
+      site.learnt_bandwidth = std::round(facts.run.seen().bandwidth(seen.id).value_or(0));
       const auto stored = std::ranges::find(files, seen.id, &schedule::SiteFiles::site);
       if (stored != files.end()) site.files = static_cast<std::uint32_t>(stored->there.size());
       site.declared_bandwidth = declared_bandwidth(facts.grid, seen.id).value_or(0);
@@ -309,7 +310,7 @@ void LiveBoard::add_sites(const LiveFacts& facts, const Glance& glance, TimePoin
   }
 }
 
-void LiveBoard::list_arrivals(HostId id, std::size_t most, LiveHost& host) const {
+void LiveBoard::list_arrivals(HostId id, std::size_t most, store::LiveHost& host) const {
   for (const auto& [key, where] : homeward_) {
     if (where.first != id) continue;
     ++host.homeward;

@@ -14,15 +14,16 @@
 
 #include "actuate/launcher.hpp"
 #include "driver/driver.hpp"
-#include "driver/live_state.hpp"
 #include "driver/shared_inputs.hpp"
 #include "engine/engine.hpp"
+#include "store/live_state.hpp"
 
 namespace gantry::driver {
 
 /// What is to be shown.
 struct LiveFacts {
   engine::Engine& engine;
+  engine::RunView run;
   const Launcher& launcher;
   const SharedInputs& shared;
   const Options& options;
@@ -34,7 +35,7 @@ struct LiveFacts {
 
 class LiveBoard {
  public:
-  explicit LiveBoard(const std::filesystem::path& state_dir) : path_(live_path(state_dir)) {}
+  explicit LiveBoard(const std::filesystem::path& state_dir) : path_(store::live_path(state_dir)) {}
   /// Nothing is shown any more.
   ~LiveBoard();
   LiveBoard(const LiveBoard&) = delete;
@@ -55,15 +56,16 @@ class LiveBoard {
 
   [[nodiscard]] bool is_due(TimePoint now) const;
   void show(const LiveFacts& facts, TimePoint now);
-  [[nodiscard]] LiveState state_of(const LiveFacts& facts, TimePoint now);
+  [[nodiscard]] store::LiveState state_of(const LiveFacts& facts, TimePoint now);
   /// As they were when somebody looked last.
   [[nodiscard]] std::span<const SiteGlance> sites() const { return sites_; }
 
  private:
   using Traffic = std::deque<std::pair<TimePoint, std::uint64_t>>;  ///< when, bytes so far
 
-  void add_sites(const LiveFacts& facts, const Glance& glance, TimePoint now, LiveState& state);
-  void list_arrivals(HostId id, std::size_t most, LiveHost& host) const;
+  void add_sites(const LiveFacts& facts, const Glance& glance, TimePoint now,
+                 store::LiveState& state);
+  void list_arrivals(HostId id, std::size_t most, store::LiveHost& host) const;
   [[nodiscard]] double rate(const SiteGlance& site, TimePoint now);
   void write(const std::string& text);
 

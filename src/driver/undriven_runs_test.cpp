@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "driver/driver_fixture.hpp"
-#include "driver/orphan_cancel.hpp"
+#include "driver/undriven_fixture.hpp"
 
 namespace gantry::driver {
 namespace {
@@ -12,62 +11,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-class UndrivenRunsTest : public DriverTest {
- protected:
-  void SetUp() override {
-    DriverTest::SetUp();
-    options_.reload = [&](const store::RunRecord&) -> Result<Sweep> {
-      return sweep({"echo", "{}", ":::", "a", "b", "c"});
-    };
-    store::RunRecord record;
-    record.digest = sweep({"echo", "{}", ":::", "a", "b", "c"}).digest();
-    record.counts.total = 3;
-    run_ = open_store().create_run(record).value();
-  }
-
-  [[nodiscard]] ReportReceived report(std::uint32_t task, std::uint32_t attempt,
-                                      FailureCause cause = FailureCause::none) const {
-    ReportReceived received;
-    received.report.key = {run_, TaskId(task), AttemptId(attempt)};
-    received.report.cause = cause;
-    received.fingerprint.command = Digest{1, 2};
-    return received;
-  }
-
-  void journal(const Event& event) {
-    auto store = open_store();
-    ASSERT_TRUE(store.append(run_, event));
-    ASSERT_TRUE(store.commit());
-  }
-  void journal_end(std::uint32_t task, std::uint32_t attempt, FailureCause cause) {
-    AttemptEnded ended;
-    ended.report = report(task, attempt, cause).report;
-    journal(ended);
-  }
-
-  void take(std::vector<ReportReceived> reports) {
-    auto store = open_store();
-    UndrivenRuns runs(store, options_);
-    for (auto& each : reports)
-      EXPECT_EQ(runs.take(each, "here", from_ns(9)).value_or("an error"), "");
-    ASSERT_TRUE(store.commit());
-  }
-
-  store::RunRecord record() { return open_store().run(run_).value().value(); }
-
-  /// As `gantry cancel` without a driver.
-  bool cancel(FakeLauncher& launcher, const store::Request& request) {
-    auto store = open_store();
-    UndrivenRuns runs(store, options_);
-    auto some = cancel_orphans(launcher, store, runs, {request}, clock_);
-    EXPECT_TRUE(some) << (some ? "" : some.error().message);
-    return some && *some;
-  }
-
-  RunId run_;
-  MonotonicClock clock_;
-};
 
 TEST_F(UndrivenRunsTest, CountsEveryEndOnce) {
   take({report(1, 1), report(2, 1), report(2, 1), report(3, 1, FailureCause::exit_code)});
@@ -125,8 +68,9 @@ TEST_F(UndrivenRunsTest, WhatCannotBePutInItsPlaceIsKeptUntilTheLastTime) {
 }
 
 TEST_F(UndrivenRunsTest, AFirstAttemptCountsAfterAReusedResultWasTakenBack) {
-  journal(TaskReused{TaskId(1), RunId(9), TaskId(4), AttemptId(3), {}, {}, {}, from_ns(1)});
-  journal(TaskInvalidated{TaskId(1), "an input changed", from_ns(2)});
+  journal(
+      TaskReused{RunId(1), TaskId(1), RunId(9), TaskId(4), AttemptId(3), {}, {}, {}, from_ns(1)});
+  journal(TaskInvalidated{RunId(1), TaskId(1), "an input changed", from_ns(2)});
   take({report(1, 1)});
   ASSERT_THAT(rows(run_), SizeIs(1));
   EXPECT_EQ(rows(run_)[0].attempt, AttemptId(1));
@@ -149,44 +93,6 @@ TEST_F(UndrivenRunsTest, ForgetsWhatBelongsToNoTask) {
   run_ = RunId(99);
   take({report(1, 1)});
   EXPECT_THAT(rows(RunId(1)), IsEmpty());
-}
-
-TEST_F(UndrivenRunsTest, CancellingLeavesWhatHasEndedAlone) {
-  journal_end(1, 1, FailureCause::none);
-  journal_end(2, 1, FailureCause::exit_code);
-  FakeLauncher launcher;
-  EXPECT_TRUE(cancel(launcher, {0, run_, true, {}}));
-  EXPECT_EQ(record().counts.done, 1U);
-  EXPECT_EQ(record().counts.failed, 1U);
-  EXPECT_EQ(record().counts.cancelled, 1U);
-  EXPECT_FALSE(cancel(launcher, {0, run_, true, {}})) << "nothing is left to cancel";
-  EXPECT_THAT(launcher.started, IsEmpty());
-}
-
-TEST_F(UndrivenRunsTest, CancelsWhatRunsAlsoWhenItFailedBefore) {
-  options_.reload = [](const store::RunRecord&) -> Result<Sweep> {
-    return fail(ErrorCode::usage, "the study has changed");
-  };
-  journal_end(2, 1, FailureCause::exit_code);
-  FakeLauncher launcher;
-  const TaskKey running{run_, TaskId(2), AttemptId(2)};
-  launcher.announce(TaskRunning{running, HostId(1), from_ns(1)});
-  launcher.announce(TaskRunning{{run_, TaskId(3), AttemptId(1)}, HostId(1), from_ns(1)});
-  launcher.announce(TaskRunning{{RunId(7), TaskId(2), AttemptId(1)}, HostId(1), from_ns(1)});
-  EXPECT_TRUE(cancel(launcher, {0, run_, false, {TaskId(2)}}));
-  EXPECT_THAT(launcher.cancelled, ElementsAre(running));
-  EXPECT_EQ(launcher.acknowledged, 1U);
-  ASSERT_THAT(rows(run_), SizeIs(1));
-  EXPECT_EQ(rows(run_)[0].cause, FailureCause::cancelled);
-  EXPECT_EQ(record().counts.cancelled, 1U);
-}
-
-TEST_F(UndrivenRunsTest, CancellingTakesInWhatEndedMeanwhile) {
-  FakeLauncher launcher;
-  launcher.report(report(1, 1).report);
-  EXPECT_FALSE(cancel(launcher, {0, run_, false, {TaskId(1)}}));
-  EXPECT_EQ(record().counts.done, 1U);
-  EXPECT_EQ(launcher.acknowledged, 1U);
 }
 
 }  // namespace

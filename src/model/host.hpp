@@ -30,4 +30,14 @@ struct Host {
   std::vector<Refusal> refusals{};  ///< mostly none: of a batch system that has no such node
 };
 
+/// What is known of a host at the moment, for people who watch.
+enum class HostCondition : std::uint8_t {
+  up,
+  connecting,  ///< for the first time
+  lost,        ///< it could not be reached, or cannot any more; it is tried again
+  queued,      ///< its job waits in the queue of a batch system
+  suspended,   ///< its job was stopped by the batch system, and may go on one day
+  away,        ///< it has no job at present
+};
+
 }  // namespace gantry

@@ -1,0 +1,115 @@
+// gantry cancel: ends tasks of a run, whoever drives it.
+#include <filesystem>
+#include <memory>
+
+#include "cli/commands/ask_driver.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/study.hpp"
+#include "cli/commands/task_options.hpp"
+#include "cli/terminal/error_report.hpp"
+#include "driver/driver.hpp"
+#include "operate/orphan_cancel.hpp"
+#include "spec/grid_file.hpp"
+#include "store/live_state.hpp"
+#include "store/run_lock.hpp"
+
+namespace gantry::cli {
+namespace {
+
+Result<bool> is_all_done(const StoredRun& run, const TaskFilter& chosen) {
+  TaskFilter others = chosen;
+  others.pending = others.failed = others.cancelled = true;
+  bool all = true;
+  TRY(for_each_task(run.store, run.record, others,
+                    [&](TaskId, TaskState, const store::TaskRow*) { all = false; }));
+  return all;
+}
+
+int nothing_to_cancel(Context& context) {
+  context.note("nothing to cancel: these tasks have ended");
+  return kExitOk;
+}
+
+/// 0: by whomever it is.
+bool is_held_by(const Context& context, int pid) {
+  const auto now = store::RunLock::holder(context.state_dir);
+  return now && (*now == pid || pid == 0);
+}
+
+Result<int> cancel_without_driver(Context& context, const store::Request& request,
+                                  const std::string& grid) {
+  driver::Options how;
+  how.state_dir = context.state_dir;
+  how.reload = reload_sweep;
+  if (!grid.empty()) {
+    TRY_ASSIGN(how.grid, spec::load_grid(grid));
+  }
+  TRY_ASSIGN(const bool some, operate::cancel_undriven({request}, how, context.clock));
+  if (!some) return nothing_to_cancel(context);
+  context.note("cancelled");
+  // Nothing of it runs at its sites any more.
+  const auto left = store::read_left_live(context.state_dir);
+  if (!grid.empty() && request.all && left && left->run == request.run.value())
+    store::forget_left_live(context.state_dir);
+  // Runs here have used other sites.
+  if (grid.empty() && std::filesystem::exists(context.state_dir / "id"))
+    context.note("only tasks of this machine were ended; --grid FILE ends those of its sites, too");
+  return kExitOk;
+}
+
+struct CancelOptions {
+  TaskOptions tasks;
+  std::string grid;
+};
+
+Result<int> cancel(Context& context, const CancelOptions& all) {
+  const TaskOptions& options = all.tasks;
+  store::Request request;
+  {  // Closed again before the driver opens it.
+    TRY_ASSIGN(StoredRun run, open_run(context, options.run, store::Access::read_write));
+    TRY_ASSIGN(const TaskFilter filter, filter_of(options, run.record));
+    request.run = run.record.id;
+    request.all = filter.selector.all();
+    if (!request.all) request.tasks = filter.selector.tasks(run.record.counts.total);
+    if (const auto pid = store::RunLock::holder(context.state_dir)) {
+      TRY_ASSIGN(const bool done, is_all_done(run, filter));
+      if (done) return nothing_to_cancel(context);
+      // Whichever run that gantry drives: its agent has the tasks of all runs.
+      TRY_ASSIGN(const auto before, run.store.cancels_asked(request.run));
+      TRY_ASSIGN(const Answer answer, ask_driver(context, run.store, request, *pid));
+      if (answer == Answer::silent) return fail_silent(*pid);
+      TRY_ASSIGN(const auto after, run.store.cancels_asked(request.run));
+      if (after > before) {
+        context.note("cancelled; tasks that run are being ended");
+        return kExitOk;
+      }
+      if (answer == Answer::taken && is_held_by(context, *pid)) return nothing_to_cancel(context);
+    }
+  }
+  return cancel_without_driver(context, request, all.grid);
+}
+
+}  // namespace
+
+void add_cancel(CLI::App& app, Action& action) {
+  auto options = std::make_shared<CancelOptions>();
+  CLI::App* command =
+      app.add_subcommand("cancel", "End running tasks and do not start pending ones");
+  add_task_options(*command, options->tasks);
+  command->add_option("--grid", options->grid, "If nobody drives it: ask the sites of FILE, too")
+      ->type_name("FILE");
+  command->footer(
+      "Works from another terminal while gantry run goes on, and also after it was\n"
+      "killed and its tasks still run: then --grid asks the sites of a grid file, too.\n"
+      "Tasks that ended stay as they are; the next gantry run starts cancelled ones\n"
+      "again.\n\n"
+      "Examples:\n"
+      "  gantry cancel            everything in the last run\n"
+      "  gantry cancel 12,30-40\n"
+      "  gantry cancel --grid grid.yaml");
+  command->callback([options, &action] {
+    action = [options](Context& context) { return cancel(context, *options); };
+  });
+}
+
+}  // namespace gantry::cli

@@ -1,0 +1,236 @@
+// gantry grid: the machines that a grid file names: what they are, and whether they can be used.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/grid_report.hpp"
+#include "cli/commands/live_grid.hpp"
+#include "cli/commands/top_screen.hpp"
+#include "cli/terminal/display_text.hpp"
+#include "cli/terminal/error_report.hpp"
+#include "cli/terminal/json_line.hpp"
+#include "model/quantity.hpp"
+#include "model/suggest.hpp"
+#include "operate/grid_check.hpp"
+#include "operate/grid_remove.hpp"
+#include "spec/grid_file.hpp"
+#include "store/live_state.hpp"
+
+namespace gantry::cli {
+namespace {
+
+constexpr Duration kMostPatience = std::chrono::hours(1);
+
+struct GridCommandOptions {
+  std::string action;
+  std::string file;
+  std::vector<std::string> sites;
+  std::string patience;
+  bool all = false;
+  bool unfetched = false;
+  bool json = false;
+};
+
+/// What the sites do now, if a run uses some of them.
+void print_live(Context& context, const Grid& grid) {
+  const auto live = store::read_live(context.state_dir);
+  if (!live) return;
+  const bool ours = std::ranges::any_of(live->sites, [&](const store::LiveSite& site) {
+    return site.name != kHomeSite &&
+           std::ranges::find(grid.sites, site.name, &GridSite::name) != grid.sites.end();
+  });
+  if (!ours) return;
+  context.out.line("");
+  context.out.line(fmt::format("run {} goes on (gantry top keeps showing it):", live->run));
+  for (const auto& line : top_lines(*live, RealClock{}.now(), context.table_style()))
+    context.out.line(line);
+}
+
+Result<int> grid_list(Context& context, const GridCommandOptions& options) {
+  if (!options.sites.empty())
+    return fail(ErrorCode::usage, "'grid list' shows all sites", "gantry grid list GRID");
+  TRY_ASSIGN(const Grid grid, spec::load_grid(options.file));
+  if (options.json)
+    print_grid_json(context, grid);
+  else
+    print_grid(context, grid);
+  if (!options.json) print_live(context, grid);
+  return kExitOk;
+}
+
+Result<int> grid_check(Context& context, const GridCommandOptions& options) {
+  TRY_ASSIGN(const Grid grid, spec::load_grid(options.file));
+  operate::GridCheckOptions how;
+  if (!options.patience.empty()) {
+    const auto patience = parse_duration(options.patience);
+    if (!patience || *patience <= Duration{0} || *patience > kMostPatience)
+      return fail(ErrorCode::usage, fmt::format("'{}' is no time", one_line(options.patience)),
+                  "write 5s or 1m");
+    how.patience = *patience;
+  }
+  TRY_ASSIGN(const auto checks, operate::check_grid(grid, options.sites, how));
+  const bool fine =
+      options.json ? print_check_json(context, grid, checks) : print_check(context, grid, checks);
+  return fine ? kExitOk : kExitTasksFailed;
+}
+
+Result<int> grid_remove(Context& context, const GridCommandOptions& options) {
+  if (options.sites.size() != 1)
+    return fail(ErrorCode::usage, "'grid remove' wants one site", "gantry grid remove GRID SITE");
+  TRY_ASSIGN(const Grid grid, spec::load_grid(options.file));
+  operate::GridRemoveOptions how;
+  how.state_dir = context.state_dir;
+  how.all = options.all;
+  how.unfetched = options.unfetched;
+  if (const auto live = store::read_live(context.state_dir)) {
+    how.beside_run = true;
+    TRY(operate::check_fetched(options.sites.front(), how));
+    if (find_site(*live, options.sites.front()) != nullptr)
+      TRY(drain_sites(context, *live, options.sites));
+  }
+  TRY_ASSIGN(const depot::SiteRemoval removal,
+             operate::remove_from_site(grid, options.sites.front(), how));
+  if (options.json) {
+    JsonLine line(context.out.buffer());
+    line.text("site", options.sites.front()).number("bytes", removal.bytes);
+    line.number("files", removal.files).number("kept", removal.kept).close();
+    return kExitOk;
+  }
+  context.out.line(fmt::format("{}: removed {} in {} file{}", options.sites.front(),
+                               format_bytes(removal.bytes), removal.files,
+                               removal.files == 1 ? "" : "s"));
+  if (removal.kept > 0)
+    context.out.line(fmt::format("kept what {} other state director{} there; --all removes it",
+                                 removal.kept, removal.kept == 1 ? "y has" : "ies have"));
+  return kExitOk;
+}
+
+Result<int> grid_add(Context& context, const GridCommandOptions& options) {
+  TRY_ASSIGN(const Grid grid, spec::load_grid(options.file));
+  TRY_ASSIGN(const auto sites, add_sites(context, grid, options.sites));
+  bool usable = true;
+  for (const auto& [site, trouble] : sites) {
+    usable = usable && trouble.empty();
+    if (options.json) {
+      JsonLine line(context.out.buffer());
+      line.text("site", site.name).number("hosts", site.hosts).number("up", site.hosts_up).close();
+      continue;
+    }
+    context.out.line(fmt::format("{}: joins the run; {} of {} host{} up{}", site.name,
+                                 site.hosts_up, site.hosts, site.hosts == 1 ? " is" : "s are",
+                                 site.hosts_up < site.hosts ? " so far (gantry top)" : ""));
+    if (!trouble.empty()) context.note(trouble);
+  }
+  return usable ? kExitOk : kExitInfrastructure;
+}
+
+/// The run does not use it, or it cannot leave.
+tl::unexpected<Error> refuse_to_drain(const Grid& grid, const store::LiveState& live,
+                                      const std::string& name) {
+  std::vector<std::string> known;
+  for (const auto& site : live.sites)
+    if (site.name != kHomeSite) known.push_back(site.name);
+  const std::string used = known.empty() ? "" : fmt::format("it uses {}", fmt::join(known, ", "));
+  const std::string what =
+      fmt::format("run {} uses no site '{}' that can leave it", live.run, one_line(name));
+  if (name == kHomeSite)
+    return fail(ErrorCode::usage, what,
+                "this machine stays; with hosts: 0 of home the next run "
+                "starts nothing here");
+  if (std::ranges::find(grid.sites, name, &GridSite::name) == grid.sites.end()) {
+    const std::string meant = did_you_mean(name, known);
+    return fail(ErrorCode::usage, what, meant.empty() ? used : meant);
+  }
+  // It is no misspelling: it has left, or was not there when the run began.
+  return fail(ErrorCode::usage,
+              fmt::format("run {} does not use site '{}': it has left, or never joined", live.run,
+                          one_line(name)),
+              used);
+}
+
+Result<int> grid_drain(Context& context, const GridCommandOptions& options) {
+  if (options.sites.empty())
+    return fail(ErrorCode::usage, "'grid drain' wants sites", "gantry grid drain GRID SITE");
+  TRY_ASSIGN(const Grid grid, spec::load_grid(options.file));
+  TRY_ASSIGN(const auto live, run_that_goes_on(context));
+  for (const auto& name : options.sites)
+    if (name == kHomeSite || find_site(live, name) == nullptr)
+      return refuse_to_drain(grid, live, name);
+  TRY(drain_sites(context, live, options.sites));
+  for (const auto& name : options.sites) {
+    if (options.json)
+      JsonLine(context.out.buffer()).text("site", name).close();
+    else
+      context.out.line(fmt::format("{}: has left the run", name));
+  }
+  return kExitOk;
+}
+
+Result<int> run_grid(Context& context, const GridCommandOptions& options) {
+  if (!options.patience.empty() && options.action != "check")
+    return fail(ErrorCode::usage, "--timeout is for 'grid check'");
+  if (options.all && options.action != "remove")
+    return fail(ErrorCode::usage, "--all is for 'grid remove'");
+  if (options.unfetched && options.action != "remove")
+    return fail(ErrorCode::usage, "--unfetched is for 'grid remove'");
+  if (options.action == "remove") return grid_remove(context, options);
+  if (options.action == "list") return grid_list(context, options);
+  if (options.action == "check") return grid_check(context, options);
+  if (options.action == "add") return grid_add(context, options);
+  if (options.action == "drain") return grid_drain(context, options);
+  constexpr std::array<std::string_view, 5> kActions{"add", "check", "drain", "list", "remove"};
+  std::string hint = did_you_mean(options.action, kActions);
+  if (hint.empty()) hint = fmt::format("one of {}", fmt::join(kActions, ", "));
+  return fail(ErrorCode::usage, fmt::format("a grid has no '{}'", one_line(options.action)),
+              std::move(hint));
+}
+
+}  // namespace
+
+void add_grid(CLI::App& app, Action& action) {
+  auto options = std::make_shared<GridCommandOptions>();
+  CLI::App* command =
+      app.add_subcommand("grid", "Check, list, add or remove the sites of a grid file");
+  command->add_option("ACTION", options->action, "check, list, add, drain or remove")
+      ->type_name("")
+      ->required();
+  command->add_option("GRID", options->file, "The grid file")->type_name("")->required();
+  command
+      ->add_option("SITE", options->sites, "check, add: only these; drain: these; remove: this one")
+      ->type_name("");
+  command->add_option("--timeout", options->patience, "check: wait so long for a host (15s)")
+      ->type_name("TIME");
+  command->add_flag("--all", options->all, "remove: also what other state directories have there");
+  command->add_flag("--unfetched", options->unfetched,
+                    "remove: also outputs kept there and nowhere else");
+  command->add_flag("--json", options->json, "For a program");
+  command->footer(
+      "check connects to all hosts at once, as runs do, and measures how fast files\n"
+      "go and come. What is wrong is marked with '!', and makes the exit code 1; what\n"
+      "could be better with '-'. list connects to nothing; while a run uses the sites,\n"
+      "it also shows what they do.\n"
+      "add makes the run that goes on here use sites of the file, too: those that it\n"
+      "does not use yet. drain makes a site leave it: no task is started there any\n"
+      "more, what runs there ends first. Neither changes the file: what the next\n"
+      "gantry run uses is what stands there.\n"
+      "remove takes away what Gantry has in the scratch folder of a site: its store\n"
+      "of files, the agent's program, what this state directory has there. A site\n"
+      "that the run uses is drained first; where others run tasks it is refused.\n"
+      "The file is described in docs/formats/grid.md.\n\n"
+      "Examples:\n"
+      "  gantry grid list grid.yaml\n"
+      "  gantry grid check grid.yaml\n"
+      "  gantry grid check grid.yaml lab --timeout 5s\n"
+      "  gantry grid add grid.yaml           sites that were written into it meanwhile\n"
+      "  gantry grid drain grid.yaml lab\n"
+      "  gantry grid remove grid.yaml lab");
+  command->callback([options, &action] {
+    action = [options](Context& context) { return run_grid(context, *options); };
+  });
+}
+
+}  // namespace gantry::cli

@@ -1,0 +1,116 @@
+// gantry results: parameters and the values that came out, as a table, CSV, JSON Lines or a plot.
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/kept_outputs.hpp"
+#include "cli/commands/result_plot.hpp"
+#include "cli/commands/result_rows.hpp"
+#include "cli/commands/task_options.hpp"
+#include "cli/terminal/error_report.hpp"
+
+namespace gantry::cli {
+namespace {
+
+struct ResultsOptions {
+  TaskOptions tasks;
+  std::string format = "table";
+  bool json = false;
+  bool csv = false;
+  bool all = false;
+  bool wide = false;
+  std::vector<std::string> plot;
+  std::string by;
+  bool log_x = false;
+  bool log_y = false;
+};
+
+ResultFormat format_of(const ResultsOptions& options) {
+  if (options.json || options.format == "jsonl") return ResultFormat::jsonl;
+  if (options.csv || options.format == "csv") return ResultFormat::csv;
+  return ResultFormat::table;
+}
+
+Result<int> plot_results(Context& context, const ResultsOptions& options, const StoredRun& run,
+                         const TaskFilter& filter) {
+  TRY_ASSIGN(PlotData data,
+             PlotData::create(run.record, options.plot[0], options.plot[1], options.by));
+  TRY(for_each_task(run.store, run.record, filter,
+                    [&](TaskId, TaskState, const store::TaskRow* row) {
+                      if (row != nullptr) data.add(*row);
+                    }));
+  PlotOptions drawing;
+  drawing.columns = std::clamp<std::size_t>(Terminal::columns(context.out.fd()), 40, 120);
+  drawing.log_x = options.log_x;
+  drawing.log_y = options.log_y;
+  drawing.utf8 = context.terminal.utf8;
+  drawing.color = context.terminal.color_stdout;
+  for (const auto& line : data.draw(drawing)) context.out.line(line);
+  return kExitOk;
+}
+
+Result<int> show_results(Context& context, const ResultsOptions& options) {
+  TRY_ASSIGN(const StoredRun run, open_run(context, options.tasks.run));
+  TRY_ASSIGN(TaskFilter filter, filter_of(options.tasks, run.record));
+  filter.done = true;
+  filter.failed = filter.cancelled = options.all;
+  if (!options.plot.empty()) return plot_results(context, options, run, filter);
+  const ResultFormat format = format_of(options);
+  const auto writer =
+      make_result_writer(format, run.record, options.all, context.table_style(options.wide),
+                         [&](std::string_view line) { context.out.line(line); });
+  std::uint64_t rows = 0;
+  TRY(for_each_task(run.store, run.record, filter,
+                    [&](TaskId, TaskState, const store::TaskRow* row) {
+                      if (row == nullptr || context.out.closed()) return;
+                      ++rows;
+                      writer->add(*row);
+                    }));
+  writer->finish();
+  if (rows == 0)
+    context.note(fmt::format("no task of run {} has succeeded yet", run.record.id.value()));
+  if (format == ResultFormat::table) {
+    TRY_ASSIGN(const std::string kept, kept_text(run.store, run.record));
+    if (!kept.empty()) context.note(kept);
+  }
+  if (rows > 0 && run.record.result_names.empty() && format == ResultFormat::table)
+    context.note(
+        "This study takes no values from its tasks: 'results:' in a sweep file does. 'gantry log' "
+        "shows "
+        "what they printed.");
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_results(CLI::App& app, Action& action) {
+  auto options = std::make_shared<ResultsOptions>();
+  CLI::App* command = app.add_subcommand("results", "Show parameters and results");
+  add_task_options(*command, options->tasks);
+  command->add_option("--format", options->format, "table (default), csv or jsonl")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"table", "csv", "jsonl"}).description(""));
+  command->add_flag("--csv", options->csv, "The same as --format csv");
+  command->add_flag("--jsonl,--json", options->json, "The same as --format jsonl");
+  command->add_flag("--all", options->all, "Failed and cancelled tasks as well");
+  command->add_flag("--wide", options->wide, "Cut nothing to the terminal's width");
+  command->add_option("--plot", options->plot, "Draw column Y over column X")
+      ->expected(2)
+      ->type_name("X Y");
+  command->add_option("--by", options->by, "With --plot: a mark for each value of this")
+      ->type_name("COLUMN");
+  command->add_flag("--log-x", options->log_x, "With --plot: logarithmic X");
+  command->add_flag("--log-y", options->log_y, "With --plot: logarithmic Y");
+  command->footer(
+      "Examples:\n"
+      "  gantry results                               a table\n"
+      "  gantry results --csv > study.csv             for a spreadsheet or pandas\n"
+      "  gantry results --plot start peak --by strength");
+  command->callback([options, &action] {
+    action = [options](Context& context) { return show_results(context, *options); };
+  });
+}
+
+}  // namespace gantry::cli

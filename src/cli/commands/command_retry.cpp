@@ -1,0 +1,68 @@
+// gantry retry: some tasks of a run again.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/run_session.hpp"
+#include "cli/commands/study.hpp"
+#include "cli/commands/task_options.hpp"
+#include "cli/terminal/error_report.hpp"
+
+namespace gantry::cli {
+namespace {
+
+struct RetryOptions {
+  TaskOptions tasks;
+  SessionOptions session;
+};
+
+Result<int> retry(Context& context, const RetryOptions& options) {
+  driver::Options how;
+  std::optional<store::RunRecord> record;
+  {  // Closed again before the driver opens it.
+    TRY_ASSIGN(StoredRun run, open_run(context, options.tasks.run));
+    TRY_ASSIGN(const TaskFilter filter, filter_of(options.tasks, run.record));
+    record = std::move(run.record);
+    const auto& counts = record->counts;
+    if (options.tasks.failed && record->state == store::RunState::finished &&
+        counts.failed + counts.cancelled == 0) {
+      context.note(fmt::format("nothing to retry: no task of run {} failed or was cancelled",
+                               record->id.value()));
+      return kExitOk;
+    }
+    how.continue_run = record->id;
+    how.only_failed = options.tasks.failed;
+    if (!how.only_failed) how.only = filter.selector.tasks(record->counts.total);
+  }
+  TRY_ASSIGN(const auto study, reload_study(*record));
+  TRY(study.sweep.check_inputs());
+  return run_session(context, study, options.session, std::move(how));
+}
+
+}  // namespace
+
+void add_retry(CLI::App& app, Action& action) {
+  auto options = std::make_shared<RetryOptions>();
+  CLI::App* command = app.add_subcommand("retry", "Run tasks of a run again");
+  auto* selector = command
+                       ->add_option("SELECTOR", options->tasks.selector,
+                                    "Tasks, whatever their state: 7, 1,3,5-8, all")
+                       ->type_name("");
+  command->add_option("--run", options->tasks.run, "The run: last (default) or a number")
+      ->type_name("RUN");
+  command
+      ->add_flag("--failed", options->tasks.failed, "All that failed or were cancelled (default)")
+      ->excludes(selector);
+  add_session_options(*command, options->session);
+  command->footer(
+      "Examples:\n"
+      "  gantry retry              all that failed\n"
+      "  gantry retry 17,20-25     these again, also if they succeeded");
+  command->callback([options, selector, &action] {
+    if (selector->count() == 0) options->tasks.failed = true;
+    action = [options](Context& context) { return retry(context, *options); };
+  });
+}
+
+}  // namespace gantry::cli

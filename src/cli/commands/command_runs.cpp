@@ -1,0 +1,119 @@
+// gantry runs: every run of this state directory.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/stored_run.hpp"
+#include "cli/terminal/display_text.hpp"
+#include "cli/terminal/error_report.hpp"
+#include "cli/terminal/format.hpp"
+#include "store/run_lock.hpp"
+
+namespace gantry::cli {
+namespace {
+
+struct RunsOptions {
+  bool json = false;
+  bool wide = false;
+};
+
+/// Where the study was written, short enough for a terminal and with the file's name whole.
+std::string origin_text(const SpecSource& source, bool wide, bool utf8) {
+  constexpr std::size_t kRoom = 24;
+  if (source.one_liner) return "one-liner";
+  if (wide) return source.path;
+  std::error_code error;
+  const auto here = std::filesystem::current_path(error);
+  const std::filesystem::path path(source.path);
+  std::string text = error ? source.path : path.lexically_proximate(here).string();
+  if (text.size() > source.path.size()) text = source.path;
+  if (display_width(text) > kRoom) text = (utf8 ? "…/" : ".../") + path.filename().string();
+  return text;
+}
+
+void print_table(Context& context, const RunsOptions& options,
+                 const std::vector<store::RunRecord>& records, std::optional<int> holder) {
+  // Seldom, and a terminal is narrow.
+  const bool cancelled = std::ranges::any_of(
+      records, [](const store::RunRecord& record) { return record.counts.cancelled > 0; });
+  std::vector<Column> columns{{"run", false, false},   {"name"},
+                              {"state", false, false}, {"tasks", false, false},
+                              {"done", false, false},  {"failed", false, false}};
+  if (cancelled) columns.push_back({"cancelled", false, false});
+  columns.push_back({"started", false, false});
+  columns.push_back({"from"});
+  Table table(std::move(columns), context.table_style(options.wide),
+              [&](std::string_view line) { context.out.line(line); });
+  for (const auto& record : records) {
+    const auto state = run_state(record, holder);
+    std::vector<Cell> cells{
+        {std::to_string(record.id.value())},
+        {record.name},
+        {std::string(state), state == "interrupted" ? Color::yellow : Color::none},
+        {std::to_string(record.counts.total)},
+        {std::to_string(record.counts.done), Color::green},
+        {std::to_string(record.counts.failed),
+         record.counts.failed > 0 ? Color::red : Color::none}};
+    if (cancelled) cells.emplace_back(std::to_string(record.counts.cancelled));
+    cells.emplace_back(options.wide ? format_time(record.created)
+                                    : format_time_short(record.created, RealClock().now()));
+    cells.emplace_back(origin_text(record.source, options.wide, context.terminal.utf8));
+    table.add(std::move(cells));
+  }
+  table.finish();
+  if (table.rows() == 0) context.note("no runs yet: gantry run starts one");
+}
+
+/// A table has no room for it, and it is seldom so.
+void note_outlived(Context& context, RunId run, const AgentView::Tally& left) {
+  std::string text;
+  if (left.running > 0)
+    text = fmt::format("{} task{} without a gantry", left.running,
+                       left.running == 1 ? " runs" : "s run");
+  if (left.may_run > 0)
+    text += fmt::format("{}{} task{} may still run at {}", text.empty() ? "" : ", ", left.may_run,
+                        left.may_run == 1 ? "" : "s", fmt::join(left.sites, ", "));
+  if (!text.empty())
+    context.note(fmt::format("run {}: {}; gantry status {} says what to do", run.value(), text,
+                             run.value()));
+}
+
+Result<int> list_runs(Context& context, const RunsOptions& options) {
+  TRY_ASSIGN(const store::Store store, open_store(context));
+  TRY_ASSIGN(const auto records, store.runs());
+  const auto holder = store::RunLock::holder(context.state_dir);
+  const AgentView agent(context);
+  if (!options.json) print_table(context, options, records, holder);
+  for (const auto& record : records) {
+    TRY_ASSIGN(const auto left, outlived(store, agent, record, holder));
+    if (!options.json) {
+      note_outlived(context, record.id, left);
+      continue;
+    }
+    append_run_json(context.out.buffer(), record, holder, left);
+    context.out.settle();
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_runs(CLI::App& app, Action& action) {
+  auto options = std::make_shared<RunsOptions>();
+  CLI::App* command = app.add_subcommand("runs", "List the runs");
+  command->add_flag("--json", options->json, "One JSON object a line");
+  command->add_flag("--wide", options->wide, "Cut nothing to the terminal's width");
+  command->footer(
+      "Examples:\n"
+      "  gantry runs\n"
+      "  gantry results --run 2     a command about an older run");
+  command->callback([options, &action] {
+    action = [options](Context& context) { return list_runs(context, *options); };
+  });
+}
+
+}  // namespace gantry::cli

@@ -1,0 +1,273 @@
+// gantry simulate: studies of schedulers in virtual time, on all cores, that can be interrupted.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <set>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/eta_study.hpp"
+#include "cli/commands/etc_study.hpp"
+#include "cli/commands/forecast_report.hpp"
+#include "cli/commands/study_report.hpp"
+#include "cli/commands/watched_work.hpp"
+#include "cli/terminal/display_text.hpp"
+#include "cli/terminal/error_report.hpp"
+#include "model/decimal.hpp"
+#include "simulate/paper_experiments.hpp"
+#include "simulate/study_chart.hpp"
+#include "simulate/trial_file.hpp"
+
+namespace gantry::cli {
+namespace {
+
+constexpr double kLeastScale = 1e-6;  ///< of bandwidths
+constexpr double kMostScale = 1e6;
+
+struct SimulateOptions {
+  std::vector<std::string> words;  ///< the experiment, then files of etc or forecasts
+  std::uint32_t cases = 0;
+  std::uint64_t seed = 1;
+  std::vector<std::string> schedulers;
+  std::uint32_t jobs = 0;
+  std::string out = "simulate";
+  bool json = false;
+  double bandwidth_scale = 0;
+  std::string optimize;
+  std::string kind;  ///< of erratic runs
+};
+
+void list_experiments(Context& context) {
+  Table table({{"experiment", false, false}, {"about"}}, context.table_style(),
+              [&](std::string_view line) { context.out.line(line); });
+  for (const auto& [name, about] : simulate::paper_experiments())
+    table.add({std::string(name), std::string(about)});
+  table.add({std::string("etc"),
+             std::string("independent tasks on unrelated machines (Braun et al. 2001)")});
+  table.add({std::string("forecasts"),
+             std::string("how good forecasts are, on generated series and trace files")});
+  table.add({std::string(kEtaStudy), std::string("how good the forecasts of a run's end are")});
+  table.add({std::string(kRunTimeStudy),
+             std::string("how good the forecasts of run times are (APST, Figure 6)")});
+  table.finish();
+}
+
+Result<simulate::Experiment> experiment_of(const SimulateOptions& options) {
+  const std::string& name = options.words.front();
+  if (std::set(options.schedulers.begin(), options.schedulers.end()).size() <
+      options.schedulers.size())
+    return fail(ErrorCode::usage, "a scheduler stands twice in --schedulers");
+  simulate::PaperOptions paper{
+      .seed = options.seed, .repetitions = options.cases, .schedulers = options.schedulers};
+  if (options.bandwidth_scale > 0) {
+    if (name == "apst-sites")
+      return fail(ErrorCode::usage, "apst-sites has bandwidths of its own: no --bandwidth-scale");
+    paper.bandwidth_scale = options.bandwidth_scale;
+  }
+  auto experiment = simulate::paper_experiment(name, paper);
+  if (!experiment && experiment.error().message.find("no experiment") != std::string::npos)
+    experiment.error().hint += ", etc, forecasts, eta, apst-forecasts";
+  return experiment;
+}
+
+/// Everything that the numbers of a trial depend on.
+std::string pin_of(const SimulateOptions& options, const simulate::Experiment& experiment) {
+  std::string pin =
+      fmt::format("gantry " GANTRY_VERSION " simulate {} --seed {} --schedulers {}",
+                  experiment.name, options.seed, fmt::join(experiment.schedulers, ","));
+  if (options.bandwidth_scale > 0)
+    pin += " --bandwidth-scale " + format_number(options.bandwidth_scale);
+  return pin;
+}
+
+/// Runs what is not known yet; true when it was interrupted.
+Result<bool> run_trials(Context& context, const SimulateOptions& options,
+                        const simulate::Experiment& experiment, simulate::TrialFile& file) {
+  std::size_t missing = 0;
+  for (std::size_t point = 0; point < experiment.points.size(); ++point)
+    for (std::uint32_t i = 0; i < experiment.repetitions; ++i)
+      if (!file.knows(point, i)) ++missing;
+  const std::size_t all = experiment.points.size() * experiment.repetitions;
+  if (missing == 0) {
+    context.note(
+        fmt::format("all {} trials are known from {}; nothing was simulated", all, options.out));
+    return false;
+  }
+  if (missing < all)
+    context.note(fmt::format("{} of {} trials are known; {} to go", all - missing, all, missing));
+  return watch_work(
+      context,
+      {.name = experiment.name,
+       .steps = missing,
+       .run = [&](const std::stop_token& stop, const std::function<void()>& step) -> Result<> {
+         std::stop_source stop_all;
+         const std::stop_callback forward(stop, [&] { stop_all.request_stop(); });
+         Result<> written;
+         const auto ended = [&](const simulate::TrialOutcome& trial) {
+           if (!written) return;
+           written = file.append(trial);
+           if (!written) stop_all.request_stop();
+           step();
+         };
+         // The file changes while trials run: what is asked of it is asked before.
+         TRY(simulate::run_experiment(
+             experiment,
+             {.threads = options.jobs,
+              .is_known = [&](std::size_t point,
+                              std::uint32_t repetition) { return file.knows(point, repetition); },
+              .ended = ended,
+              .stop = stop_all.get_token()}));
+         return written;
+       }});
+}
+
+Result<int> simulate_paper(Context& context, const SimulateOptions& options) {
+  if (options.words.size() > 1)
+    return fail(ErrorCode::usage,
+                fmt::format("'{}' is one word too many for 'gantry simulate {}'",
+                            one_line(options.words[1]), one_line(options.words[0])),
+                "only 'gantry simulate etc' and 'forecasts' take files");
+  if (!options.optimize.empty())
+    return fail(ErrorCode::usage, "--optimize is for 'gantry simulate etc'");
+  TRY_ASSIGN(const simulate::Experiment experiment, experiment_of(options));
+  const std::filesystem::path folder(options.out);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    return fail(ErrorCode::io,
+                fmt::format("cannot make the folder {}: {}", folder.string(), error.message()));
+  const auto csv = folder / (experiment.name + ".csv");
+  const auto svg = folder / (experiment.name + ".svg");
+  TRY_ASSIGN(auto file, simulate::TrialFile::open(csv, experiment, pin_of(options, experiment)));
+  TRY_ASSIGN(const bool interrupted, run_trials(context, options, experiment, file));
+  const auto points = simulate::study_points(experiment, file.trials());
+  if (options.json)
+    print_study_json(context, {experiment.name, options.seed, experiment.repetitions, !interrupted},
+                     points);
+  else
+    print_study(context, points);
+  context.out.flush();
+  TRY(write_file_atomic(svg, simulate::chart_svg(simulate::study_chart(experiment.name, points))));
+  if (interrupted)
+    context.note(
+        fmt::format("interrupted: the same command goes on with what is in {}", csv.string()));
+  else
+    context.note(fmt::format("trials: {}   picture: {}", csv.string(), svg.string()));
+  return interrupted ? kExitTasksFailed : kExitOk;
+}
+
+Result<int> simulate_etc(Context& context, const SimulateOptions& options) {
+  if (options.cases > 0 || !options.schedulers.empty() || options.bandwidth_scale > 0)
+    return fail(ErrorCode::usage,
+                "'gantry simulate etc' has no --cases, --schedulers or --bandwidth-scale");
+  return run_etc_study(context, {.files = {options.words.begin() + 1, options.words.end()},
+                                 .optimize = options.optimize,
+                                 .seed = options.seed,
+                                 .jobs = options.jobs,
+                                 .json = options.json});
+}
+
+Result<int> simulate_forecasts(Context& context, const SimulateOptions& options) {
+  if (!options.optimize.empty() || !options.schedulers.empty() || options.bandwidth_scale > 0)
+    return fail(ErrorCode::usage,
+                "'gantry simulate forecasts' has no --optimize, --schedulers or --bandwidth-scale");
+  return run_forecast_study(context, {.files = {options.words.begin() + 1, options.words.end()},
+                                      .each = options.cases,
+                                      .seed = options.seed,
+                                      .jobs = options.jobs,
+                                      .out = options.out,
+                                      .json = options.json});
+}
+
+Result<int> simulate_eta(Context& context, const SimulateOptions& options) {
+  if (options.words.size() > 1 || options.bandwidth_scale > 0 || !options.optimize.empty())
+    return fail(ErrorCode::usage,
+                fmt::format("'gantry simulate {}' has no files, --bandwidth-scale or --optimize",
+                            options.words.front()));
+  return run_eta_study(context, {.name = options.words.front(),
+                                 .cases = options.cases,
+                                 .seed = options.seed,
+                                 .schedulers = options.schedulers,
+                                 .jobs = options.jobs,
+                                 .json = options.json,
+                                 .kind = simulate::erratic_kind(options.kind)});
+}
+
+Result<int> run_simulate(Context& context, const SimulateOptions& options) {
+  if (options.words.empty()) {
+    list_experiments(context);
+    return kExitOk;
+  }
+  if (!options.kind.empty() && options.words.front() != kEtaStudy)
+    return fail(ErrorCode::usage, "--kind is for 'gantry simulate eta'");
+  if (options.words.front() == "etc") return simulate_etc(context, options);
+  if (options.words.front() == "forecasts") return simulate_forecasts(context, options);
+  if (options.words.front() == kEtaStudy || options.words.front() == kRunTimeStudy)
+    return simulate_eta(context, options);
+  return simulate_paper(context, options);
+}
+
+/// CLI::Range has NaN in every range.
+CLI::Validator scale_check() {
+  return {[](const std::string& word) -> std::string {
+            const auto value = parse_number(word);
+            if (value && *value >= kLeastScale && *value <= kMostScale) return {};
+            return fmt::format("must be a number from {} to {}, not '{}'", kLeastScale, kMostScale,
+                               one_line(word));
+          },
+          ""};
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app, Action& action) {
+  auto options = std::make_shared<SimulateOptions>();
+  CLI::App* command = app.add_subcommand("simulate", "Compare schedulers in virtual time");
+  command->add_option("EXPERIMENT", options->words, "One of those that are listed without it")
+      ->type_name("");
+  command->add_option("--cases", options->cases, "Repetitions of each point (default: the paper's)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000).description(""));
+  command->add_option("--seed", options->seed, "Of all chance (default: 1)")->type_name("S");
+  command
+      ->add_option("--schedulers", options->schedulers,
+                   "Compare these: a,b (default: as in the paper)")
+      ->type_name("LIST")
+      ->delimiter(',')
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("-j,--jobs", options->jobs, "Threads (default: one a core)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024).description(""));
+  command->add_option("--out", options->out, "Folder of CSV and SVG (default: simulate)")
+      ->type_name("DIR");
+  command->add_flag("--json", options->json, "The statistics as JSON");
+  command->add_option("--bandwidth-scale", options->bandwidth_scale, "Of all links, of the paper's")
+      ->type_name("X")
+      ->check(scale_check());
+  command->add_option("--optimize", options->optimize, "With etc: search this long for each: 10s")
+      ->type_name("TIME");
+  command
+      ->add_option("--kind", options->kind,
+                   fmt::format("With eta, small runs: {}", fmt::join(simulate::kErraticKinds, "|")))
+      ->type_name("K")
+      ->check(CLI::IsMember(simulate::kErraticKinds).description(""));
+  command->footer(
+      "Each trial is written at once to DIR/EXPERIMENT.csv: the same command goes on\n"
+      "after Ctrl-C or a crash. The picture is DIR/EXPERIMENT.svg. Not so etc, eta and\n"
+      "apst-forecasts, which print their tables only.\n\n"
+      "Examples:\n"
+      "  gantry simulate                              what there is\n"
+      "  gantry simulate psa-table1 --cases 100\n"
+      "  gantry simulate psa-qoi --schedulers workqueue,best --json\n"
+      "  gantry simulate etc --optimize 10s u_c_hihi.0\n"
+      "  gantry simulate forecasts 20110303.csv       loads, and generated series");
+  command->callback([options, &action] {
+    action = [options](Context& context) { return run_simulate(context, *options); };
+  });
+}
+
+}  // namespace gantry::cli

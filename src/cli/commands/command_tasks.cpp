@@ -1,0 +1,228 @@
+// gantry tasks: the tasks of a run, their states and parameters.
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/study.hpp"
+#include "cli/commands/task_options.hpp"
+#include "cli/terminal/error_report.hpp"
+#include "cli/terminal/format.hpp"
+#include "cli/terminal/json_line.hpp"
+#include "store/run_lock.hpp"
+
+namespace gantry::cli {
+namespace {
+
+struct TasksOptions {
+  TaskOptions tasks;
+  bool json = false;
+  bool wide = false;
+};
+
+using Bindings = std::vector<std::pair<std::string, std::string>>;
+
+/// Parameters of tasks that never ended: made from the stored spec, when it still gives the same
+/// tasks.
+class PendingParameters {
+ public:
+  explicit PendingParameters(const store::RunRecord& record) : record_(record) {}
+  Bindings of(TaskId task) {
+    if (!tried_) {
+      tried_ = true;
+      if (auto loaded = reload_study(record_)) study_.emplace(std::move(*loaded));
+    }
+    return study_ ? study_->sweep.parameters(task) : Bindings{};
+  }
+
+ private:
+  const store::RunRecord& record_;
+  bool tried_ = false;
+  std::optional<spec::LoadedSweep> study_;
+};
+
+Color color_of(TaskState state) {
+  switch (state) {
+    case TaskState::done:
+      return Color::green;
+    case TaskState::failed:
+      return Color::red;
+    case TaskState::cancelled:
+    case TaskState::unknown:
+      return Color::yellow;
+    case TaskState::pending:
+    case TaskState::running:
+      break;
+  }
+  return Color::none;
+}
+
+/// Where it runs, or may; or of an end that nobody has taken in.
+std::string known_text(const WithAgent& agent) {
+  if (agent.out_of_sight) return fmt::format("may still run at {}", agent.site);
+  if (agent.runs)
+    return agent.site.empty() ? "" : fmt::format("on {} ({})", agent.host, agent.site);
+  return fmt::format("ended ({}), waits for gantry run",
+                     describe(agent.report.cause, agent.report.code, ""));
+}
+
+/// Nobody has taken it in.
+bool has_ended(const WithAgent& agent) {
+  return !agent.runs && !agent.out_of_sight;
+}
+
+using KeptAt = std::map<TaskId, std::string>;  ///< the site that has outputs of a task
+
+Result<KeptAt> kept_at(const StoredRun& run) {
+  KeptAt kept;
+  TRY_ASSIGN(const auto outputs, run.store.remote_outputs());
+  for (const auto& output : outputs)
+    if (output.made_by.run == run.record.id && !output.replaced)
+      kept[output.made_by.task] = output.file.site;
+  return kept;
+}
+
+std::string cause_text(TaskState state, const store::TaskRow& row, const KeptAt& kept) {
+  if (row.reused) return "from an earlier run";
+  const auto site = kept.find(row.task);
+  if (state == TaskState::done && row.detail.empty() && site != kept.end())
+    return "outputs at " + site->second;
+  if (state == TaskState::done) return row.detail;  // such as an input that changed meanwhile
+  if (row.invalidated) return "to run again";
+  return describe(row.cause, row.code, row.detail);
+}
+
+std::string value_of(const Bindings& bindings, const std::string& name) {
+  for (const auto& [key, value] : bindings)
+    if (key == name) return value;
+  return {};
+}
+
+void append_task_json(std::string& out, TaskId task, TaskState state, const store::TaskRow* row,
+                      const WithAgent* agent, const Bindings& parameters, const KeptAt& kept) {
+  JsonLine line(out);
+  line.number("task", task.value()).text("state", to_string(state));
+  if (agent != nullptr && has_ended(*agent))
+    line.text("waiting_end", describe(agent->report.cause, agent->report.code, ""));
+  if (agent != nullptr && !agent->site.empty())
+    line.text("at_site", agent->site).text("at_host", agent->host);
+  if (row != nullptr) {
+    line.number("attempt", row->attempt.value()).flag("reused", row->reused);
+    line.text("cause", to_string(row->cause)).number("code", row->code).text("detail", row->detail);
+    line.text("started", format_time_iso(row->started)).text("ended", format_time_iso(row->ended));
+    if (!row->reused) {
+      line.real("seconds", seconds(row->ended - row->started));
+      line.real("user_seconds", seconds(row->usage.user))
+          .real("system_seconds", seconds(row->usage.system));
+      line.number("max_rss", row->usage.max_rss).text("host", row->host);
+      line.number("stdout_size", row->stdout_size).number("stderr_size", row->stderr_size);
+    }
+    line.scalars("results", row->results);
+    if (const auto site = kept.find(task); site != kept.end())
+      line.text("outputs_at", site->second);
+  }
+  line.scalars("parameters", parameters);
+  line.close();
+}
+
+std::vector<Cell> task_cells(TaskId task, TaskState state, const store::TaskRow* row,
+                             const WithAgent* agent, const Bindings& parameters,
+                             const std::vector<std::string>& names, const KeptAt& kept) {
+  std::vector<Cell> cells{{std::to_string(task.value())},
+                          {std::string(to_string(state)), color_of(state)}};
+  if (agent != nullptr) {
+    const AttemptReport& report = agent->report;
+    cells.emplace_back(std::to_string(report.key.attempt.value()));
+    cells.emplace_back(has_ended(*agent) ? format_duration(report.ended - report.started) : "");
+    cells.emplace_back(known_text(*agent));
+  } else if (row != nullptr) {
+    const bool tried = row->cause != FailureCause::cancelled || row->started < row->ended;
+    cells.emplace_back(tried ? std::to_string(row->attempt.value()) : "");
+    cells.emplace_back(row->reused ? "-" : tried ? format_duration(row->ended - row->started) : "");
+    cells.emplace_back(cause_text(state, *row, kept));
+  } else {
+    cells.insert(cells.end(), 3, Cell{""});
+  }
+  for (const auto& name : names) cells.emplace_back(value_of(parameters, name));
+  return cells;
+}
+
+/// What was asked for: "failed", "is done or cancelled".
+std::string states_text(const TaskOptions& options) {
+  std::string text;
+  const auto add = [&](bool asked, std::string_view what) {
+    if (asked) text += fmt::format("{}{}", text.empty() ? "" : " or ", what);
+  };
+  add(options.failed, "failed");
+  add(options.done, "succeeded");
+  add(options.cancelled, "was cancelled");
+  add(options.pending, "is pending");
+  return text + (options.selector == "all" ? "" : " among those you chose");
+}
+
+Result<int> list_tasks(Context& context, const TasksOptions& options) {
+  TRY_ASSIGN(const StoredRun run, open_run(context, options.tasks.run));
+  TRY_ASSIGN(const TaskFilter filter, filter_of(options.tasks, run.record));
+  PendingParameters pending(run.record);
+  const auto& names = run.record.parameter_names;
+  const std::size_t digits = std::to_string(run.record.counts.total).size();
+  std::vector<Column> columns{{"task", false, false, digits},
+                              {"state", false, false, std::string_view("cancelled").size()},
+                              {"try", false, false},
+                              {"time", false, false},
+                              {"why"}};
+  for (const auto& name : names) columns.push_back({name});
+  Table table(std::move(columns), context.table_style(options.wide),
+              [&](std::string_view line) { context.out.line(line); });
+  TRY_ASSIGN(const KeptAt kept, kept_at(run));
+  const AgentView agent(context);
+  const bool driven = driver_of(run.record, store::RunLock::holder(context.state_dir)).has_value();
+  std::uint32_t may_run = 0;
+  TRY(for_each_task(
+      run.store, run.record, filter,
+      [&](TaskId task, TaskState state, const store::TaskRow* row) {
+        if (context.out.closed()) return;
+        const WithAgent* known = agent.find(run.record.id, task, row);
+        if (driven && known != nullptr && has_ended(*known)) known = nullptr;  // is being taken in
+        if (known != nullptr && known->out_of_sight) ++may_run;
+        const Bindings parameters = row != nullptr ? row->parameters : pending.of(task);
+        if (!options.json)
+          return table.add(task_cells(task, state, row, known, parameters, names, kept));
+        append_task_json(context.out.buffer(), task, state, row, known, parameters, kept);
+        context.out.settle();
+      },
+      agent));
+  table.finish();
+  if (options.json) return kExitOk;
+  if (table.rows() == 0)
+    context.note(fmt::format("none of run {}'s {} task{} {}", run.record.id.value(),
+                             run.record.counts.total, run.record.counts.total == 1 ? "" : "s",
+                             states_text(options.tasks)));
+  if (may_run > 0)
+    context.note(
+        fmt::format("gantry was killed: {}", next_for_unseen(run.record.id, agent.grid())));
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_tasks(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TasksOptions>();
+  CLI::App* command = app.add_subcommand("tasks", "List the tasks of a run");
+  add_task_options(*command, options->tasks);
+  add_state_options(*command, options->tasks);
+  command->add_flag("--json", options->json, "One JSON object a line");
+  command->add_flag("--wide", options->wide, "Cut nothing to the terminal's width");
+  command->footer(
+      "Examples:\n"
+      "  gantry tasks --failed          what failed in the last run, and why\n"
+      "  gantry tasks 1,5-8 --run 2     some tasks of run 2\n"
+      "  gantry tasks --json | jq .     for a program");
+  command->callback([options, &action] {
+    action = [options](Context& context) { return list_tasks(context, *options); };
+  });
+}
+
+}  // namespace gantry::cli

@@ -1,0 +1,124 @@
+// gantry top: what sites, hosts and links do while a run goes on.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/stored_run.hpp"
+#include "cli/commands/top_screen.hpp"
+#include "cli/terminal/error_report.hpp"
+#include "cli/terminal/full_screen.hpp"
+#include "store/live_state.hpp"
+#include "store/run_lock.hpp"
+
+namespace gantry::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kRefresh = 1s;
+/// For a gantry that has just been started to show something.
+constexpr Duration kPatience = 1s;
+constexpr Duration kLookEvery = 50ms;
+
+struct TopOptions {
+  bool json = false;
+  bool once = false;
+};
+
+/// Waits a little while somebody is about to begin.
+std::optional<store::LiveState> first_look(const Context& context) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  for (;;) {
+    if (auto state = store::read_live(context.state_dir)) return state;
+    if (!store::RunLock::holder(context.state_dir)) return std::nullopt;
+    if (std::chrono::steady_clock::now() > deadline) return std::nullopt;
+    std::this_thread::sleep_for(kLookEvery);
+  }
+}
+
+/// Nothing can be shown: why, and what to do.
+Result<int> explain_nothing(Context& context) {
+  if (const auto holder = store::RunLock::holder(context.state_dir)) {
+    context.note(fmt::format(
+        "gantry (process {}) works in {} and shows nothing yet: it may wait for tasks of another "
+        "run, or connect to hosts. Try again in a moment",
+        *holder, context.state_dir.string()));
+    return kExitTasksFailed;
+  }
+  TRY_ASSIGN(const StoredRun run, open_run(context, "last"));
+  TRY_ASSIGN(const auto left, AgentView(context).count(run.store, run.record.id));
+  if (run_state(run.record, std::nullopt) == "interrupted")
+    context.note(fmt::format(
+        "no gantry drives a run here now: run {} was interrupted, {}and the same gantry run again "
+        "goes on with it. gantry status tells more",
+        run.record.id.value(),
+        left.running + left.may_run > 0 ? "some of its tasks may still run, " : ""));
+  else
+    context.note(fmt::format(
+        "nothing runs here now: run {} has ended. gantry status and gantry results tell more",
+        run.record.id.value()));
+  return kExitTasksFailed;
+}
+
+void print_once(Context& context, const store::LiveState& state) {
+  for (const auto& line : top_lines(state, RealClock{}.now(), context.table_style()))
+    context.out.line(line);
+}
+
+/// Until the person leaves or nobody drives the run any more.
+Result<int> watch(Context& context, store::LiveState state) {
+  bool ended = false;
+  {
+    TRY_ASSIGN(FullScreen screen, FullScreen::open(context.out));
+    do {
+      if (auto news = store::read_live(context.state_dir))
+        state = std::move(*news);
+      else
+        ended = !store::RunLock::holder(context.state_dir);
+      screen.draw(
+          fit_rows(top_lines(state, RealClock{}.now(), context.table_style()), screen.rows()));
+    } while (!ended && !context.out.closed() && screen.wait(kRefresh));
+  }
+  if (!ended) return kExitOk;
+  print_once(context, state);
+  context.note(fmt::format("run {} goes on no more: gantry status tells how it ended", state.run));
+  return kExitOk;
+}
+
+Result<int> run_top(Context& context, const TopOptions& options) {
+  auto state = first_look(context);
+  if (!state) return explain_nothing(context);
+  if (options.json)
+    context.out.write(store::live_text(*state));
+  else if (options.once || !context.terminal.stdout_is_tty)
+    print_once(context, *state);
+  else
+    return watch(context, std::move(*state));
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_top(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TopOptions>();
+  CLI::App* command = app.add_subcommand("top", "Watch sites, hosts and links while a run goes on");
+  command->add_flag("--once", options->once, "Print it once, as without a terminal");
+  command->add_flag("--json", options->json, "One JSON document (docs/formats/live.md)");
+  command->footer(
+      "Another gantry drives the run; this one only looks, once a second. q or Ctrl-C\n"
+      "leaves. For each site: hosts that are up, slots that tasks use, shared files\n"
+      "that are there, what goes over its link. For each host: its state, the tasks\n"
+      "that run with their ages, how many ended, the seconds that one takes (pace),\n"
+      "and what the host has left: idle cores, memory, disk.\n\n"
+      "Examples:\n"
+      "  gantry top\n"
+      "  gantry top --json | jq '.hosts[] | select(.state == \"lost\")'");
+  command->callback([options, &action] {
+    action = [options](Context& context) { return run_top(context, *options); };
+  });
+}
+
+}  // namespace gantry::cli

@@ -1,0 +1,35 @@
+#pragma once
+/// The commands: each declares its subcommand and options, and sets `action` when the person chose
+/// it. One file a command; add a new one here, in cli.cpp's table, in completions/ and in
+/// docs/man/gantry.1.
+
+#include <CLI/App.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/commands/run_words.hpp"
+#include "cli/context.hpp"
+
+namespace gantry::cli {
+
+/// `words` holds what follows run's own options; it is filled before the command line is parsed.
+void add_run(CLI::App& app, const RunWords& words, Action& action);
+void add_status(CLI::App& app, Action& action);
+void add_top(CLI::App& app, Action& action);
+void add_forecast(CLI::App& app, Action& action);
+void add_tasks(CLI::App& app, Action& action);
+void add_log(CLI::App& app, Action& action);
+void add_results(CLI::App& app, Action& action);
+void add_fetch(CLI::App& app, Action& action);
+void add_explain(CLI::App& app, Action& action);
+void add_cancel(CLI::App& app, Action& action);
+void add_retry(CLI::App& app, Action& action);
+void add_runs(CLI::App& app, Action& action);
+void add_clean(CLI::App& app, Action& action);
+void add_simulate(CLI::App& app, Action& action);
+void add_plan(CLI::App& app, Action& action);
+void add_grid(CLI::App& app, Action& action);
+void add_testbed(CLI::App& app, Action& action);
+void add_completion(CLI::App& app, Action& action);
+
+}  // namespace gantry::cli

@@ -1,0 +1,316 @@
+#include "cli/commands/explain_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/commands/task_list.hpp"
+#include "cli/terminal/display_text.hpp"
+#include "cli/terminal/format.hpp"
+#include "cli/terminal/json_line.hpp"
+#include "cli/terminal/task_output.hpp"
+#include "model/quantity.hpp"
+
+namespace gantry::cli {
+namespace {
+
+std::string labelled(std::string_view label, std::string_view text) {
+  return fmt::format("  {:<12}{}", label, text);
+}
+
+std::string words_of(const std::vector<std::pair<std::string, std::string>>& bindings) {
+  std::string text;
+  for (const auto& [name, value] : bindings)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", one_line(name), shell_quote(value));
+  return text;
+}
+
+std::string resources_text(const Task& task, const std::optional<LearntMemory>& memory) {
+  std::string text =
+      fmt::format("{} core{}", task.resources.cores, task.resources.cores == 1 ? "" : "s");
+  if (task.resources.memory > 0)
+    text += fmt::format(", {} of memory", format_bytes(task.resources.memory));
+  if (task.resources.learn_memory) {
+    text += ", memory as it is learnt";
+    if (memory)
+      text += fmt::format(" ({} by {} task{})", format_bytes(memory->bytes), memory->tasks,
+                          memory->tasks == 1 ? "" : "s");
+  }
+  if (task.resources.walltime > Duration{0})
+    text += ", walltime " + format_duration(task.resources.walltime);
+  if (task.timeout > Duration{0}) text += ", timeout " + format_duration(task.timeout);
+  return text;
+}
+
+/// With where it is, when it is not here.
+std::string output_text(const std::string& path, const std::vector<RemoteFile>& remote) {
+  for (const auto& file : remote)
+    if (file.path == path)
+      return fmt::format("{} (at site {}, {}; gantry fetch brings it)", one_line(path),
+                         one_line(file.site), format_bytes(file.bytes));
+  return one_line(path);
+}
+
+void add_definition(std::vector<std::string>& lines, const TaskStory& story) {
+  const Task& task = *story.definition;
+  lines.push_back(labelled("command", shell_quote(task.argv)));
+  lines.push_back(labelled("directory", one_line(task.workdir)));
+  if (!task.parameters.empty()) lines.push_back(labelled("parameters", words_of(task.parameters)));
+  if (!task.environment.empty())
+    lines.push_back(labelled("environment", words_of(task.environment)));
+  for (const auto& input : task.inputs) lines.push_back(labelled("input", one_line(input)));
+  for (const auto& [path, what] : story.implied)
+    lines.push_back(labelled("input", fmt::format("{} ({})", one_line(path), what)));
+  for (const auto& output : task.outputs)
+    lines.push_back(labelled("output", output_text(output, story.remote)));
+  lines.push_back(labelled("resources", resources_text(task, story.memory)));
+}
+
+std::string attempt_text(const store::HistoryRow& row) {
+  const auto& report = row.report;
+  std::string text = fmt::format("attempt {}{}: ", row.attempt.value(),
+                                 row.host.empty() ? "" : " on " + one_line(row.host));
+  std::string_view detail = report.detail;
+  std::string_view then;  // "limit 2048 MiB; tried again with 4 GiB"
+  if (const auto end = detail.find("; ");
+      report.cause == FailureCause::out_of_memory && end != std::string_view::npos) {
+    then = detail.substr(end);
+    detail = detail.substr(0, end);
+  }
+  text += report.cause == FailureCause::none
+              ? std::string("succeeded") + (detail.empty() ? "" : ", but " + one_line(detail))
+              : one_line(describe(report.cause, report.code, detail));
+  if (report.ended > report.started)
+    text += " after " + format_duration(report.ended - report.started);
+  if (report.usage.max_rss > 0)
+    text += fmt::format(", at most {}", format_bytes(report.usage.max_rss));
+  return text + one_line(then);
+}
+
+std::string history_text(const store::HistoryRow& row) {
+  if (row.kind == "ended") return attempt_text(row);
+  if (row.kind == "reused") return fmt::format("result taken over from {}", one_line(row.text));
+  if (row.kind == "invalidated") return fmt::format("has to run again: {}", one_line(row.text));
+  if (row.kind == "cancel asked") return "cancel was asked for";
+  return one_line(row.kind);
+}
+
+/// Attempts that began before this one and of which the journal has no end; empty if none.
+std::string missing_before(std::uint32_t attempt, std::uint32_t next,
+                           const std::set<std::uint32_t>& ended) {
+  std::string numbers;
+  for (; next < attempt && numbers.size() < 40; ++next)
+    if (!ended.contains(next)) numbers += (numbers.empty() ? "" : ", ") + std::to_string(next);
+  return numbers.empty() ? numbers
+                         : fmt::format(
+                               "attempt {} has no end that is known: its host or gantry "
+                               "was lost, or another was first",
+                               numbers);
+}
+
+/// What the journal does not know yet.
+std::string unjournalled_text(const WithAgent& agent) {
+  const auto& report = agent.report;
+  const auto attempt = report.key.attempt.value();
+  if (agent.out_of_sight)
+    return fmt::format("attempt {} was at {} ({}) when gantry was killed: it may still run there",
+                       attempt, one_line(agent.host), one_line(agent.site));
+  if (agent.runs) return fmt::format("attempt {} runs", attempt);
+  return fmt::format("{}  attempt {} ended ({}); no gantry has taken that in yet",
+                     format_time(report.ended), attempt,
+                     one_line(describe(report.cause, report.code, report.detail)));
+}
+
+void add_history(std::vector<std::string>& lines, const TaskStory& story) {
+  lines.emplace_back("history");
+  if (story.history.empty() && story.agent == nullptr) lines.emplace_back("  nothing yet");
+  Fingerprint before;
+  std::set<std::uint32_t> ended;
+  for (const auto& row : story.history)
+    if (row.kind == "ended") ended.insert(row.attempt.value());
+  std::uint32_t next = 1;  // the attempt that would come next
+  for (const auto& row : story.history) {
+    if (row.kind == "ended") {
+      const std::uint32_t attempt = row.attempt.value();
+      const std::string missing = missing_before(attempt, next, ended);
+      if (!missing.empty() && story.state != TaskState::running)  // or it may be what runs
+        lines.push_back(fmt::format("  {:19}  {}", "", missing));
+      next = std::max(next, attempt + 1);
+    }
+    lines.push_back(fmt::format("  {}  {}", format_time(row.at), history_text(row)));
+    const bool failed = row.kind == "ended" && row.report.cause != FailureCause::none;
+    if (const std::string said = last_line(row.report.err.text); failed && !said.empty())
+      lines.push_back(fmt::format("  {:19}  it said: {}", "", said));
+    if (const std::string parts = changed_parts(before, row.fingerprint); !parts.empty())
+      lines.push_back(fmt::format("  {:19}  changed since the attempt before: {}", "", parts));
+    if (!row.fingerprint.empty()) before = row.fingerprint;
+  }
+  if (story.agent == nullptr) return;
+  lines.push_back("  " + unjournalled_text(*story.agent));
+}
+
+const store::HistoryRow* latest_attempt(const TaskStory& story) {
+  for (auto row = story.history.rbegin(); row != story.history.rend(); ++row)
+    if (row->kind == "ended") return &*row;
+  return nullptr;
+}
+
+void add_output(std::vector<std::string>& lines, const TaskStory& story) {
+  const auto* attempt = latest_attempt(story);
+  if (attempt == nullptr) return;
+  lines.emplace_back("output");
+  lines.push_back(fmt::format("  {} to standard output, {} to standard error: gantry log {}",
+                              format_bytes(attempt->report.out.size),
+                              format_bytes(attempt->report.err.size), story.task.value()));
+  for (const auto* captured : {&attempt->report.out, &attempt->report.err}) {
+    if (!captured->pack.empty())
+      lines.push_back(fmt::format("  in {}/{} from byte {}", one_line(story.output_dir),
+                                  one_line(captured->pack), captured->offset));
+    if (captured->truncated) lines.emplace_back("  cut: not everything could be kept");
+  }
+}
+
+/// The result was made of nobody knows what: its inputs have no digest.
+bool input_changed_meanwhile(const TaskStory& story) {
+  if (story.history.empty()) return false;
+  const auto& last = story.history.back();
+  return last.kind == "ended" && !last.fingerprint.empty() && last.fingerprint.inputs.empty();
+}
+
+}  // namespace
+
+std::string changed_parts(const Fingerprint& before, const Fingerprint& after) {
+  if (before.empty() || after.empty()) return {};
+  std::string parts;
+  const auto name = [&](bool same, std::string_view part) {
+    if (!same) parts += (parts.empty() ? "" : ", ") + std::string(part);
+  };
+  name(before.command == after.command, "command");
+  name(before.environment == after.environment, "environment");
+  name(before.inputs == after.inputs, "contents of the inputs or the program");
+  return parts;
+}
+
+std::string what_comes_next(const TaskStory& story) {
+  if (!story.definition)
+    return "The study gives other tasks now than this run has: the next gantry run starts a new "
+           "run, and takes over "
+           "what is unchanged.";
+  switch (story.state) {
+    case TaskState::done:
+      if (input_changed_meanwhile(story))
+        return "The next gantry run runs it again: an input changed while it ran.";
+      return "The next gantry run keeps this result as long as the command, the environment and "
+             "the contents of the "
+             "inputs stay as they are.";
+    case TaskState::failed:
+    case TaskState::cancelled:
+      return fmt::format("The next gantry run tries it again; so does gantry retry {}.",
+                         story.task.value());
+    case TaskState::running:
+      return story.driven ? "It runs."
+                          : "It runs without a gantry: the next gantry run goes on with it.";
+    case TaskState::unknown:
+      return fmt::format(
+          "The same gantry run again asks the site, and goes on with it or takes its end in; {} "
+          "ends it.",
+          cancel_command(story.run->id, std::to_string(story.task.value()), story.grid));
+    case TaskState::pending:
+      break;
+  }
+  if (story.driven) return "It waits for its turn.";
+  return story.agent != nullptr ? "It has ended; the next gantry run takes its end in."
+                                : "The next gantry run starts it.";
+}
+
+std::vector<std::string> explain(const TaskStory& story) {
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format("task {} of run {} ({}): {}", story.task.value(),
+                              story.run->id.value(), one_line(story.run->name),
+                              to_string(story.state)));
+  if (story.row != nullptr &&
+      (story.state == TaskState::failed || story.state == TaskState::cancelled))
+    lines.push_back("  because: " +
+                    one_line(describe(story.row->cause, story.row->code, story.row->detail)));
+  if (story.definition)
+    add_definition(lines, story);
+  else if (story.row != nullptr)
+    lines.push_back(labelled("parameters", words_of(story.row->parameters)));
+  if (story.row != nullptr && !story.row->results.empty())
+    lines.push_back(labelled("results", words_of(story.row->results)));
+  add_history(lines, story);
+  add_output(lines, story);
+  if (story.place) {
+    lines.emplace_back("now");
+    for (const auto& line : story.place->lines) lines.push_back("  " + line);
+  }
+  lines.emplace_back("next");
+  lines.push_back("  " + what_comes_next(story));
+  return lines;
+}
+
+void append_remote_json(std::string& out, const std::vector<RemoteFile>& remote) {
+  out += '[';
+  for (const auto& file : remote) {
+    if (&file != &remote.front()) out += ',';
+    JsonLine entry(out);
+    entry.text("path", file.path).text("site", file.site).number("bytes", file.bytes);
+    entry.text("content", file.content.hex()).close(false);
+  }
+  out += ']';
+}
+
+void append_explain_json(std::string& out, const TaskStory& story) {
+  JsonLine line(out);
+  line.number("run", story.run->id.value()).number("task", story.task.value());
+  line.text("state", to_string(story.state));
+  if (story.definition) {
+    const Task& task = *story.definition;
+    line.texts("command", task.argv)
+        .text("workdir", task.workdir)
+        .scalars("parameters", task.parameters);
+    line.texts("inputs", task.inputs)
+        .texts("outputs", task.outputs)
+        .number("cores", task.resources.cores);
+    std::vector<std::string> implied;
+    for (const auto& input : story.implied) implied.push_back(input.path);
+    line.texts("implied_inputs", implied);
+    line.number("memory", task.resources.memory).real("timeout_seconds", seconds(task.timeout));
+    if (story.memory)
+      line.number("learnt_memory", story.memory->bytes)
+          .number("learnt_memory_tasks", story.memory->tasks);
+  } else if (story.row != nullptr) {
+    line.scalars("parameters", story.row->parameters);
+  }
+  if (story.row != nullptr) line.scalars("results", story.row->results);
+  if (!story.remote.empty()) append_remote_json(line.raw("remote_outputs"), story.remote);
+  std::string& inner = line.raw("history");
+  inner += '[';
+  Fingerprint before;
+  for (const auto& row : story.history) {
+    if (&row != &story.history.front()) inner += ',';
+    JsonLine event(inner);
+    event.text("at", format_time_iso(row.at))
+        .text("kind", row.kind)
+        .number("attempt", row.attempt.value());
+    event.text("text", history_text(row)).text("changed", changed_parts(before, row.fingerprint));
+    if (row.kind == "ended") {
+      event.text("cause", to_string(row.report.cause)).number("code", row.report.code);
+      event.text("host", row.host)
+          .text("detail", row.report.detail)
+          .real("seconds", seconds(row.report.ended - row.report.started));
+    }
+    event.close(false);
+    if (!row.fingerprint.empty()) before = row.fingerprint;
+  }
+  inner += ']';
+  if (story.place) {
+    line.text("host", story.place->host).text("site", story.place->site);
+    line.texts("now", story.place->lines);
+  }
+  line.text("next", what_comes_next(story));
+  line.close();
+}
+
+}  // namespace gantry::cli

@@ -1,0 +1,129 @@
+#include "cli/commands/explain_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace gantry::cli {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+struct Fixture {
+  store::RunRecord run;
+  store::TaskRow row;
+  TaskStory story;
+
+  Fixture() {
+    run.id = RunId{3};
+    run.name = "epidemic";
+    row.task = TaskId{17};
+    row.cause = FailureCause::exit_code;
+    row.code = 3;
+    story.run = &run;
+    story.task = TaskId{17};
+    story.state = TaskState::failed;
+    story.row = &row;
+    Task task;
+    task.argv = {"./sim", "a b"};
+    task.workdir = "/work";
+    task.inputs = {"/work/mesh.dat"};
+    task.timeout = std::chrono::seconds(60);
+    story.definition = task;
+    story.history.push_back(attempt(1, FailureCause::none, Digest{1, 1}));
+    store::HistoryRow again;
+    again.kind = "invalidated";
+    again.text = "input mesh.dat changed";
+    story.history.push_back(again);
+    story.history.push_back(attempt(2, FailureCause::exit_code, Digest{2, 2}));
+    story.history.back().report.err.text = "reading\nbad mesh\n";
+    story.history.back().report.out = {1 << 20, "tail", "run-3/slot-1.out", 512, false};
+    story.output_dir = ".gantry/output";
+  }
+
+  static store::HistoryRow attempt(std::uint32_t number, FailureCause cause, Digest inputs) {
+    store::HistoryRow row;
+    row.kind = "ended";
+    row.attempt = AttemptId{number};
+    row.report.cause = cause;
+    row.report.code = cause == FailureCause::none ? 0 : 3;
+    row.report.started = from_ns(1'700'000'000'000'000'000);
+    row.report.ended = row.report.started + std::chrono::milliseconds(1500);
+    row.fingerprint = {Digest{7, 7}, Digest{8, 8}, inputs};
+    return row;
+  }
+};
+
+TEST(Explain, TellsOfAttemptsThatTheJournalHasNoEndOf) {
+  Fixture fixture;
+  EXPECT_THAT(explain(fixture.story), Not(Contains(HasSubstr("no end"))));
+  fixture.story.history.push_back(Fixture::attempt(5, FailureCause::none, Digest{2, 2}));
+  fixture.story.history.push_back(Fixture::attempt(4, FailureCause::exit_code, Digest{2, 2}));
+  EXPECT_THAT(explain(fixture.story), Contains(HasSubstr("  attempt 3 has no end that is known")));
+}
+
+TEST(Explain, TellsWhatHappenedAndWhatComesNext) {
+  const Fixture fixture;
+  const auto lines = explain(fixture.story);
+  EXPECT_EQ(lines[0], "task 17 of run 3 (epidemic): failed");
+  EXPECT_EQ(lines[1], "  because: exit code 3");
+  EXPECT_THAT(lines, Contains("  command     ./sim 'a b'"));
+  EXPECT_THAT(lines, Contains("  resources   1 core, timeout 1m00s"));
+  EXPECT_THAT(lines, Contains(HasSubstr("attempt 1: succeeded after 1.50 s")));
+  EXPECT_THAT(lines, Contains(HasSubstr("has to run again: input mesh.dat changed")));
+  EXPECT_THAT(lines,
+              Contains(HasSubstr("changed since the attempt before: contents of the inputs")));
+  EXPECT_THAT(lines, Contains(HasSubstr("it said: bad mesh")));
+  EXPECT_THAT(lines, Contains("  in .gantry/output/run-3/slot-1.out from byte 512"));
+  EXPECT_THAT(lines.back(), HasSubstr("tries it again"));
+}
+
+TEST(Explain, TellsTheMemoryThatWasLearnt) {
+  Fixture fixture;
+  fixture.story.definition->resources.learn_memory = true;
+  EXPECT_THAT(explain(fixture.story),
+              Contains("  resources   1 core, memory as it is learnt, timeout 1m00s"));
+  fixture.story.memory = {512U << 20U, 40};
+  EXPECT_THAT(explain(fixture.story), Contains("  resources   1 core, memory as it is learnt (512 "
+                                               "MiB by 40 tasks), timeout 1m00s"));
+  std::string out;
+  append_explain_json(out, fixture.story);
+  EXPECT_EQ(nlohmann::json::parse(out)["learnt_memory"], 512U << 20U);
+}
+
+TEST(Explain, JsonIsValidAndComplete) {
+  const Fixture fixture;
+  std::string out;
+  append_explain_json(out, fixture.story);
+  const auto json = nlohmann::json::parse(out);
+  EXPECT_EQ(json["state"], "failed");
+  EXPECT_EQ(json["command"], (nlohmann::json{"./sim", "a b"}));
+  ASSERT_EQ(json["history"].size(), 3U);
+  EXPECT_EQ(json["history"][2]["code"], 3);
+}
+
+TEST(WhatComesNext, DependsOnTheState) {
+  Fixture fixture;
+  fixture.story.state = TaskState::done;
+  EXPECT_THAT(what_comes_next(fixture.story), HasSubstr("keeps this result"));
+  fixture.story.state = TaskState::pending;
+  EXPECT_THAT(what_comes_next(fixture.story), HasSubstr("starts it"));
+  fixture.story.driven = true;
+  EXPECT_THAT(what_comes_next(fixture.story), HasSubstr("waits for its turn"));
+  fixture.story.definition.reset();
+  EXPECT_THAT(what_comes_next(fixture.story), HasSubstr("new run"));
+}
+
+TEST(ChangedParts, NamesThem) {
+  const Fingerprint a{Digest{1, 1}, Digest{2, 2}, Digest{3, 3}};
+  const Fingerprint b{Digest{9, 1}, Digest{2, 2}, Digest{9, 3}};
+  EXPECT_EQ(changed_parts(a, b), "command, contents of the inputs or the program");
+  EXPECT_EQ(changed_parts(a, a), "");
+  EXPECT_EQ(changed_parts({}, a), "");
+}
+
+}  // namespace
+}  // namespace gantry::cli

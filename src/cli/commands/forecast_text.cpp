@@ -1,0 +1,180 @@
+#include "cli/commands/forecast_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/terminal/display_text.hpp"
+#include "cli/terminal/format.hpp"
+#include "forecast/run_time_model.hpp"
+#include "model/quantity.hpp"
+
+namespace gantry::cli {
+
+namespace {
+
+using store::LiveForecast;
+using store::LiveState;
+
+constexpr std::size_t kMostFamily = 20;  ///< characters of a name
+
+std::string percent(double share) {
+  return fmt::format("{:.0f}%", 100 * share);
+}
+
+/// "-" where nothing has come due yet.
+std::vector<Cell> forecast_cells(std::string what, const LiveForecast& forecast,
+                                 std::string (*show)(double)) {
+  const bool scored = forecast.scored > 0;
+  return {{std::move(what)},
+          {show(forecast.value)},
+          {show(forecast.low) + " to " + show(forecast.high)},
+          {scored ? percent(forecast.error) : "-"},
+          {scored ? percent(forecast.inside) : "-"},
+          {std::to_string(forecast.observed)},
+          {one_line(forecast.member)}};
+}
+
+std::string pace_text(double seconds) {
+  return format_duration(from_seconds(std::min(seconds, 1e9)));
+}
+
+template <class Rows>
+void add_table(const std::string& title, const std::string& what, const TableStyle& style,
+               const Rows& rows, std::vector<std::string>& lines) {
+  Table table(
+      {{title, false}, {what, false}, {"interval"}, {"error"}, {"inside"}, {"seen"}, {"by"}}, style,
+      [&](std::string_view line) { lines.emplace_back(line); });
+  rows(table);
+  table.finish();
+}
+
+std::string run_line(const LiveState& state, bool goes_on, TimePoint now) {
+  std::string line = fmt::format("run {}, {}: {} of {} tasks done", state.run,
+                                 one_line(state.scheduler).substr(0, kMostFamily),
+                                 state.counts.done, state.counts.total);
+  if (state.counts.failed > 0) line += fmt::format(", {} failed", state.counts.failed);
+  if (!goes_on && !state.draining.empty()) line += "; " + one_line(state.draining);
+  if (!goes_on || state.ends == kNever) return line;
+  const auto until = [&](TimePoint time) { return std::max(time - now, from_seconds(1)); };
+  return line + ", ETA " +
+         format_eta({until(state.ends), until(state.ends_soonest), until(state.ends_latest)});
+}
+
+void add_model(const store::LiveModel& model, std::vector<std::string>& lines) {
+  if (model.family.empty()) return;
+  constexpr std::size_t kColumns = 80;
+  if (model.family == forecast::family_name(forecast::ModelFamily::mean)) {
+    lines.push_back(fmt::format("by parameters: nothing follows from them yet ({} task{} seen)",
+                                model.tasks, model.tasks == 1 ? "" : "s"));
+    return;
+  }
+  const std::string line =
+      fmt::format("by parameters: {}, from {} task{}; error {} of a plain mean's",
+                  one_line(model.family).substr(0, kMostFamily), model.tasks,
+                  model.tasks == 1 ? "" : "s", percent(std::min(model.error, 10.0)));
+  lines.push_back(fit(line, kColumns, false));
+  lines.push_back(fmt::format("such as task {}: {} ({} to {})", model.example,
+                              pace_text(model.seconds), pace_text(model.low),
+                              pace_text(model.high)));
+}
+
+void add_memory(const store::LiveAmount& memory, std::vector<std::string>& lines) {
+  if (memory.family.empty()) return;
+  constexpr std::size_t kColumns = 80;
+  const std::string line =
+      fmt::format("memory: {}, learnt from {} task{}; {:.2f} times the high end is given",
+                  one_line(memory.family).substr(0, kMostFamily), memory.tasks,
+                  memory.tasks == 1 ? "" : "s", std::min(memory.margin, 99.0));
+  lines.push_back(fit(line, kColumns, false));
+  lines.push_back(
+      fmt::format("such as to task {}: {}", memory.example, format_bytes(memory.bytes)));
+}
+
+void add_outputs(const store::LiveAmount& outputs, std::vector<std::string>& lines) {
+  if (outputs.family.empty()) return;
+  constexpr std::size_t kColumns = 80;
+  const bool alike = outputs.family == forecast::family_name(forecast::ModelFamily::mean);
+  const std::string line = fmt::format(
+      "outputs: {}, from {} task{}{}",
+      alike ? "nothing follows from parameters" : one_line(outputs.family).substr(0, kMostFamily),
+      outputs.tasks, outputs.tasks == 1 ? "" : "s",
+      alike ? ""
+            : fmt::format("; error {} of a plain mean's", percent(std::min(outputs.error, 10.0))));
+  lines.push_back(fit(line, kColumns, false));
+  lines.push_back(fmt::format("such as of task {}: {} ({} to {})", outputs.example,
+                              format_bytes(outputs.bytes), format_bytes(outputs.low),
+                              format_bytes(outputs.high)));
+}
+
+void add_probes(const LiveState& state, std::vector<std::string>& lines) {
+  for (const store::LiveSite& site : state.sites) {
+    if (site.probes == 0) continue;
+    std::string line = fmt::format("link to {}: probed {} time{} while it was silent",
+                                   one_line(site.name), site.probes, site.probes == 1 ? "" : "s");
+    if (site.learnt_bandwidth > 0) line += ", carries " + format_bandwidth(site.learnt_bandwidth);
+    lines.push_back(std::move(line));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> forecast_lines(const LiveState& state, bool goes_on, TimePoint now,
+                                        const TableStyle& style) {
+  std::vector<std::string> lines{run_line(state, goes_on, now)};
+  if (state.run_times_scored > 0)
+    lines.push_back(fmt::format("run times: {} forecast{} came due, off by {} on average",
+                                state.run_times_scored, state.run_times_scored == 1 ? "" : "s",
+                                percent(state.run_times_error)));
+  add_model(state.model, lines);
+  add_memory(state.memory, lines);
+  add_outputs(state.outputs, lines);
+  std::uint64_t quarantined = 0;
+  add_table(
+      "host", "pace", style,
+      [&](Table& table) {
+        for (const store::LiveHost& host : state.hosts) {
+          quarantined += host.pace_forecast.quarantined;
+          if (host.pace_forecast.value > 0)
+            table.add(forecast_cells(one_line(host.name), host.pace_forecast, pace_text));
+        }
+      },
+      lines);
+  const auto told = [](const store::LiveHost& host) { return host.share_forecast.value > 0; };
+  if (std::ranges::any_of(state.hosts, told))
+    add_table(
+        "host", "share", style,
+        [&](Table& table) {
+          for (const store::LiveHost& host : state.hosts) {
+            quarantined += host.share_forecast.quarantined;
+            if (told(host))
+              table.add(forecast_cells(one_line(host.name), host.share_forecast, percent));
+          }
+        },
+        lines);
+  const auto add_sites = [&](const char* title, const char* what, LiveForecast store::LiveSite::*of,
+                             std::string (*show)(double)) {
+    add_table(
+        title, what, style,
+        [&](Table& table) {
+          for (const store::LiveSite& site : state.sites) {
+            quarantined += (site.*of).quarantined;
+            if ((site.*of).value > 0)
+              table.add(forecast_cells(one_line(site.name), site.*of, show));
+          }
+        },
+        lines);
+  };
+  add_sites("link to", "carries", &store::LiveSite::link_forecast, format_bandwidth);
+  add_sites("answer of", "takes", &store::LiveSite::echo_forecast, pace_text);
+  add_sites("queue of", "wait", &store::LiveSite::queue_forecast, pace_text);
+  add_sites("start at", "costs", &store::LiveSite::launch_forecast, pace_text);
+  add_probes(state, lines);
+  if (quarantined > 0)
+    lines.push_back(fmt::format("{} {} not believed: far from all others", quarantined,
+                                quarantined == 1 ? "value was" : "values were"));
+  if (state.more_hosts > 0) lines.push_back(fmt::format("and {} more hosts", state.more_hosts));
+  return lines;
+}
+
+}  // namespace gantry::cli

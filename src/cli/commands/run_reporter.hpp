@@ -1,0 +1,69 @@
+#pragma once
+/// What a person (or with --json a program) sees of a run while it goes on: progress on standard
+/// error, tasks' output and JSON events on standard output. Called from drive(), in its thread.
+
+#include <cstdint>
+#include <string>
+
+#include "cli/commands/failure_tally.hpp"
+#include "cli/commands/job_log.hpp"
+#include "cli/commands/task_printer.hpp"
+#include "cli/context.hpp"
+#include "cli/terminal/live_block.hpp"
+#include "driver/driver.hpp"
+
+namespace gantry::cli {
+
+struct ReportOptions {
+  bool json = false;
+  bool quiet = false;
+  bool progress = true;
+  bool output = false;  ///< print what tasks print
+  bool chosen = false;  ///< only some tasks run, as a person asked
+  PrintOptions print;
+  JobLog* job_log = nullptr;
+};
+
+class RunReporter {
+ public:
+  /// `context` must outlive this; the study has `tasks` tasks.
+  RunReporter(Context& context, ReportOptions options, std::string study, std::uint32_t tasks);
+
+  /// Refers to this object.
+  driver::Observer observer();
+  /// Takes the live block away; call when drive() has returned, whatever it said.
+  void stop();
+  /// What tasks printed and was not shown yet.
+  Result<> print_rest(const store::Store& store, RunId run);
+
+  [[nodiscard]] const FailureTally& failures() const { return failures_; }
+  [[nodiscard]] bool chosen() const { return options_.chosen; }
+  [[nodiscard]] std::size_t succeeded() const { return succeeded_; }
+
+ private:
+  void on_progress(const driver::Progress& progress);
+  void on_ended(const AttemptEnded& event, bool again);
+  void flush_job_log();
+  void on_notice(const std::string& text);
+  void on_waiting(std::uint32_t tasks, Duration elapsed);
+  void announce(RunId run);
+  void show_failure(const AttemptEnded& event, bool again);
+  void json_ended(const AttemptEnded& event, bool again);
+  [[nodiscard]] bool live() const;
+
+  Context& context_;
+  ReportOptions options_;
+  std::string study_;
+  std::uint32_t tasks_;
+  LiveBlock block_;
+  FailureTally failures_;
+  TaskPrinter printer_;
+  bool announced_ = false;
+  std::size_t succeeded_ = 0;
+  std::uint32_t failures_shown_ = 0;
+  std::uint32_t retries_shown_ = 0;
+  Duration last_line_at_{0};
+  Duration last_draw_at_{-1};
+};
+
+}  // namespace gantry::cli

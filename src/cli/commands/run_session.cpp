@@ -1,0 +1,339 @@
+#include "cli/commands/run_session.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "cli/commands/attempt_output.hpp"
+#include "cli/commands/kept_outputs.hpp"
+#include "cli/commands/result_rows.hpp"
+#include "cli/commands/stored_run.hpp"
+#include "cli/commands/study.hpp"
+#include "cli/commands/task_list.hpp"
+#include "cli/terminal/display_text.hpp"
+#include "cli/terminal/error_report.hpp"
+#include "cli/terminal/format.hpp"
+#include "cli/terminal/json_line.hpp"
+#include "cli/terminal/progress_text.hpp"
+#include "driver/outdated.hpp"
+#include "model/quantity.hpp"
+#include "spec/grid_file.hpp"
+#include "store/live_state.hpp"
+
+namespace gantry::cli {
+namespace {
+
+constexpr std::size_t kRowsShown = 15;
+constexpr std::size_t kGroupsShown = 8;
+/// Finding the first rows must not read a million.
+constexpr std::uint32_t kTasksSearched = 5000;
+
+/// What the store holds of the run that has just been driven.
+struct Ended {
+  store::Store store;
+  store::RunRecord record;
+};
+
+Result<Ended> open_ended(const Context& context, RunId run) {
+  TRY_ASSIGN(store::Store store, store::Store::open(context.state_dir, store::Access::read_only));
+  TRY_ASSIGN(auto record, store.run(run));
+  if (!record)
+    return fail(ErrorCode::corrupt, fmt::format("run {} is gone from the store", run.value()));
+  return Ended{std::move(store), std::move(*record)};
+}
+
+Result<> print_results(Context& context, const Ended& ended) {
+  const auto& counts = ended.record.counts;
+  if (ended.record.result_names.empty() || counts.done == 0) return {};
+  const auto writer =
+      make_result_writer(ResultFormat::table, ended.record, false, context.table_style(),
+                         [&](std::string_view line) { context.out.line(line); });
+  std::size_t shown = 0;
+  for (std::uint32_t i = 1; i <= std::min(counts.total, kTasksSearched) && shown < kRowsShown;
+       ++i) {
+    TRY_ASSIGN(const auto row, ended.store.task(ended.record.id, TaskId{i}));
+    if (!row || state_of(&*row) != TaskState::done) continue;
+    writer->add(*row);
+    ++shown;
+  }
+  writer->finish();
+  if (counts.done > shown)
+    context.out.line(paint(fmt::format("... {} more: gantry results", counts.done - shown),
+                           Color::dim, context.terminal.color_stdout));
+  context.out.flush();
+  return {};
+}
+
+void print_failures(Context& context, const FailureTally& failures) {
+  const auto groups = failures.groups();
+  if (groups.empty()) return;
+  for (std::size_t i = 0; i < std::min(groups.size(), kGroupsShown); ++i) {
+    const auto& group = groups[i];
+    std::string line = fmt::format("  {}: {} task{}, e.g. task {}", group.cause, group.count,
+                                   group.count == 1 ? "" : "s", group.example.value());
+    if (!group.detail.empty()) line += ": " + group.detail;
+    context.complain(line);
+  }
+  if (groups.size() > kGroupsShown)
+    context.err.line(fmt::format("  ... and {} more causes", groups.size() - kGroupsShown));
+  context.note(fmt::format("next: gantry explain {0}; gantry log {0}; gantry retry --failed",
+                           groups.front().example.value()));
+}
+
+/// A Ctrl-C while the last task ended interrupts nothing.
+bool is_unfinished(const driver::Summary& summary) {
+  return summary.interrupted && summary.counts.done + summary.counts.failed < summary.counts.total;
+}
+
+void print_summary(Context& context, const driver::Summary& summary, const RunReporter& reporter) {
+  const double took = seconds(summary.elapsed);
+  std::string line = fmt::format("run {}: ", summary.run.value());
+  // Some tasks of many: first what became of these.
+  if (reporter.chosen())
+    line += fmt::format("{} succeeded and {} failed this time; of all tasks ", reporter.succeeded(),
+                        reporter.failures().size());
+  line += fmt::format("{} in {}", counts_text(summary.counts, summary.unchanged),
+                      format_duration(summary.elapsed));
+  const std::size_t ended = reporter.succeeded() + reporter.failures().size();
+  if (ended > 0 && took > 0)
+    line += fmt::format(" ({})", format_rate(static_cast<double>(ended) / took));
+  context.note(line);
+  for (const auto& [reason, outdated] : summary.outdated) {
+    if (outdated.tasks == outdated.told) continue;
+    context.note(
+        fmt::format("  {} ran again: {}",
+                    outdated.tasks == 1 ? "1 task" : fmt::format("{} tasks", outdated.tasks),
+                    one_line(driver::outdated_text(reason, outdated))));
+  }
+  for (const auto& [path, count] : summary.changed)
+    context.complain(fmt::format("  {} changed while {} ran: the next gantry run makes {} again",
+                                 path, count == 1 ? "1 task" : fmt::format("{} tasks", count),
+                                 count == 1 ? "it" : "them"));
+  if (summary.cut > 0)
+    context.complain(
+        fmt::format("  of the output of {} only the end was kept: the disk was full",
+                    summary.cut == 1 ? "1 task" : fmt::format("{} tasks", summary.cut)));
+  print_failures(context, reporter.failures());
+  if (is_unfinished(summary))
+    context.note(fmt::format("stopped: {}. Run the same command again to go on.",
+                             summary.why.empty() ? "interrupted" : one_line(summary.why)));
+}
+
+void print_where(Context& context, bool has_results) {
+  context.note(fmt::format("{}output of task N: gantry log N",
+                           has_results ? "results: gantry results; " : ""));
+  context.note(fmt::format("state: {}", one_line(context.state_dir.string())));
+}
+
+Result<> print_kept(Context& context, const Ended& ended) {
+  TRY_ASSIGN(const std::string kept, kept_text(ended.store, ended.record));
+  if (!kept.empty()) context.note(kept);
+  return {};
+}
+
+void json_summary(Context& context, const driver::Summary& summary) {
+  const auto& counts = summary.counts;
+  JsonLine line(context.out.buffer());
+  line.text("event", "summary")
+      .number("run", summary.run.value())
+      .number("total", counts.total)
+      .number("done", counts.done)
+      .number("failed", counts.failed)
+      .number("cancelled", counts.cancelled)
+      .number("executed", summary.executed)
+      .number("unchanged", summary.unchanged)
+      .number("cut_outputs", summary.cut)
+      .real("seconds", seconds(summary.elapsed))
+      .flag("interrupted", is_unfinished(summary))
+      .text("why", summary.why);
+  std::string& again = line.raw("again");
+  again += '[';
+  for (const auto& [reason, outdated] : summary.outdated) {
+    if (again.back() != '[') again += ',';
+    JsonLine(again)
+        .number("tasks", outdated.tasks)
+        .text("why", driver::outdated_text(reason, outdated))
+        .close(false);
+  }
+  again += ']';
+  std::string& changed = line.raw("changed_inputs");
+  changed += '[';
+  for (const auto& [path, tasks] : summary.changed) {
+    if (changed.back() != '[') changed += ',';
+    JsonLine(changed).text("path", path).number("tasks", tasks).close(false);
+  }
+  changed += ']';
+  line.close();
+  context.out.flush();
+}
+
+Result<> report_end(Context& context, const driver::Summary& summary, RunReporter& reporter,
+                    const ReportOptions& options, bool one_liner) {
+  if (options.json) {
+    json_summary(context, summary);
+    return {};
+  }
+  TRY_ASSIGN(const Ended ended, open_ended(context, summary.run));
+  TRY(reporter.print_rest(ended.store, summary.run));
+  context.out.flush();
+  if (options.quiet) return {};
+  TRY(print_results(context, ended));
+  print_summary(context, summary, reporter);
+  TRY(print_kept(context, ended));
+  if (!one_liner) print_where(context, !ended.record.result_names.empty());
+  return {};
+}
+
+/// Without its grid a run does not hear of tasks that a gantry which was killed had at sites, and
+/// starts them once more.
+void warn_of_tasks_at_sites(Context& context) {
+  const auto left = store::read_left_live(context.state_dir);
+  if (!left) return;
+  std::set<std::string> sites;
+  for (const store::LiveHost& host : left->hosts)
+    if (!host.tasks.empty() && host.site < left->sites.size() &&
+        left->sites[host.site].name != kHomeSite)
+      sites.insert(one_line(left->sites[host.site].name));
+  if (sites.empty()) return;
+  context.note(
+      fmt::format("gantry: warning: tasks were at {} when gantry was killed, and may still run "
+                  "there; without --grid {} they start again here",
+                  fmt::join(sites, ", "), one_line(left->grid)));
+}
+
+/// "50%" of the cores, at least one; other text as it is.
+std::string cores_of(const std::string& text) {
+  const auto percent =
+      text.ends_with('%') ? parse_number(text.substr(0, text.size() - 1)) : std::nullopt;
+  if (!percent || *percent <= 0 || *percent > 1e5) return text;
+  return std::to_string(std::max(1L, std::lround(driver::cores_here() * *percent / 100)));
+}
+
+/// The values of a task, as GNU parallel tags lines.
+std::string tag_of(const Sweep& sweep, TaskId task) {
+  std::string tag;
+  for (const auto& [name, value] : sweep.parameters(task)) {
+    if (!tag.empty()) tag += ' ';
+    tag += one_line(value);
+  }
+  return tag;
+}
+
+/// What a shell would be given to run the same.
+std::string command_of(const Sweep& sweep, TaskId task) {
+  const auto argv = sweep.task(task).argv;
+  const bool shell = argv.size() == 3 && argv[0] == "/bin/sh" && argv[1] == "-c";
+  return shell ? one_line(argv[2]) : shell_quote(argv);
+}
+
+ReportOptions report_options(const SessionOptions& options, const spec::LoadedSweep& study) {
+  ReportOptions report;
+  report.json = options.json;
+  report.quiet = options.quiet;
+  report.progress = !options.no_progress;
+  // GNU parallel's habit for one-liners; a study with results is about those.
+  const bool by_default = study.source.one_liner && study.sweep.result_names().empty();
+  const bool asked = options.output || options.keep_order || options.tag;
+  report.output = !options.json && !options.no_output && (asked || by_default);
+  report.print.keep_order = options.keep_order;
+  if (options.tag)
+    report.print.tag = [&sweep = study.sweep](TaskId task) { return tag_of(sweep, task); };
+  return report;
+}
+
+}  // namespace
+
+CLI::Option* add_jobs_option(CLI::App& command, std::uint32_t& jobs) {
+  return command.add_option("-j,--jobs", jobs, "Cores to use, or a part of them (default: 100%)")
+      ->type_name("N[%]")
+      ->transform(cores_of)
+      ->check(CLI::Range(1U, 4096U).description(""));
+}
+
+void add_session_options(CLI::App& command, SessionOptions& options) {
+  add_jobs_option(command, options.jobs);
+  command.add_option("--grid", options.grid, "Run on the sites of a grid file, too")
+      ->type_name("FILE");
+  command.add_flag("--keep-going", options.keep_going, "Go on even if everything fails at first");
+  command.add_option("--max-fails", options.max_fails, "Start nothing more after N failures")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 100'000'000U).description(""));
+  command
+      .add_option("--scheduler", options.scheduler, "workqueue, best (default with --grid), ...")
+      ->type_name("NAME");
+  command.add_flag("--no-duplicates", options.no_duplicates,
+                   "Start no task on a second host when it takes too long");
+  command
+      .add_option("--learn-for", options.learn_for,
+                  "Then forecasts stay as they are (for experiments)")
+      ->type_name("TIME");
+  command.add_flag("-q,--quiet", options.quiet, "Print no progress, notices or summary");
+  command.add_flag("--json", options.json, "Events as JSON Lines on standard output");
+  command.add_flag("--no-progress", options.no_progress,
+                   "No progress; failures and the summary stay");
+  CLI::Option* output =
+      command.add_flag("--output", options.output, "Print what tasks print (one-liners do)");
+  command.add_flag("--no-output", options.no_output, "Do not print what tasks print")
+      ->excludes(output);
+  command.add_flag("-k,--keep-order", options.keep_order, "Print it in the order of the tasks");
+  command.add_flag("--tag", options.tag, "Print the task's values before each line");
+  command
+      .add_option("--joblog", options.job_log,
+                  "Write each task's end to FILE, as GNU parallel does")
+      ->type_name("FILE");
+}
+
+Result<int> run_session(Context& context, const spec::LoadedSweep& study,
+                        const SessionOptions& options, driver::Options how) {
+  how.state_dir = context.state_dir;
+  how.job_log = options.job_log;
+  if (options.grid) {
+    TRY_ASSIGN(how.grid, spec::load_grid(*options.grid));
+    for (const GridSite& site : how.grid->sites)
+      if (site.access == SiteAccess::none && site.name != kHomeSite && !options.quiet)
+        context.note(
+            fmt::format("gantry: warning: site '{}' has no 'via': only plans use it", site.name));
+  }
+  if (!how.grid && !options.quiet) warn_of_tasks_at_sites(context);
+  how.jobs = options.jobs;
+  how.keep_going = options.keep_going;
+  how.max_fails = options.max_fails;
+  how.scheduler = options.scheduler;
+  if (how.scheduler.empty())
+    how.scheduler = how.grid ? schedule::kGridStrategy : schedule::kDefaultStrategy;
+  how.duplicates = !options.no_duplicates;
+  if (options.learn_for) {
+    const auto time = parse_duration(*options.learn_for);
+    if (!time || *time <= Duration{0})
+      return fail(ErrorCode::usage,
+                  fmt::format("--learn-for must be a time, not '{}'", one_line(*options.learn_for)),
+                  "write --learn-for 30s or 5m");
+    how.learn_for = *time;
+  }
+  how.reload = reload_sweep;
+  how.read_grid = spec::load_grid;
+  ReportOptions report = report_options(options, study);
+  report.chosen = report.print.chosen = how.only_failed || !how.only.empty();
+  std::optional<JobLog> job_log;
+  if (!options.job_log.empty()) {
+    TRY_ASSIGN(job_log, JobLog::create(
+                            options.job_log,
+                            [&sweep = study.sweep](TaskId task) { return command_of(sweep, task); },
+                            study.source.one_liner ? "" : study.source.path));
+    report.job_log = &*job_log;
+  }
+  RunReporter reporter(context, report, study.sweep.name(), study.sweep.size());
+  const auto summary =
+      driver::drive(study.sweep, study.source, how, reporter.observer(), context.clock);
+  reporter.stop();
+  if (!summary) return tl::unexpected(summary.error());
+  TRY(report_end(context, *summary, reporter, report, study.source.one_liner));
+  const auto& counts = summary->counts;
+  return counts.done == counts.total ? kExitOk : kExitTasksFailed;
+}
+
+}  // namespace gantry::cli

@@ -1,0 +1,44 @@
+#pragma once
+/// One call of driver::drive() as a person meets it: progress while it goes on, at its end the
+/// outputs that were known already, a results table, the failures by cause and what to type next.
+/// Shared by `run` and `retry`.
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/commands/run_reporter.hpp"
+#include "cli/context.hpp"
+#include "driver/driver.hpp"
+#include "spec/spec.hpp"
+
+namespace gantry::cli {
+
+struct SessionOptions {
+  std::optional<std::string> grid;  ///< a grid file; none = this machine
+  std::uint32_t jobs = 0;
+  bool keep_going = false;
+  std::uint32_t max_fails = 0;
+  std::string scheduler;  ///< empty = the default, which depends on whether there is a grid
+  bool no_duplicates = false;
+  std::optional<std::string> learn_for;  ///< a duration; none = always
+  bool quiet = false;
+  bool json = false;
+  bool no_progress = false;
+  bool output = false;
+  bool no_output = false;
+  bool keep_order = false;
+  bool tag = false;
+  std::string job_log;
+};
+
+/// -j: how many cores of this machine are used.
+CLI::Option* add_jobs_option(CLI::App& command, std::uint32_t& jobs);
+void add_session_options(CLI::App& command, SessionOptions& options);
+
+/// Drives the study; `how` says which run and which tasks. The value is the exit code.
+Result<int> run_session(Context& context, const spec::LoadedSweep& study,
+                        const SessionOptions& options, driver::Options how);
+
+}  // namespace gantry::cli

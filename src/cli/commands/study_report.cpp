@@ -1,0 +1,121 @@
+#include "cli/commands/study_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/terminal/json_line.hpp"
+
+namespace gantry::cli {
+namespace {
+
+/// More points than this are compared in one table.
+constexpr std::size_t kFewPoints = 3;
+
+Table::Sink lines_to(Context& context) {
+  return [&context](std::string_view line) { context.out.line(line); };
+}
+
+void print_point(Context& context, const simulate::StudyPoint& point) {
+  const std::size_t cases = point.table.makespans.size();
+  context.out.line(fmt::format("{} ({} {})", point.label, cases, cases == 1 ? "case" : "cases"));
+  Table table({{"scheduler", false, false},
+               {"geometric mean s", false},
+               {"above best %", false},
+               {"average rank", false},
+               {"x bound", false}},
+              context.table_style(), lines_to(context));
+  for (const auto& found : simulate::statistics(point.table))
+    table.add({found.scheduler, seconds_text(found.geometric_mean.value),
+               fmt::format("{:.2f}", 100 * found.degradation.value),
+               fmt::format("{:.2f}", found.rank.value),
+               fmt::format("{:.3f}", found.distance.value)});
+  table.finish();
+}
+
+void print_compact(Context& context, const std::vector<simulate::StudyPoint>& points) {
+  std::vector<Column> columns{{"mean makespan s", false, false}};
+  for (const std::string& scheduler : points.front().table.schedulers)
+    columns.push_back({scheduler, false});
+  Table table(std::move(columns), context.table_style(), lines_to(context));
+  for (const simulate::StudyPoint& point : points) {
+    const auto means = simulate::mean_makespans(point.table);
+    const bool empty = point.table.makespans.empty();
+    const double least = std::ranges::min(means, {}, &simulate::Measure::value).value;
+    std::vector<Cell> cells{{point.label}};
+    for (const simulate::Measure& mean : means)
+      cells.emplace_back(empty ? "-" : seconds_text(mean.value),
+                         mean.value <= least * (1 + 1e-9) ? Color::green : Color::none);
+    table.add(std::move(cells));
+  }
+  table.finish();
+}
+
+void append_measure(JsonLine& line, const std::string& name, const simulate::Measure& measure) {
+  line.real(name, measure.value)
+      .real(name + "_low", measure.low)
+      .real(name + "_high", measure.high);
+}
+
+void append_scheduler(std::string& out, const simulate::SchedulerStatistics& found,
+                      const simulate::Measure& mean) {
+  JsonLine line(out);
+  line.text("scheduler", found.scheduler);
+  append_measure(line, "geometric_mean_s", found.geometric_mean);
+  append_measure(line, "mean_s", mean);
+  append_measure(line, "degradation", found.degradation);
+  append_measure(line, "rank", found.rank);
+  append_measure(line, "distance", found.distance);
+  line.close(false);
+}
+
+void append_point(std::string& out, const simulate::StudyPoint& point) {
+  JsonLine line(out);
+  line.text("point", point.label).number("cases", point.table.makespans.size());
+  line.raw("schedulers") += '[';
+  const auto found = simulate::statistics(point.table);
+  const auto means = simulate::mean_makespans(point.table);
+  for (std::size_t i = 0; i < found.size() && !point.table.makespans.empty(); ++i) {
+    if (i > 0) out += ',';
+    append_scheduler(out, found[i], means[i]);
+  }
+  out += ']';
+  line.close(false);
+}
+
+}  // namespace
+
+std::string seconds_text(double seconds) {
+  if (seconds >= 1000) return fmt::format("{:.0f}", seconds);
+  return fmt::format("{:.{}f}", seconds, seconds >= 100 ? 1 : seconds >= 10 ? 2 : 3);
+}
+
+void print_study(Context& context, const std::vector<simulate::StudyPoint>& points) {
+  if (points.size() > kFewPoints) return print_compact(context, points);
+  bool first = true;
+  for (const simulate::StudyPoint& point : points) {
+    if (point.table.makespans.empty()) continue;
+    if (!std::exchange(first, false)) context.out.line("");
+    print_point(context, point);
+  }
+}
+
+void print_study_json(Context& context, const StudyLabel& label,
+                      const std::vector<simulate::StudyPoint>& points) {
+  std::string& out = context.out.buffer();
+  JsonLine line(out);
+  line.text("experiment", label.experiment)
+      .number("seed", label.seed)
+      .number("cases", label.cases)
+      .flag("complete", label.complete);
+  line.raw("points") += '[';
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (i > 0) out += ',';
+    append_point(out, points[i]);
+  }
+  out += ']';
+  line.close();
+  context.out.settle();
+}
+
+}  // namespace gantry::cli

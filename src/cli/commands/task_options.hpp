@@ -1,0 +1,29 @@
+#pragma once
+/// The options by which several commands choose tasks: a selector, `--run`, and states.
+
+#include <CLI/App.hpp>
+#include <string>
+
+#include "cli/commands/stored_run.hpp"
+#include "cli/commands/task_list.hpp"
+
+namespace gantry::cli {
+
+struct TaskOptions {
+  std::string selector = "all";
+  std::string run = "last";
+  bool pending = false;
+  bool done = false;
+  bool failed = false;
+  bool cancelled = false;
+};
+
+/// SELECTOR and --run.
+void add_task_options(CLI::App& command, TaskOptions& options);
+/// --pending, --done, --failed, --cancelled.
+void add_state_options(CLI::App& command, TaskOptions& options);
+
+/// What the options mean in this run.
+Result<TaskFilter> filter_of(const TaskOptions& options, const store::RunRecord& record);
+
+}  // namespace gantry::cli
