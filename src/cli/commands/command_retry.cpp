@@ -59,8 +59,8 @@ void add_retry(CLI::App& app, Action& action) {
   add_session_options(*command, options->session);
   command->footer(
       "Examples:\n"
-      "  gantry retry              all that failed\n"
-      "  gantry retry 17,20-25     these again, also if they succeeded");
+      "  gantry retry              all failed tasks\n"
+      "  gantry retry 17,20-25     these tasks, even if they succeeded");
   command->callback([options, selector, &action] {
     if (selector->count() == 0) options->tasks.failed = true;
     action = [options](Context& context) { return retry(context, *options); };

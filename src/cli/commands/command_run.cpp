@@ -97,32 +97,35 @@ Result<int> run_study(Context& context, const RunWords& words, const RunOptions&
 
 void add_run(CLI::App& app, const RunWords& words, Action& action) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* command = app.add_subcommand("run", "Run a sweep, or go on with it");
+  CLI::App* command = app.add_subcommand("run", "Run a sweep, or continue it");
   add_session_options(*command, options->session);
-  command->add_flag("--fresh", options->fresh, "A new run that reuses nothing");
+  command->add_flag("--fresh", options->fresh, "Start a new run that reuses nothing");
   command->add_flag("-n,--dry-run", options->dry_run, "Show the tasks and run none");
   command->add_flag("--wait", options->wait, "Wait while another gantry drives runs here");
   command->add_option("--weight", options->weights, "Of several files: FILE gets N times the hosts")
       ->type_name("FILE=N")
       ->allow_extra_args(false);
   auto& one_liner = options->one_liner;
-  command->add_flag("--shell", one_liner.shell, "A shell reads the one-liner; values are quoted");
-  command->add_option("--timeout", one_liner.timeout, "A one-liner's tasks may take so long: 90s")
+  command->add_flag("--shell", one_liner.shell, "Run the one-liner in a shell; values are quoted");
+  command->add_option("--timeout", one_liner.timeout, "End a one-liner's task after this time: 90s")
       ->type_name("TIME");
-  command->add_option("--retries", one_liner.retries, "Try a one-liner's failed tasks N times more")
+  command
+      ->add_option("--retries", one_liner.retries, "Retry a one-liner's failed tasks up to N times")
       ->type_name("N");
   command->footer(
       "Everything after the command's first word belongs to the command. Finished\n"
-      "tasks whose command, environment: and inputs are unchanged are not run again.\n"
-      "Ctrl-C once lets running tasks finish, twice cancels them; the same command\n"
-      "goes on later.\n\n"
+      "tasks whose command, environment: and inputs are unchanged do not run again.\n"
+      "Ctrl-C once lets running tasks finish, twice cancels them. To continue, run the\n"
+      "same command again.\n"
+      "\n"
       "Values: ::: a b c    seed=1..200    g=a.mdl,b.mdl    :::+ linked to the last\n"
-      "        :::: FILE (lines; - is standard input)\n\n"
+      "        :::: FILE (lines; - is standard input)\n"
+      "\n"
       "Examples:\n"
       "  gantry run sweep.yaml\n"
       "  gantry run a.yaml b.yaml --weight b.yaml=2     both at once, b with more hosts\n"
       "  gantry run -- ./sim --seed {seed} {g} ::: seed=1..200 ::: g=a.mdl,b.mdl\n"
-      "  gantry run --grid grid.yaml -- ./sim {} ::: 1..200     on other machines, too\n"
+      "  gantry run --grid grid.yaml -- ./sim {} ::: 1..200      also on other machines\n"
       "  ls *.png | gantry run -j 4 -- convert {} {}.webp\n"
       "  gantry run -k --shell -- 'sort {} | uniq -c > {.}.txt' ::: *.csv\n"
       "  gantry run --dry-run sweep.yaml | head");

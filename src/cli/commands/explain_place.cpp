@@ -96,8 +96,8 @@ class Place {
       add_others_files(busy, slots);
     else if (busy < slots)
       add(
-          fmt::format("It waits for a slot: {} of {} are busy, the others are for tasks that came "
-                      "first, or are too small for it.",
+          fmt::format("It waits for a slot: {} of {} are busy; the others are for earlier tasks, "
+                      "or too small for it.",
                       busy, slots));
     else
       add(fmt::format("It waits for a slot: all {} are busy.", slots));
@@ -125,9 +125,9 @@ class Place {
   /// What it was given of it, where that is learnt.
   void add_memory(const LiveTask& task) {
     if (task.memory == 0) return;
-    std::string why = "what all begin with, as nothing is learnt yet";
+    std::string why = "as all tasks before anything is learnt";
     if (task.memory_died_with > 0)
-      why = "as it died with " + format_bytes(task.memory_died_with);
+      why = "because it ran out with " + format_bytes(task.memory_died_with);
     else if (task.memory_learnt_from > 0)
       why = "as learnt from " + count_of(task.memory_learnt_from, "task");
     add(fmt::format("It was given {} of memory, {}.", format_bytes(task.memory), why));
@@ -135,7 +135,7 @@ class Place {
 
   static std::string expected_text(double seconds) {
     if (!(seconds > 0)) return {};
-    return fmt::format("; {} were expected when it began",
+    return fmt::format("; its forecast was {}",
                        format_duration(from_seconds(std::min(seconds, 1e9))));
   }
 
@@ -169,7 +169,7 @@ class Place {
   /// Slots are free, but kept for tasks whose files travel.
   void add_others_files(std::size_t busy, std::size_t slots) {
     add(
-        fmt::format("It waits for a slot: {} of {} are busy, others are kept for {} whose files "
+        fmt::format("It waits for a slot: {} of {} are busy; others are held for {} whose files "
                     "are on their way.",
                     busy, slots, count_of(live_.staging, "task")));
     for (const LiveSite& site : live_.sites)

@@ -104,8 +104,8 @@ std::string missing_before(std::uint32_t attempt, std::uint32_t next,
     if (!ended.contains(next)) numbers += (numbers.empty() ? "" : ", ") + std::to_string(next);
   return numbers.empty() ? numbers
                          : fmt::format(
-                               "attempt {} has no end that is known: its host or gantry "
-                               "was lost, or another was first",
+                               "how attempt {} ended is not known: its host or gantry was lost, or "
+                               "another was first",
                                numbers);
 }
 
@@ -194,9 +194,8 @@ std::string changed_parts(const Fingerprint& before, const Fingerprint& after) {
 
 std::string what_comes_next(const TaskStory& story) {
   if (!story.definition)
-    return "The study gives other tasks now than this run has: the next gantry run starts a new "
-           "run, and takes over "
-           "what is unchanged.";
+    return "The study now gives other tasks than this run has: the next gantry run starts a new "
+           "run, and reuses what is unchanged.";
   switch (story.state) {
     case TaskState::done:
       if (input_changed_meanwhile(story))
@@ -209,18 +208,16 @@ std::string what_comes_next(const TaskStory& story) {
       return fmt::format("The next gantry run tries it again; so does gantry retry {}.",
                          story.task.value());
     case TaskState::running:
-      return story.driven ? "It runs."
-                          : "It runs without a gantry: the next gantry run goes on with it.";
+      return story.driven ? "It runs." : "It runs without a gantry: the next gantry run adopts it.";
     case TaskState::unknown:
       return fmt::format(
-          "The same gantry run again asks the site, and goes on with it or takes its end in; {} "
-          "ends it.",
+          "The same gantry run again asks the site, and adopts it or takes its result; {} ends it.",
           cancel_command(story.run->id, std::to_string(story.task.value()), story.grid));
     case TaskState::pending:
       break;
   }
   if (story.driven) return "It waits for its turn.";
-  return story.agent != nullptr ? "It has ended; the next gantry run takes its end in."
+  return story.agent != nullptr ? "It has ended; the next gantry run takes its result."
                                 : "The next gantry run starts it.";
 }
 

@@ -133,7 +133,7 @@ Result<> check_finished(const Context& context, std::uint32_t run) {
   TRY_ASSIGN(const auto record, store.run(RunId(run)));
   if (record && record->state == store::RunState::finished) return {};
   return fail(ErrorCode::gone, "gantry has ended before the site could leave the run",
-              "its tasks may still run there; the next gantry run goes on with them");
+              "its tasks may still run there; the next gantry run adopts them");
 }
 
 }  // namespace
@@ -142,11 +142,12 @@ Result<store::LiveState> run_that_goes_on(const Context& context) {
   auto live = store::read_live(context.state_dir);
   if (live) return std::move(*live);
   if (store::RunLock::holder(context.state_dir))
-    return fail(ErrorCode::busy, "a run begins, and does not show yet what it does",
+    return fail(ErrorCode::busy, "a run is starting, and shows nothing yet",
                 "try again in a moment");
-  return fail(ErrorCode::usage,
-              fmt::format("no run goes on in {}", context.state_dir.lexically_normal().string()),
-              "gantry run --grid uses the sites that its grid file names");
+  return fail(
+      ErrorCode::usage,
+      fmt::format("no run is in progress in {}", context.state_dir.lexically_normal().string()),
+      "gantry run --grid uses the sites that its grid file names");
 }
 
 const store::LiveSite* find_site(const store::LiveState& live, const std::string& name) {
@@ -179,7 +180,7 @@ Result<std::vector<JoinedSite>> add_sites(Context& context, const Grid& grid,
       settled = settled && site != nullptr && is_settled(grid, *site);
       if (site != nullptr) joined.push_back({*site, trouble_of(grid, *now, *site)});
       if (last && site == nullptr)
-        return fail(ErrorCode::peer, fmt::format("the run has not taken up site '{}'", name),
+        return fail(ErrorCode::peer, fmt::format("site '{}' has not joined the run", name),
                     "what gantry run prints says why");
     }
     if (settled || last) return joined;

@@ -120,7 +120,7 @@ void print_summary(Context& context, const driver::Summary& summary, RunReporter
                                  count == 1 ? "it" : "them"));
   if (summary.cut > 0)
     context.complain(
-        fmt::format("  of the output of {} only the end was kept: the disk was full",
+        fmt::format("  only the end of the output of {} was kept: the disk was full",
                     summary.cut == 1 ? "1 task" : fmt::format("{} tasks", summary.cut)));
   print_failures(context, tally.failures, several ? summary.run : RunId{});
   if (is_unfinished(summary))
@@ -207,7 +207,7 @@ void warn_of_tasks_at_sites(Context& context) {
       sites.insert(one_line(left->sites[host.site].name));
   if (sites.empty()) return;
   context.note(
-      fmt::format("gantry: warning: tasks were at {} when gantry was killed, and may still run "
+      fmt::format("gantry: warning: tasks were at {} when gantry was killed and may still run "
                   "there; without --grid {} they start again here",
                   fmt::join(sites, ", "), one_line(left->grid)));
 }
@@ -263,9 +263,9 @@ CLI::Option* add_jobs_option(CLI::App& command, std::uint32_t& jobs) {
 
 void add_session_options(CLI::App& command, SessionOptions& options) {
   add_jobs_option(command, options.jobs);
-  command.add_option("--grid", options.grid, "Run on the sites of a grid file, too")
+  command.add_option("--grid", options.grid, "Also run on the sites of a grid file")
       ->type_name("FILE");
-  command.add_flag("--keep-going", options.keep_going, "Go on even if everything fails at first");
+  command.add_flag("--keep-going", options.keep_going, "Continue even if all first tasks fail");
   command.add_option("--max-fails", options.max_fails, "Start nothing more after N failures")
       ->type_name("N")
       ->check(CLI::Range(1U, 100'000'000U).description(""));
@@ -273,24 +273,21 @@ void add_session_options(CLI::App& command, SessionOptions& options) {
       .add_option("--scheduler", options.scheduler, "workqueue, best (default with --grid), ...")
       ->type_name("NAME");
   command.add_flag("--no-duplicates", options.no_duplicates,
-                   "Start no task on a second host when it takes too long");
+                   "Never start a slow task on a second host");
   command
-      .add_option("--learn-for", options.learn_for,
-                  "Then forecasts stay as they are (for experiments)")
+      .add_option("--learn-for", options.learn_for, "Stop learning after this time (experiments)")
       ->type_name("TIME");
   command.add_flag("-q,--quiet", options.quiet, "Print no progress, notices or summary");
   command.add_flag("--json", options.json, "Events as JSON Lines on standard output");
   command.add_flag("--no-progress", options.no_progress,
-                   "No progress; failures and the summary stay");
+                   "Print failures and the summary, no progress");
   CLI::Option* output =
       command.add_flag("--output", options.output, "Print what tasks print (one-liners do)");
   command.add_flag("--no-output", options.no_output, "Do not print what tasks print")
       ->excludes(output);
-  command.add_flag("-k,--keep-order", options.keep_order, "Print it in the order of the tasks");
-  command.add_flag("--tag", options.tag, "Print the task's values before each line");
-  command
-      .add_option("--joblog", options.job_log,
-                  "Write each task's end to FILE, as GNU parallel does")
+  command.add_flag("-k,--keep-order", options.keep_order, "Print output in task order");
+  command.add_flag("--tag", options.tag, "Print a task's values before each line");
+  command.add_option("--joblog", options.job_log, "Write a job log, as GNU parallel does")
       ->type_name("FILE");
 }
 

@@ -74,7 +74,7 @@ std::uint32_t unknown_of(const store::Counts& counts, const AgentView::Tally& ou
 
 std::string next_for_unseen(RunId run, const std::string& grid) {
   return fmt::format(
-      "the same gantry run again asks the sites and goes on with what runs there; {} ends it",
+      "the same gantry run again asks the sites and adopts what runs there; {} ends it",
       cancel_command(run, "", grid));
 }
 

@@ -107,9 +107,8 @@ Result<spec::LoadedSweep> reload_study(const store::RunRecord& record) {
   TRY_ASSIGN(auto loaded, spec::reload(record.source));
   if (loaded.sweep.digest() != record.digest)
     return fail(ErrorCode::usage,
-                fmt::format("the study of run {} gives other tasks than it did: a file that its "
-                            "values come from, or "
-                            "a folder it lists, has changed",
+                fmt::format("the study of run {} no longer gives the same tasks: a file or folder "
+                            "that its values come from has changed",
                             record.id.value()),
                 "start the changed study with 'gantry run'; it reuses what is unchanged");
   return loaded;
