@@ -15,7 +15,7 @@ namespace gantry::operate {
 
 namespace {
 
-constexpr int kLookMs = 100;
+constexpr int kLookForEndsMs = 100;
 
 class Cancelling {
  public:
@@ -74,7 +74,7 @@ class Cancelling {
   Result<> wait() {
     const short want = launcher_.wants_to_send() ? POLLIN | POLLOUT : POLLIN;
     pollfd fd{launcher_.wait_fd(), want, 0};
-    if (::poll(&fd, 1, kLookMs) < 0 && errno != EINTR) return fail_errno("poll");
+    if (::poll(&fd, 1, kLookForEndsMs) < 0 && errno != EINTR) return fail_errno("poll");
     return {};
   }
 

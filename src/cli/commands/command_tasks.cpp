@@ -6,11 +6,13 @@
 #include <optional>
 
 #include "cli/commands/commands.hpp"
+#include "cli/commands/run_text.hpp"
 #include "cli/commands/study.hpp"
 #include "cli/commands/task_options.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/json_line.hpp"
+#include "query/run_status.hpp"
 #include "store/run_lock.hpp"
 
 namespace gantry::cli {
@@ -43,39 +45,43 @@ class PendingParameters {
   std::optional<spec::LoadedSweep> study_;
 };
 
-Color color_of(TaskState state) {
+Color color_of(query::TaskState state) {
   switch (state) {
-    case TaskState::done:
+    case query::TaskState::done:
       return Color::green;
-    case TaskState::failed:
+    case query::TaskState::failed:
       return Color::red;
-    case TaskState::cancelled:
-    case TaskState::unknown:
+    case query::TaskState::cancelled:
+    case query::TaskState::unknown:
       return Color::yellow;
-    case TaskState::pending:
-    case TaskState::running:
+    case query::TaskState::pending:
+    case query::TaskState::running:
       break;
   }
   return Color::none;
 }
 
-/// Where it runs, or may; or of an end that nobody has taken in.
-std::string known_text(const WithAgent& agent) {
-  if (agent.out_of_sight) return fmt::format("may still run at {}", agent.site);
-  if (agent.runs)
-    return agent.site.empty() ? "" : fmt::format("on {} ({})", agent.host, agent.site);
+/// Where it runs, or may; or how it ended, when nobody has taken that in.
+std::string known_text(const query::AgentTask& agent) {
+  switch (agent.state) {
+    case query::AgentTask::State::unseen:
+      return fmt::format("may still run at {}", agent.site);
+    case query::AgentTask::State::running:
+      return agent.site.empty() ? "" : fmt::format("on {} ({})", agent.host, agent.site);
+    case query::AgentTask::State::ended:
+      break;
+  }
   return fmt::format("ended ({}), waits for gantry run",
                      describe(agent.report.cause, agent.report.code, ""));
 }
 
-/// Nobody has taken it in.
-bool has_ended(const WithAgent& agent) {
-  return !agent.runs && !agent.out_of_sight;
+bool has_ended(const query::AgentTask& agent) {
+  return agent.state == query::AgentTask::State::ended;
 }
 
 using KeptAt = std::map<TaskId, std::string>;  ///< the site that has outputs of a task
 
-Result<KeptAt> kept_at(const StoredRun& run) {
+Result<KeptAt> kept_at(const query::StoredRun& run) {
   KeptAt kept;
   TRY_ASSIGN(const auto outputs, run.store.remote_outputs());
   for (const auto& output : outputs)
@@ -84,12 +90,13 @@ Result<KeptAt> kept_at(const StoredRun& run) {
   return kept;
 }
 
-std::string cause_text(TaskState state, const store::TaskRow& row, const KeptAt& kept) {
+std::string cause_text(query::TaskState state, const store::TaskRow& row, const KeptAt& kept) {
   if (row.reused) return "from an earlier run";
   const auto site = kept.find(row.task);
-  if (state == TaskState::done && row.detail.empty() && site != kept.end())
+  if (state == query::TaskState::done && row.detail.empty() && site != kept.end())
     return "outputs at " + site->second;
-  if (state == TaskState::done) return row.detail;  // such as an input that changed meanwhile
+  if (state == query::TaskState::done)
+    return row.detail;  // such as an input that changed meanwhile
   if (row.invalidated) return "to run again";
   return describe(row.cause, row.code, row.detail);
 }
@@ -100,8 +107,9 @@ std::string value_of(const Bindings& bindings, const std::string& name) {
   return {};
 }
 
-void append_task_json(std::string& out, TaskId task, TaskState state, const store::TaskRow* row,
-                      const WithAgent* agent, const Bindings& parameters, const KeptAt& kept) {
+void append_task_json(std::string& out, TaskId task, query::TaskState state,
+                      const store::TaskRow* row, const query::AgentTask* agent,
+                      const Bindings& parameters, const KeptAt& kept) {
   JsonLine line(out);
   line.number("task", task.value()).text("state", to_string(state));
   if (agent != nullptr && has_ended(*agent))
@@ -127,8 +135,8 @@ void append_task_json(std::string& out, TaskId task, TaskState state, const stor
   line.close();
 }
 
-std::vector<Cell> task_cells(TaskId task, TaskState state, const store::TaskRow* row,
-                             const WithAgent* agent, const Bindings& parameters,
+std::vector<Cell> task_cells(TaskId task, query::TaskState state, const store::TaskRow* row,
+                             const query::AgentTask* agent, const Bindings& parameters,
                              const std::vector<std::string>& names, const KeptAt& kept) {
   std::vector<Cell> cells{{std::to_string(task.value())},
                           {std::string(to_string(state)), color_of(state)}};
@@ -163,8 +171,8 @@ std::string states_text(const TaskOptions& options) {
 }
 
 Result<int> list_tasks(Context& context, const TasksOptions& options) {
-  TRY_ASSIGN(const StoredRun run, open_run(context, options.tasks.run));
-  TRY_ASSIGN(const TaskFilter filter, filter_of(options.tasks, run.record));
+  TRY_ASSIGN(const query::StoredRun run, query::open_run(context.state_dir, options.tasks.run));
+  TRY_ASSIGN(const query::TaskFilter filter, filter_of(options.tasks, run.record));
   PendingParameters pending(run.record);
   const auto& names = run.record.parameter_names;
   const std::size_t digits = std::to_string(run.record.counts.total).size();
@@ -177,16 +185,17 @@ Result<int> list_tasks(Context& context, const TasksOptions& options) {
   Table table(std::move(columns), context.table_style(options.wide),
               [&](std::string_view line) { context.out.line(line); });
   TRY_ASSIGN(const KeptAt kept, kept_at(run));
-  const AgentView agent(context);
-  const bool driven = driver_of(run.record, store::RunLock::holder(context.state_dir)).has_value();
-  std::uint32_t may_run = 0;
-  TRY(for_each_task(
+  const query::AgentView agent(context.state_dir);
+  const bool driven =
+      query::driver_of(run.record, store::RunLock::holder(context.state_dir)).has_value();
+  std::uint32_t unseen = 0;
+  TRY(query::for_each_task(
       run.store, run.record, filter,
-      [&](TaskId task, TaskState state, const store::TaskRow* row) {
+      [&](TaskId task, query::TaskState state, const store::TaskRow* row) {
         if (context.out.closed()) return;
-        const WithAgent* known = agent.find(run.record.id, task, row);
+        const query::AgentTask* known = agent.find(run.record.id, task, row);
         if (driven && known != nullptr && has_ended(*known)) known = nullptr;  // is being taken in
-        if (known != nullptr && known->out_of_sight) ++may_run;
+        if (known != nullptr && known->state == query::AgentTask::State::unseen) ++unseen;
         const Bindings parameters = row != nullptr ? row->parameters : pending.of(task);
         if (!options.json)
           return table.add(task_cells(task, state, row, known, parameters, names, kept));
@@ -200,7 +209,7 @@ Result<int> list_tasks(Context& context, const TasksOptions& options) {
     context.note(fmt::format("none of run {}'s {} task{} {}", run.record.id.value(),
                              run.record.counts.total, run.record.counts.total == 1 ? "" : "s",
                              states_text(options.tasks)));
-  if (may_run > 0)
+  if (unseen > 0)
     context.note(
         fmt::format("gantry was killed: {}", next_for_unseen(run.record.id, agent.grid())));
   return kExitOk;

@@ -1,7 +1,7 @@
 #include "cli/commands/result_rows.hpp"
 
-#include "cli/commands/task_list.hpp"
 #include "cli/terminal/json_line.hpp"
+#include "query/task_list.hpp"
 
 namespace gantry::cli {
 namespace {
@@ -43,7 +43,7 @@ class TableWriter final : public ResultWriter {
 
   void add(const store::TaskRow& row) override {
     std::vector<Cell> cells{{std::to_string(row.task.value())}};
-    if (with_state_) cells.emplace_back(std::string(to_string(state_of(&row))));
+    if (with_state_) cells.emplace_back(std::string(to_string(query::state_of(&row))));
     for_each_value(run_, row, [&](const std::string& value) { cells.emplace_back(value); });
     table_.add(std::move(cells));
   }
@@ -70,7 +70,7 @@ class CsvWriter final : public ResultWriter {
   }
   void add(const store::TaskRow& row) override {
     field(std::to_string(row.task.value()));
-    if (with_state_) field(to_string(state_of(&row)));
+    if (with_state_) field(to_string(query::state_of(&row)));
     for_each_value(run_, row, [&](const std::string& value) { field(value); });
     end_line();
   }
@@ -101,7 +101,7 @@ class JsonWriter final : public ResultWriter {
     line_.clear();
     JsonLine(line_)
         .number("task", row.task.value())
-        .text("state", to_string(state_of(&row)))
+        .text("state", to_string(query::state_of(&row)))
         .scalars("parameters", row.parameters)
         .scalars("results", row.results)
         .close(false);

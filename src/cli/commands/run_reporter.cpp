@@ -147,7 +147,8 @@ void RunReporter::show_failure(const AttemptEnded& event, bool again) {
   const auto& report = event.report;
   std::string line =
       fmt::format("task {}: {}", report.key.task.value(), describe(report.cause, report.code, ""));
-  if (const std::string detail = failure_detail(report); !detail.empty()) line += ": " + detail;
+  if (const std::string detail = one_line(query::failure_detail(report)); !detail.empty())
+    line += ": " + detail;
   if (!event.parameters.empty()) line += fmt::format("  ({})", parameters_text(event.parameters));
   if (again && !says_what_comes(report)) line += "; will be tried again";
   context_.complain(line);

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/commands/failure_tally.hpp"
 #include "cli/commands/job_log.hpp"
 #include "cli/commands/task_printer.hpp"
 #include "cli/context.hpp"
 #include "cli/terminal/live_block.hpp"
 #include "driver/driver.hpp"
+#include "query/failure_tally.hpp"
 
 namespace gantry::cli {
 
@@ -36,7 +36,7 @@ class RunReporter {
   /// What tasks printed and was not shown yet.
   Result<> print_rest(const store::Store& store, RunId run);
 
-  [[nodiscard]] const FailureTally& failures() const { return failures_; }
+  [[nodiscard]] const query::FailureTally& failures() const { return failures_; }
   [[nodiscard]] bool chosen() const { return options_.chosen; }
   [[nodiscard]] std::size_t succeeded() const { return succeeded_; }
 
@@ -56,7 +56,7 @@ class RunReporter {
   std::string study_;
   std::uint32_t tasks_;
   LiveBlock block_;
-  FailureTally failures_;
+  query::FailureTally failures_;
   TaskPrinter printer_;
   bool announced_ = false;
   std::size_t succeeded_ = 0;
