@@ -9,12 +9,12 @@
 #include <ctime>
 #include <string>
 
-#include "schedule/etc_generator.hpp"
-#include "schedule/etc_heuristics.hpp"
-#include "schedule/etc_optimizer.hpp"
-#include "spec/etc_file.hpp"
+#include "simulate/etc/etc_file.hpp"
+#include "simulate/etc/etc_generator.hpp"
+#include "simulate/etc/etc_heuristics.hpp"
+#include "simulate/etc/etc_optimizer.hpp"
 
-namespace gantry::schedule {
+namespace gantry::simulate {
 namespace {
 
 double cpu_seconds() {
@@ -23,7 +23,7 @@ double cpu_seconds() {
 
 Result<EtcMatrix> instance(const std::string& name) {
   const std::size_t colon = name.rfind(':');
-  if (colon == std::string::npos) return spec::load_etc(name);
+  if (colon == std::string::npos) return load_etc(name);
   TRY_ASSIGN(const EtcClass etc_class, parse_class(name.substr(0, colon)));
   return generate_etc(etc_class, 512, 16, std::strtoull(&name[colon + 1], nullptr, 10));
 }
@@ -47,14 +47,14 @@ int run(double seconds, const std::string& name) {
 }
 
 }  // namespace
-}  // namespace gantry::schedule
+}  // namespace gantry::simulate
 
 int main(int argc, char** argv) {
   fmt::print("| instance |");
-  for (const auto heuristic : gantry::schedule::kEtcHeuristics)
-    fmt::print(" {} |", gantry::schedule::heuristic_name(heuristic));
+  for (const auto heuristic : gantry::simulate::kEtcHeuristics)
+    fmt::print(" {} |", gantry::simulate::heuristic_name(heuristic));
   fmt::print(" bound | optimiser | above the bound |\n|---|---:|---:|---:|---:|---:|---:|---:|\n");
   for (int i = 2; i < argc; ++i)
-    if (const int code = gantry::schedule::run(std::strtod(argv[1], nullptr), argv[i])) return code;
+    if (const int code = gantry::simulate::run(std::strtod(argv[1], nullptr), argv[i])) return code;
   return 0;
 }

@@ -8,6 +8,9 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 GANTRY = os.environ.get("GANTRY_BIN", os.path.join(os.path.dirname(HERE), "build/release/bin/gantry"))
 HZ = os.sysconf("SC_CLK_TCK")
+# What every tool, and the floor, is started with, and so what their tasks have: with a locale, as people have one.
+# bench/run adds an empty HOME, so that nobody's settings matter.
+ENVIRONMENT = {"LC_ALL": "C.UTF-8", "PATH": "/usr/local/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1", "SHELL": "/bin/sh"}
 
 
 def gantry(directory, *words):
@@ -18,10 +21,10 @@ def gantry(directory, *words):
     return done.stdout
 
 
-def build_floor(directory):
-    """Compiles the floor: posix_spawn by a few threads and nothing else."""
-    binary = os.path.join(directory, "floor")
-    subprocess.run(["gcc", "-O2", "-pthread", os.path.join(HERE, "floor.c"), "-o", binary], check=True)
+def build(source, directory):
+    """Compiles a C file of this folder; returns the program's path."""
+    binary = os.path.join(directory, source.removesuffix(".c"))
+    subprocess.run(["gcc", "-O2", "-pthread", os.path.join(HERE, source), "-o", binary], check=True)
     return binary
 
 
@@ -72,8 +75,14 @@ def children_of(pid):
         return []
 
 
+def descendants(pid):
+    return [below for child in children_of(pid) for below in (child, *descendants(child))]
+
+
 class Measured:
     """One finished command. `helpers()` names further processes whose own CPU and memory count."""
+
+    LOOK_EVERY = 0.05  # s; looking itself takes time that tasks could use
 
     def __init__(self, command, cwd=None, stdin=None, helpers=lambda: [], env=None, timeout=1800):
         self.cpu_by_pid, self.rss_by_pid = {}, {}
@@ -85,10 +94,10 @@ class Measured:
 
         def watch():
             while not done.is_set():
-                for pid in [process.pid, *helpers()]:
+                for pid in {process.pid, *helpers()}:
                     self.cpu_by_pid[pid] = max(self.cpu_by_pid.get(pid, 0.0), own_cpu(pid))
                     self.rss_by_pid[pid] = max(self.rss_by_pid.get(pid, 0), peak_rss(pid))
-                done.wait(0.02)
+                done.wait(self.LOOK_EVERY)
 
         watcher = threading.Thread(target=watch)
         watcher.start()

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <random>
 
-#include "schedule/makespan_bound.hpp"
-#include "schedule/sched.hpp"
+#include "schedule/gantt/makespan_bound.hpp"
+#include "schedule/gantt/sched.hpp"
 #include "schedule/steady_estimates.hpp"
 
 namespace gantry::schedule {

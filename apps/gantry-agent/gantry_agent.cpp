@@ -103,7 +103,7 @@ int reach(const char* state) {
   return status_of(gantry::agent::reach_pilot(state, STDIN_FILENO, STDOUT_FILENO));
 }
 
-/// The words behind the folders are those of actuate/launch/batch_system.hpp's desk_words().
+/// The words behind the folders are those of actuate/launch/batch/batch_system.hpp's desk_words().
 int jobs(char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
   gantry::agent::DeskConfig config;

@@ -1,15 +1,13 @@
 #pragma once
 /// The seam between decisions and the world (APST's env_api): a Launcher starts tasks on the hosts
-/// of one site and tells what became of them. Everything it says arrives as LauncherEvents from
-/// poll(); it never calls back. One thread: the driver's.
+/// of one site and tells what became of them. Everything it says arrives as News from poll();
+/// it never calls back. One thread: the driver's.
 
-#include <optional>
 #include <string>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "actuate/glance.hpp"
+#include "actuate/news.hpp"
 #include "base/hash.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
@@ -27,119 +25,6 @@ struct TaskFile {
   std::uint64_t bytes = 0;
   bool executable = false;
 };
-
-/// An output that has come here, and where it belongs once its task's report counts.
-struct FetchedFile {
-  std::string here;
-  std::string path;
-};
-
-/// A report that stays with the agent until acknowledge(receipt): only then may the agent forget
-/// it.
-struct ReportReceived {
-  AttemptReport report;
-  Fingerprint fingerprint;  ///< of the task when it was started
-  HostId host;
-  std::uint64_t receipt = 0;
-  std::vector<FetchedFile> outputs{};  ///< of a task that ran where they could not be written here
-  std::string note{};                  ///< what the launcher itself wanted back with the report
-  bool swept = false;                  ///< nothing of the attempt is left where it ran
-  std::vector<std::string> printed{};  ///< but for this: its long output, of which we have a copy
-  /// Seconds that it took besides its run time, from when it was handed over until its end was
-  /// heard, by our clock, if it succeeded and the host was free for it. Its run time is what its
-  /// agent says: this may be any number.
-  std::optional<double> besides{};
-  bool start_heard = false;  ///< TaskRunning was told before
-};
-/// It has left its host to others; its outputs are on their way, then its report comes.
-struct TaskComputed {
-  TaskKey key;
-  HostId host;
-};
-/// A shared file is at the site now, whoever brought it.
-struct FileBrought {
-  FileId file;
-  SiteId site;
-  bool found = false;  ///< it was there: nothing had to be moved
-};
-struct BringFailed {
-  FileId file;
-  SiteId site;
-  std::string why;  ///< empty: the site is lost, which is told otherwise
-};
-/// It was there, and is not any more.
-struct FileLost {
-  FileId file;
-  SiteId site;
-};
-/// Files do not come from the one site to the other, as was thought: they come from home.
-struct WayFailed {
-  SiteId from;
-  SiteId to;
-  std::string why;  ///< and what to do about it, for people
-};
-/// Or it is not as it was told before.
-struct HostAppeared {
-  Host host;
-};
-/// The host cannot be reached, its agent could not be brought back, or it was given back (then
-/// `why` is empty: there is nothing to say). It may appear again.
-struct HostVanished {
-  HostId host;
-  std::string why;
-};
-/// The host takes nothing more until it appears anew; what runs or waits there goes on.
-struct HostResting {
-  HostId host;
-  std::string why;
-};
-/// Its tasks got this share of the speed that they would have there alone, of late, until `at` by
-/// its clock.
-struct HostShared {
-  HostId host;
-  double share = 1;
-  TimePoint at;
-};
-/// A job waits in the queue of a batch system and will be this host, or it does not any more.
-struct HostAwaited {
-  Host host;
-  bool waits = true;
-};
-/// A job of the site has come to run, so long after it was submitted.
-struct QueueLeft {
-  SiteId site;
-  double seconds = 0;  ///< may be any number
-};
-/// Its agent has answered so long after it was asked, by our clock, while no files were on their
-/// way there, and no more than small ones came.
-struct HostEchoed {
-  HostId host;
-  SiteId site;
-  double seconds = 0;
-  std::uint64_t bytes = 0;  ///< that it was sent to answer, of a probe()
-  double trip = 0;          ///< of a probe(): of an empty message to it, just before
-};
-struct TaskRunning {
-  TaskKey key;
-  HostId host;
-  TimePoint at;
-  /// Since it was handed over, by our clock, if the host was free for it then.
-  std::optional<Duration> waited{};
-};
-/// Handed over, given back without having been started.
-struct TaskReturned {
-  TaskKey key;
-  HostId host;
-};
-/// Something a person should know that ends nothing ("output of task 7 was cut: disk full").
-struct LauncherNotice {
-  std::string text;
-};
-
-using LauncherEvent =
-    std::variant<HostAppeared, HostVanished, HostResting, HostShared, HostAwaited, HostEchoed,
-                 QueueLeft, TaskRunning, TaskReturned, TaskComputed, ReportReceived, FileBrought,
-                 BringFailed, FileLost, WayFailed, LauncherNotice>;
 
 class Launcher {
  public:
@@ -166,7 +51,7 @@ class Launcher {
   virtual void want(std::uint64_t /*cores*/) {}
 
   /// Hands a task over. The agent queues it until the host has room. `key` must not have been used
-  /// before, unless it was returned (TaskReturned). `fingerprint` comes back with the report.
+  /// before, unless it was returned (AttemptReturned). `fingerprint` comes back with the report.
   /// Two attempts of one task may be there at once, on different hosts: neither may write where the
   /// other does. A launcher whose hosts share the folders that tasks write to gives each attempt
   /// folders of its own, and brings outputs to their place only of the one whose report is
@@ -177,17 +62,18 @@ class Launcher {
   /// Tasks on the host read and write files of another site, to which theirs are brought.
   [[nodiscard]] virtual bool files_travel(HostId) const { return false; }
   /// Sends a shared file, which may be a folder of many, to a site: from another site, if it says
-  /// so, and from home where that fails. FileBrought or BringFailed answers. REQUIRES (also below):
+  /// so, and from home where that fails. FileArrived or MoveFailed answers. REQUIRES (also below):
   /// a host of the site is up, and files travel there.
   virtual void bring(const MoveFile&, const std::vector<TaskFile>&) {}
   virtual void drop(FileId, SiteId) {}
   /// Sends an empty message to an agent of the site, then so many bytes that say nothing, unless
-  /// files are on their way there, or such bytes: HostEchoed tells how long each took, if nothing
+  /// files are on their way there, or such bytes: SiteEchoed tells how long each took, if nothing
   /// comes in between. False: nothing was sent.
   virtual bool probe(SiteId, std::uint64_t /*bytes*/) { return false; }
   /// Ends the attempt's process tree (politely first); the report that follows says `cancelled`.
   virtual void cancel(const TaskKey& key, HostId host) = 0;
-  /// Asks for everything back that was handed over and has not started: TaskReturned events follow.
+  /// Asks for everything back that was handed over and has not started: AttemptReturned events
+  /// follow.
   virtual void recall(HostId host) = 0;
   /// This report and all that arrived before it are safe in the journal.
   virtual void acknowledge(std::uint64_t receipt) = 0;
@@ -196,8 +82,9 @@ class Launcher {
   /// before it is acknowledged.
   virtual void refuse(std::uint64_t) {}
 
-  /// Sends what waits to be sent and appends what has arrived to `events`, without waiting.
-  virtual Result<> poll(std::vector<LauncherEvent>& events) = 0;
+  /// Sends what waits to be sent and appends what has arrived to `events`, without waiting. Times
+  /// that our clock must tell are left out: stamp() fills them in.
+  virtual Result<> poll(std::vector<News>& events) = 0;
   /// A descriptor that becomes readable (or, while wants_to_send(), writable) when poll() has
   /// something to do. May change after poll().
   [[nodiscard]] virtual int wait_fd() const = 0;

@@ -30,8 +30,8 @@ struct BatchJob {
   std::string reason{};       ///< why it waits, in a word of the batch system
 };
 
-/// What squeue or qstat printed, as queue_command() of actuate/launch/batch_system.hpp asks them.
-/// What is no job is left out.
+/// What squeue or qstat printed, as queue_command() of actuate/launch/batch/batch_system.hpp asks
+/// them. What is no job is left out.
 std::vector<BatchJob> parse_jobs(BatchSystem system, std::string_view output);
 
 /// The number that sbatch or qsub printed.

@@ -75,7 +75,7 @@ class DriverTest : public ::testing::Test {
 class FakeLauncher final : public Launcher {
  public:
   Result<> open() override {
-    events_.insert(events_.begin(), HostAppeared{{HostId(1), "fake", 2, 0, site}});
+    events_.insert(events_.begin(), HostUp{{HostId(1), "fake", 2, 0, site}});
     return {};
   }
   void start(const TaskKey& key, HostId host, const Task& task, const Fingerprint& print,
@@ -103,7 +103,7 @@ class FakeLauncher final : public Launcher {
   [[nodiscard]] bool files_travel(HostId) const override { return site != kHome; }
   void bring(const MoveFile& move, const std::vector<TaskFile>&) override {
     brought.push_back(move.file);
-    if (!slow_link) events_.emplace_back(FileBrought{move.file, move.to});
+    if (!slow_link) events_.emplace_back(FileArrived{move.file, move.to});
   }
   bool probe(SiteId link, std::uint64_t bytes) override {
     probed.emplace_back(link, bytes);
@@ -115,11 +115,11 @@ class FakeLauncher final : public Launcher {
   }
   void recall(HostId host) override {
     if (on_recall) on_recall();
-    for (const auto& key : started) events_.emplace_back(TaskReturned{key, host});
+    for (const auto& key : started) events_.emplace_back(AttemptReturned{key, host});
   }
   void acknowledge(std::uint64_t receipt) override { acknowledged = receipt; }
   void refuse(std::uint64_t receipt) override { refused.push_back(receipt); }
-  Result<> poll(std::vector<LauncherEvent>& events) override {
+  Result<> poll(std::vector<News>& events) override {
     std::move(events_.begin(), events_.end(), std::back_inserter(events));
     events_.clear();
     return {};
@@ -128,7 +128,7 @@ class FakeLauncher final : public Launcher {
   [[nodiscard]] bool wants_to_send() const override { return false; }
   void close() override {}
 
-  void announce(LauncherEvent event) { events_.push_back(std::move(event)); }
+  void announce(News event) { events_.push_back(std::move(event)); }
   void report(AttemptReport report, const Fingerprint& print = {}, HostId host = HostId(1)) {
     events_.emplace_back(ReportReceived{std::move(report), print, host, ++receipts_});
   }
@@ -149,7 +149,7 @@ class FakeLauncher final : public Launcher {
   std::uint64_t acknowledged = 0;
 
  private:
-  std::vector<LauncherEvent> events_;
+  std::vector<News> events_;
   std::uint64_t receipts_ = 0;
 };
 

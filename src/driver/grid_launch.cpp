@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "actuate/launch/local_launcher.hpp"
-#include "actuate/launch/ssh_launcher.hpp"
+#include "actuate/launch/local/local_launcher.hpp"
+#include "actuate/launch/ssh/ssh_launcher.hpp"
 #include "base/fd.hpp"
 #include "base/machine.hpp"
 #include "model/suggest.hpp"

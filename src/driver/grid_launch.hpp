@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "actuate/launch/all_sites.hpp"
-#include "actuate/launch/remote_site.hpp"
+#include "actuate/launch/ssh/remote_site.hpp"
 #include "driver/driver.hpp"
 #include "driver/site_agents.hpp"
 #include "model/event.hpp"

@@ -28,7 +28,7 @@ struct KeptModels {
 /// The memory alone; of nothing, too, when it cannot be read.
 [[nodiscard]] forecast::LearnedMemory kept_memory(const store::Store& store, const Sweep& sweep);
 /// Joins the open group. Nothing happens when nothing was learnt.
-Result<> keep_models(store::Store& store, const Sweep& sweep, const engine::Engine& engine,
+Result<> keep_models(store::Store& store, const Sweep& sweep, const engine::RunView& run,
                      TimePoint now);
 
 }  // namespace gantry::driver

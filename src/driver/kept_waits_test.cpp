@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "driver/driver_fixture.hpp"
+#include "engine/one_run.hpp"
 #include "forecast/grid_forecast.hpp"
 
 namespace gantry::driver {
@@ -20,18 +21,18 @@ class KeptWaitsTest : public DriverTest {
     grid_.sites[1].access = SiteAccess::slurm;
   }
   static TimePoint moment(int second) { return from_ns(1'794'883'000'000'000'000) + second * 1s; }
-  std::string recall(engine::Engine& engine, int now = 100) {
+  std::string recall(engine::OneRun& engine, int now = 100) {
     return recall_waits(open_store(), grid_.sites[1], SiteId(1), engine, moment(now));
   }
-  void keep(const engine::Engine& engine) {
+  void keep(const engine::OneRun& engine) {
     auto store = open_store();
     ASSERT_TRUE(keep_waits(store, grid_, engine, moment(50)));
     ASSERT_TRUE(store.commit());
   }
 
   Grid grid_;
-  engine::Engine first_{{.count = 1}, {}};
-  engine::Engine second_{{.count = 1}, {}};
+  engine::OneRun first_{{.count = 1}, {}};
+  engine::OneRun second_{{.count = 1}, {}};
 };
 
 TEST_F(KeptWaitsTest, TheNextRunKnowsThem) {
@@ -41,7 +42,7 @@ TEST_F(KeptWaitsTest, TheNextRunKnowsThem) {
   ASSERT_NE(second_.seen().queue(SiteId(1)), nullptr);
   EXPECT_EQ(second_.seen().queue(SiteId(1))->recent(), first_.seen().queue(SiteId(1))->recent());
   grid_.sites[1].batch.queue = "other";  // of which nothing is known
-  engine::Engine third({.count = 1}, {});
+  engine::OneRun third({.count = 1}, {});
   EXPECT_EQ(recall(third), "");
   EXPECT_EQ(third.seen().queue(SiteId(1)), nullptr);
 }

@@ -32,15 +32,15 @@ std::optional<double> declared_bandwidth(const Grid* grid, SiteId site) {
 }
 
 std::optional<LinkProbes::Probe> LinkProbes::due(std::span<const SiteGlance> sites,
-                                                 const engine::Engine& engine, const Grid* grid,
-                                                 TimePoint now) {
+                                                 const forecast::GridForecast& seen,
+                                                 const MayMoveFiles& may_move_files,
+                                                 const Grid* grid, TimePoint now) {
   bool quiet = true;
   for (const SiteGlance& site : sites)
     if (site.id != kHome && !is_quiet(links_[site.id], site, now)) quiet = false;
   disturbed_ = disturbed_ || !quiet;
   if (is_under_way(now) || !quiet) return std::nullopt;
 
-  const forecast::GridForecast& seen = engine.seen();
   std::optional<Probe> next;
   TimePoint overdue_since = now;
   for (const SiteGlance& site : sites) {
@@ -57,7 +57,7 @@ std::optional<LinkProbes::Probe> LinkProbes::due(std::span<const SiteGlance> sit
     if (link.asked != kNever)
       due = std::max(due, link.asked + std::max(probe.pause(believed), kSeldom * link.out));
     if (due > overdue_since || (next && due == overdue_since)) continue;
-    if (!engine.may_move_files(site.id)) continue;
+    if (!may_move_files(site.id)) continue;
     overdue_since = due;
     next = Probe{site.id, probe.next_bytes(believed)};
   }

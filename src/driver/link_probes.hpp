@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
 
 #include "actuate/glance.hpp"
 #include "base/time.hpp"
-#include "engine/engine.hpp"
+#include "forecast/grid_forecast.hpp"
 #include "forecast/link_probe.hpp"
 #include "model/grid.hpp"
 
@@ -26,6 +27,9 @@ class LinkProbes {
   /// Whoever looks for an answer less often measures himself.
   static constexpr Duration kLongestGap = std::chrono::milliseconds(10);
 
+  /// Will files go to the site, or come from there?
+  using MayMoveFiles = std::function<bool(SiteId)>;
+
   struct Probe {
     SiteId site;
     std::uint64_t bytes = 0;
@@ -33,8 +37,8 @@ class LinkProbes {
   /// What to send now: one at a time in the whole run, because links share home's, and none while
   /// any of them carries files. To be asked about once a second. What it says is taken as sent
   /// unless not_sent() follows. `grid` may be nullptr.
-  std::optional<Probe> due(std::span<const SiteGlance> sites, const engine::Engine& engine,
-                           const Grid* grid, TimePoint now);
+  std::optional<Probe> due(std::span<const SiteGlance> sites, const forecast::GridForecast& seen,
+                           const MayMoveFiles& may_move_files, const Grid* grid, TimePoint now);
   /// Nobody there could be asked: the link has its turn later, others meanwhile.
   void not_sent() { out_.reset(); }
   /// A probe of the site was answered: whether that counts.

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/one_run.hpp"
+
 namespace gantry::driver {
 namespace {
 
@@ -43,7 +45,9 @@ class LinkProbesTest : public ::testing::Test {
     int probes = 0;
     for (const TimePoint end = now_ + time; now_ < end;) {
       now_ += 1s;
-      const auto probe = probes_.due(glance_, engine_, &grid_, now_);
+      const auto probe = probes_.due(
+          glance_, engine_.Engine::seen(),
+          [this](SiteId site) { return engine_.may_move_files(site); }, &grid_, now_);
       if (!probe) continue;
       ++probes;
       probed_.push_back(probe->site);
@@ -70,7 +74,7 @@ class LinkProbesTest : public ::testing::Test {
   }
 
   TimePoint now_ = TimePoint{} + 1h;
-  engine::Engine engine_;
+  engine::OneRun engine_;
   LinkProbes probes_;
   Grid grid_;
   std::vector<SiteGlance> glance_{{.id = kHome}, {.id = kFar}};
@@ -227,7 +231,7 @@ TEST_F(LinkProbesTest, NoLinkIsProbedForNothing) {
   engine_.apply(FileGone{FileId(0), kFar});
   EXPECT_TRUE(engine_.may_move_files(kFar));
   EXPECT_EQ(wait(1s), 1);
-  engine_.apply(DrainRequested{"stop"});
+  engine_.apply(DrainRequested{RunId(1), "stop"});
   EXPECT_FALSE(engine_.may_move_files(kFar));
   EXPECT_EQ(wait(120s), 0);
 }
@@ -235,7 +239,7 @@ TEST_F(LinkProbesTest, NoLinkIsProbedForNothing) {
 TEST_F(LinkProbesTest, WhatTasksMakeGoesOverTheLinkUntilAllHaveEnded) {
   engine::Workload workload{.count = 1};
   workload.output_bytes = [](TaskId) { return 5e6; };
-  engine_ = engine::Engine(workload, {});
+  engine_ = engine::OneRun(workload, {});
   engine_.apply(HostUp{{.id = HostId(1), .name = "h", .site = kFar}});
   EXPECT_TRUE(engine_.may_move_files(kFar));
   (void)engine_.decide(now_);
@@ -248,7 +252,7 @@ TEST_F(LinkProbesTest, WhatTasksMakeGoesOverTheLinkUntilAllHaveEnded) {
 }
 
 TEST_F(LinkProbesTest, NobodyKnowsWhatAProbeSaysWithoutARoundTrip) {
-  engine_ = engine::Engine(workload(), {});
+  engine_ = engine::OneRun(workload(), {});
   engine_.apply(HostUp{{.id = HostId(1), .name = "h", .site = kFar}});
   EXPECT_EQ(wait(120s), 0);
 }

@@ -71,14 +71,14 @@ store::LiveForecast forecast_of(const forecast::Series* of, bool inverted, doubl
 }
 
 /// With the last task as an example, on whichever host.
-store::LiveModel model_of(const engine::Engine& engine) {
+store::LiveModel model_of(const engine::RunView& run) {
   store::LiveModel shown;
-  const forecast::RunTimeModel* model = engine.learned().model();
-  TaskId last(engine.counts().total);
-  auto spread = engine.learned().spread(last);
+  const forecast::RunTimeModel* model = run.learned().model();
+  TaskId last(run.counts().total);
+  auto spread = run.learned().spread(last);
   // What it has for a parameter may be nothing to calculate with.
-  if (!spread) spread = engine.learned().spread(last = TaskId(1));
-  const auto seconds = model != nullptr ? engine.expected(last, HostId{}) : std::nullopt;
+  if (!spread) spread = run.learned().spread(last = TaskId(1));
+  const auto seconds = model != nullptr ? run.expected(last, HostId{}) : std::nullopt;
   if (!seconds || !spread) return shown;
   shown.family = forecast::family_name(model->family());
   shown.error = rounded(model->error_of_mean());
@@ -91,26 +91,26 @@ store::LiveModel model_of(const engine::Engine& engine) {
 }
 
 /// The same of the memory that it is given.
-store::LiveAmount memory_of(const engine::Engine& engine) {
+store::LiveAmount memory_of(const engine::RunView& run) {
   store::LiveAmount shown;
-  const forecast::LearnedMemory& learnt = engine.learned_memory();
+  const forecast::LearnedMemory& learnt = run.learned_memory();
   if (learnt.used().observations() == 0) return shown;
-  const TaskId last(engine.counts().total);
+  const TaskId last(run.counts().total);
   shown.family = forecast::family_name(learnt.used().family());
   shown.error = rounded(learnt.used().error_of_mean());
   shown.tasks = count(learnt.used().observations());
   shown.margin = rounded(learnt.margin());
   shown.example = last.value();
-  shown.bytes = engine.resources(last).memory;
+  shown.bytes = run.resources(last).memory;
   return shown;
 }
 
 /// And of what it sends home.
 store::LiveAmount outputs_of(const LiveFacts& facts) {
   store::LiveAmount shown;
-  const forecast::RunTimeModel& model = facts.engine.learned_outputs().used();
-  const TaskId last(facts.engine.counts().total);
-  const auto expected = facts.engine.expected_outputs(last);
+  const forecast::RunTimeModel& model = facts.run.learned_outputs().used();
+  const TaskId last(facts.run.counts().total);
+  const auto expected = facts.run.expected_outputs(last);
   if (!expected || model.most() <= 0) return shown;
   const auto bytes = [](double many) {
     return static_cast<std::uint64_t>(std::clamp(rounded(many), 0.0, 1e18));
@@ -136,11 +136,11 @@ store::LiveHost host_of(const LiveFacts& facts, const HostGlance& glance,
                        .free_cores = glance.free_cores,
                        .free_memory = glance.free_memory,
                        .free_disk = glance.free_disk,
-                       .pace = facts.engine.seen().pace(glance.id).value_or(0),
-                       .pace_forecast = forecast_of(facts.engine.seen().paces(glance.id), false,
-                                                    1 / facts.engine.seen().speed(glance.id))};
-  if (const auto* told = facts.engine.seen().availability(glance.id)) {
-    host.share = rounded(told->share(facts.engine.seen().now()));
+                       .pace = facts.run.seen().pace(glance.id).value_or(0),
+                       .pace_forecast = forecast_of(facts.run.seen().paces(glance.id), false,
+                                                    1 / facts.run.seen().speed(glance.id))};
+  if (const auto* told = facts.run.seen().availability(glance.id)) {
+    host.share = rounded(told->share(facts.run.seen().now()));
     host.share_forecast = forecast_of(&told->series(), false);
   }
   if (const auto done = facts.done.find(glance.id); done != facts.done.end())
@@ -151,7 +151,7 @@ store::LiveHost host_of(const LiveFacts& facts, const HostGlance& glance,
   for (const schedule::Ongoing& ongoing : load->ongoing) {
     if (ongoing.started == kNever) continue;
     ++host.running;
-    busy += facts.engine.resources(ongoing.task).cores;
+    busy += facts.run.resources(ongoing.task).cores;
   }
   host.busy = static_cast<std::uint32_t>(std::min<std::uint64_t>(busy, host.slots));
   return host;
@@ -165,7 +165,7 @@ void list_tasks(const LiveFacts& facts, const schedule::HostLoad& load, std::siz
       if (host.tasks.size() == most) return;
       if (ongoing.attempt.value() == 0 || (ongoing.started != kNever) != running) continue;
       const auto given =
-          facts.engine.given_memory({facts.progress.run, ongoing.task, ongoing.attempt});
+          facts.run.given_memory({facts.progress.run, ongoing.task, ongoing.attempt});
       host.tasks.push_back({ongoing.task.value(), ongoing.attempt.value(), ongoing.started,
                             rounded(ongoing.cost), given.bytes, count(given.learnt_from),
                             given.died_with, rounded(seconds(ongoing.expected))});
@@ -183,7 +183,7 @@ void list_waits(const LiveFacts& facts, const schedule::HostLoad& load, std::uin
     wait.host = host + 1;
     wait.cost = rounded(ongoing.cost);
     if (here == sites.end()) continue;
-    const auto files = facts.engine.files(ongoing.task);
+    const auto files = facts.run.files(ongoing.task);
     for (const auto& moving : here->moving)
       if (std::ranges::binary_search(files, moving.file))
         wait.files.push_back(facts.shared.path(moving.file));
@@ -213,7 +213,7 @@ void LiveBoard::show(const LiveFacts& facts, TimePoint now) {
 
 store::LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
   const Progress& progress = facts.progress;
-  const engine::Counts& counts = facts.engine.counts();
+  const engine::Counts& counts = facts.run.counts();
   store::LiveState state{.pid = ::getpid(),
                          .at = now,
                          .run = progress.run.value(),
@@ -231,9 +231,9 @@ store::LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
     state.ends_soonest = shown_end(now, progress.eta.soonest);
     state.ends_latest = shown_end(now, progress.eta.latest);
   }
-  const auto& accuracy = facts.engine.accuracy();
-  state.model = model_of(facts.engine);
-  state.memory = memory_of(facts.engine);
+  const auto& accuracy = facts.run.accuracy();
+  state.model = model_of(facts.run);
+  state.memory = memory_of(facts.run);
   state.outputs = outputs_of(facts);
   state.run_times_scored = count(accuracy.scored());
   state.run_times_error = rounded(accuracy.mean_error());
@@ -275,7 +275,7 @@ store::LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
   }
   state.more_hosts = static_cast<std::uint32_t>(glance.hosts.size() - listed);
   sites_ = std::move(glance.sites);
-  for (const auto& [task, until] : facts.engine.retries(store::kMostLiveTasks - state.waits.size()))
+  for (const auto& [task, until] : facts.run.retries(store::kMostLiveTasks - state.waits.size()))
     state.waits.push_back({.task = task.value(), .until = until});
   return state;
 }
@@ -293,15 +293,15 @@ void LiveBoard::add_sites(const LiveFacts& facts, const Glance& glance, TimePoin
     if (seen.sending.bytes > 0)
       site.sent_part =
           static_cast<double>(seen.sending.done) / static_cast<double>(seen.sending.bytes);
-    site.launch_forecast = forecast_of(facts.engine.seen().launches(seen.id), false);
-    if (const auto* queue = facts.engine.seen().queue(seen.id))
+    site.launch_forecast = forecast_of(facts.run.seen().launches(seen.id), false);
+    if (const auto* queue = facts.run.seen().queue(seen.id))
       site.queue_forecast = forecast_of(&queue->series(), false);
     if (seen.id != kHome) {
       site.files_of = static_cast<std::uint32_t>(facts.shared.size());
-      site.echo_forecast = forecast_of(facts.engine.seen().round_trips(seen.id), false);
-      site.link_forecast = forecast_of(facts.engine.seen().byte_times(seen.id), true);
-      site.probes = count(facts.engine.seen().probes(seen.id));
-      site.learnt_bandwidth = std::round(facts.engine.seen().bandwidth(seen.id).value_or(0));
+      site.echo_forecast = forecast_of(facts.run.seen().round_trips(seen.id), false);
+      site.link_forecast = forecast_of(facts.run.seen().byte_times(seen.id), true);
+      site.probes = count(facts.run.seen().probes(seen.id));
+      site.learnt_bandwidth = std::round(facts.run.seen().bandwidth(seen.id).value_or(0));
       const auto stored = std::ranges::find(files, seen.id, &schedule::SiteFiles::site);
       if (stored != files.end()) site.files = static_cast<std::uint32_t>(stored->there.size());
       site.declared_bandwidth = declared_bandwidth(facts.grid, seen.id).value_or(0);

@@ -23,6 +23,7 @@ namespace gantry::driver {
 /// What is to be shown.
 struct LiveFacts {
   engine::Engine& engine;
+  engine::RunView run;
   const Launcher& launcher;
   const SharedInputs& shared;
   const Options& options;

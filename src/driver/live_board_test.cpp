@@ -1,5 +1,7 @@
 #include "driver/live_board.hpp"
 
+#include "engine/one_run.hpp"
+
 #include <gtest/gtest.h>
 
 #include "base/fd.hpp"
@@ -21,7 +23,7 @@ class ManyHosts final : public Launcher {
   void cancel(const TaskKey&, HostId) override {}
   void recall(HostId) override {}
   void acknowledge(std::uint64_t) override {}
-  Result<> poll(std::vector<LauncherEvent>&) override { return {}; }
+  Result<> poll(std::vector<News>&) override { return {}; }
   [[nodiscard]] int wait_fd() const override { return -1; }
   [[nodiscard]] bool wants_to_send() const override { return false; }
   void close() override {}
@@ -51,13 +53,13 @@ Progress progress_after(Duration elapsed) {
 
 TEST(LiveBoardTest, ItsSizeIsBoundedAndSumsCountAll) {
   constexpr std::uint32_t kHosts = 2'000;
-  engine::Engine engine({.count = 4 * kHosts}, {});
+  engine::OneRun engine({.count = 4 * kHosts}, {});
   for (std::uint32_t i = 1; i < kHosts; ++i)
     engine.apply(HostUp{{HostId(i), "host-" + std::to_string(i), 4, 1ULL << 30}});
   const TimePoint now = from_ns(1'000'000'000);
   for (const Action& action : engine.decide(now))
     if (const auto* start = std::get_if<StartAttempt>(&action))
-      engine.apply(AttemptStarted{{RunId(1), start->task, start->attempt}, start->host, now});
+      engine.apply(AttemptStarted{start->key, start->host, now});
   ScratchDir dir;
   const ManyHosts launcher(kHosts);
   const SharedInputs shared;
@@ -66,7 +68,8 @@ TEST(LiveBoardTest, ItsSizeIsBoundedAndSumsCountAll) {
   const std::map<HostId, std::uint32_t> done{{HostId(2), 5}};
   {
     LiveBoard board(dir.path());
-    board.show({engine, launcher, shared, options, nullptr, {}, progress, done}, now);
+    board.show({engine, engine.view(), launcher, shared, options, nullptr, {}, progress, done},
+               now);
     const auto text = read_file(live_path(dir.path())).value();
     EXPECT_LT(text.size(), std::size_t{1} << 20);
     const auto state = read_live_text(text);
@@ -86,7 +89,7 @@ TEST(LiveBoardTest, ItsSizeIsBoundedAndSumsCountAll) {
 }
 
 TEST(LiveBoardTest, NothingIsWrittenWhileNothingChanges) {
-  engine::Engine engine({.count = 2}, {});
+  engine::OneRun engine({.count = 2}, {});
   engine.apply(HostUp{{HostId(1), "here", 2, 1ULL << 30}});
   ScratchDir dir;
   const ManyHosts launcher(1);
@@ -98,7 +101,8 @@ TEST(LiveBoardTest, NothingIsWrittenWhileNothingChanges) {
     const TimePoint now = from_ns(second * 1'000'000'000LL);
     EXPECT_TRUE(board.is_due(now));
     const Progress progress = progress_after(std::chrono::seconds(second));
-    board.show({engine, launcher, shared, options, nullptr, {}, progress, done}, now);
+    board.show({engine, engine.view(), launcher, shared, options, nullptr, {}, progress, done},
+               now);
     EXPECT_FALSE(board.is_due(now + std::chrono::milliseconds(900)));
     return read_live_text(read_file(live_path(dir.path())).value())->at;
   };
@@ -111,7 +115,7 @@ TEST(LiveBoardTest, NothingIsWrittenWhileNothingChanges) {
 }
 
 TEST(LiveBoardTest, AFolderThatIsGoneEndsNothing) {
-  engine::Engine engine({.count = 2}, {});
+  engine::OneRun engine({.count = 2}, {});
   ScratchDir dir;
   const ManyHosts launcher(1);
   const SharedInputs shared;
@@ -119,7 +123,8 @@ TEST(LiveBoardTest, AFolderThatIsGoneEndsNothing) {
   const Progress progress = progress_after({});
   const std::map<HostId, std::uint32_t> done;
   LiveBoard board(options.state_dir);
-  board.show({engine, launcher, shared, options, nullptr, {}, progress, done}, from_ns(1));
+  board.show({engine, engine.view(), launcher, shared, options, nullptr, {}, progress, done},
+             from_ns(1));
   EXPECT_FALSE(std::filesystem::exists(options.state_dir));
 }
 

@@ -39,30 +39,22 @@ class Setup {
         options_(options),
         contents_(contents),
         now_(now),
-        run_{RunId{},
-             false,
-             engine::Engine(workload_of(sweep, shared, known),
-                            {.keep_going = options.keep_going,
-                             .max_fails = options.max_fails,
-                             .hosts_may_come = true,
-                             .learn_for = options.learn_for},
-                            std::move(scheduler), map),
-             0,
-             {},
-             std::move(known.notices)},
+        workload_(workload_of(sweep, shared, known)),
+        scheduler_(std::move(scheduler)),
+        run_{RunId{}, false, engine::Engine(map), 0, {}, std::move(known.notices)},
         old_results_(store, sweep, options.state_dir) {}
 
   Result<PreparedRun> prepare(const SpecSource& source) {
     TRY_ASSIGN(const auto existing, run_to_continue(store_, sweep_, options_));
     if (existing) {
-      run_.id = existing->id;
+      open(existing->id);
       TRY(replay());
       TRY(resume());
     } else {
       TRY(create(source));
       run_.is_new = true;
     }
-    run_.unchanged = run_.engine.counts().done;
+    run_.unchanged = run_.view().counts().done;
     return std::move(run_);
   }
 
@@ -72,6 +64,16 @@ class Setup {
     Digest print;
     store::Reusable origin;
   };
+
+  void open(RunId id) {
+    run_.id = id;
+    run_.engine.add_run(id, std::move(workload_),
+                        {.keep_going = options_.keep_going,
+                         .max_fails = options_.max_fails,
+                         .hosts_may_come = true,
+                         .learn_for = options_.learn_for},
+                        std::move(scheduler_));
+  }
 
   /// With all that it reuses in one step: the next call finds it by its digest and does not look
   /// for results elsewhere again.
@@ -93,13 +95,15 @@ class Setup {
     record.counts.total = sweep_.size();
     record.counts.done = record.counts.reused = static_cast<std::uint32_t>(matches.size());
     auto next = matches.begin();
-    TRY_ASSIGN(run_.id, store_.create_run(record, [&]() -> Result<std::optional<Event>> {
+    TRY_ASSIGN(run_.id, store_.create_run(record, [&](RunId id) -> Result<std::optional<Event>> {
+      if (!run_.engine.has_run(id)) open(id);
       if (next == matches.end()) return std::nullopt;
       Match& match = *next++;
       if (!match.results) {
         TRY_ASSIGN(match.results, store_.results_of(match.source));
       }
-      Event event = TaskReused{match.task,
+      Event event = TaskReused{id,
+                               match.task,
                                match.source.run,
                                match.source.task,
                                match.source.attempt,
@@ -136,16 +140,16 @@ class Setup {
     if (chosen) {
       auto tasks = options_.only;
       for (std::uint32_t i = 1; options_.only_failed && i <= sweep_.size(); ++i) {
-        const auto state = run_.engine.state(TaskId(i));
+        const auto state = run_.view().state(TaskId(i));
         if (state == TaskState::failed || state == TaskState::cancelled) tasks.emplace_back(i);
       }
       for (const TaskId task : tasks) {
-        if (run_.engine.state(task) == TaskState::done) TRY(invalidate(task, "asked to run again"));
+        if (run_.view().state(task) == TaskState::done) TRY(invalidate(task, "asked to run again"));
       }
-      run_.engine.resume_only(tasks);
+      run_.engine.apply(RunResumed{run_.id, std::move(tasks)});
     } else {
       TRY(check_unchanged());
-      run_.engine.resume();
+      run_.engine.apply(RunResumed{run_.id});
     }
     return {};
   }
@@ -156,7 +160,7 @@ class Setup {
     TRY(find_newer());
     Task task;
     for (std::uint32_t i = 1; i <= sweep_.size(); ++i) {
-      if (run_.engine.state(TaskId(i)) != TaskState::done) continue;
+      if (run_.view().state(TaskId(i)) != TaskState::done) continue;
       sweep_.fill_task(TaskId(i), task);
       const auto print = contents_.fingerprint(task);
       if (!print) {
@@ -209,14 +213,14 @@ class Setup {
       TRY_ASSIGN(*results, store_.results_of(source));
     }
     TRY(record(TaskInvalidated{
-        task.id, fmt::format("run {} has a newer result", source.run.value()), now_}));
-    return record(TaskReused{task.id, source.run, source.task, source.attempt,
+        run_.id, task.id, fmt::format("run {} has a newer result", source.run.value()), now_}));
+    return record(TaskReused{run_.id, task.id, source.run, source.task, source.attempt,
                              sweep_.parameters(task.id), std::move(**results), print, now_});
   }
 
   Result<> invalidate(TaskId task, std::string reason) {
     add_outdated(run_.outdated, reason);
-    return record(TaskInvalidated{task, std::move(reason), now_});
+    return record(TaskInvalidated{run_.id, task, std::move(reason), now_});
   }
 
   /// In groups, so that a million of them do not wait in memory.
@@ -232,6 +236,8 @@ class Setup {
   const Options& options_;
   ContentCache& contents_;
   TimePoint now_;
+  engine::Workload workload_;                       ///< until the run is open
+  std::unique_ptr<schedule::Scheduler> scheduler_;  ///< likewise
   PreparedRun run_;
   std::uint32_t recorded_events_ = 0;
   std::vector<Recorded> recorded_;  ///< by task

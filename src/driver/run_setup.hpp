@@ -20,6 +20,7 @@ struct PreparedRun {
   RunId id;
   bool is_new = false;  ///< it was made now
   engine::Engine engine;
+  [[nodiscard]] engine::RunView view() const { return engine.run(id); }
   std::uint32_t unchanged = 0;         ///< tasks that need no run
   OutdatedTasks outdated{};            ///< Summary::outdated
   std::vector<std::string> notices{};  ///< for a person

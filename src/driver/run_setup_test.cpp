@@ -38,14 +38,14 @@ TEST_F(RunSetupTest, ARunIsThereWithAllThatItReusesOrNotAtAll) {
   {  // Killed before anything else is committed.
     auto store = open_store();
     const auto run = prepare(store, grown);
-    EXPECT_EQ(run.engine.counts().reused, 2U);
+    EXPECT_EQ(run.view().counts().reused, 2U);
     first = run.id;
   }
   auto store = open_store();
   EXPECT_EQ(store.run(first).value()->counts.reused, 2U) << "for status";
   const auto again = prepare(store, grown);
   EXPECT_EQ(again.id, first);
-  EXPECT_EQ(again.engine.counts().reused, 2U);
+  EXPECT_EQ(again.view().counts().reused, 2U);
   EXPECT_EQ(again.unchanged, 2U);
 }
 
@@ -55,11 +55,11 @@ TEST_F(RunSetupTest, AFreshRunReusesNothingAlsoWhenItIsResumed) {
   options_.fresh = true;
   {
     auto store = open_store();
-    EXPECT_EQ(prepare(store, grown).engine.counts().reused, 0U);
+    EXPECT_EQ(prepare(store, grown).view().counts().reused, 0U);
   }
   options_.fresh = false;
   auto store = open_store();
-  EXPECT_EQ(prepare(store, grown).engine.counts().reused, 0U);
+  EXPECT_EQ(prepare(store, grown).view().counts().reused, 0U);
 }
 
 }  // namespace

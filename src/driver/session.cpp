@@ -48,7 +48,7 @@ Session::Session(const Sweep& sweep, const Options& options, const Observer& obs
       kept_at_(now_) {}
 
 Result<> Session::keep_learned() {
-  TRY(keep_models(store_, sweep_, run_.engine, now_));
+  TRY(keep_models(store_, sweep_, run_.view(), now_));
   return sites_.grid() != nullptr ? keep_waits(store_, *sites_.grid(), run_.engine, now_)
                                   : Result<>{};
 }
@@ -65,33 +65,33 @@ void Session::recall_queues() {
 Result<Summary> Session::run(Opened opened) {
   recall_queues();
   TRY(take_in(std::move(opened)));
-  if (const auto why = run_.engine.unplaceable(); !why.empty() && !launcher_.expects_hosts({})) {
+  if (const auto why = run_.view().unplaceable(); !why.empty() && !launcher_.expects_hosts({})) {
     launcher_.close();
     if (run_.is_new) TRY(store_.remove_run(run_.id));  // as if it had never been asked for
     return refuse(why);
   }
-  run_.engine.pass_over_numbers(!run_.unheard.empty());
+  run_.engine.apply(HostsUnheard{run_.id, !run_.unheard.empty()});
   TRY(store_.mark_driven(run_.id));
   tell_outdated();
   for (const auto& notice : run_.notices) tell(notice);
   TRY_ASSIGN(auto signals, StopSignals::watch());
   signals_.emplace(std::move(signals));
-  while (!run_.engine.finished() && stops_ < 3) {
+  while (!run_.view().finished() && stops_ < 3) {
     if (stuck_since_ == kNever) start_tasks();
     end_if_stranded();
-    if (run_.engine.finished() || gives_up_placing()) break;
-    launcher_.want(run_.engine.waiting_cores());
+    if (run_.view().finished() || gives_up_placing()) break;
+    launcher_.want(run_.view().waiting_cores());
     TRY(step());
     on_stop_signals();
     const bool waits = was_drained_ || launcher_.expects_hosts({});
     if (host_names_.empty() && !waits) break;  // none ever came
-    if (run_.engine.hosts().empty() && launcher_.has_given_up() && run_.engine.draining().empty())
-      record(DrainRequested{"no host is left, and none will come"});
+    if (run_.engine.hosts().empty() && launcher_.has_given_up() && run_.view().draining().empty())
+      record(DrainRequested{run_.id, "no host is left, and none will come"});
   }
   TRY(keep_learned());
-  const bool knows = run_.engine.accuracy().scored() > 0 || run_.engine.learned().known() ||
-                     run_.engine.learned_memory().used().observations() > 0 ||
-                     run_.engine.learned_outputs().used().observations() > 0;
+  const bool knows = run_.view().accuracy().scored() > 0 || run_.view().learned().known() ||
+                     run_.view().learned_memory().used().observations() > 0 ||
+                     run_.view().learned_outputs().used().observations() > 0;
   if (knows && executed_ > 0)  // or else what is kept of this run says more
     TRY(store_.learn(std::string(store::kForecastsKind),
                      {std::to_string(run_.id.value()), now_,
@@ -102,21 +102,22 @@ Result<Summary> Session::run(Opened opened) {
   launcher_.close();
   for (const auto& text : launcher_.last_words())
     if (observer_.notice) observer_.notice(text);
-  if (const auto why = run_.engine.unplaceable();
-      host_names_.empty() && !why.empty() && !run_.engine.finished() && stops_ == 0)
+  if (const auto why = run_.view().unplaceable();
+      host_names_.empty() && !why.empty() && !run_.view().finished() && stops_ == 0)
     return refuse(why);
   return summary();
 }
 
 void Session::hear_of(const std::string& host) {
-  if (run_.unheard.erase(host) > 0 && run_.unheard.empty()) run_.engine.pass_over_numbers(false);
+  if (run_.unheard.erase(host) > 0 && run_.unheard.empty())
+    run_.engine.apply(HostsUnheard{run_.id, false});
 }
 
 void Session::end_if_stranded() {
-  const auto needs = run_.engine.stranded();
+  const auto needs = run_.view().stranded();
   const auto will_run = [&](const Resources& each) { return launcher_.expects_hosts(each); };
   if (needs.empty() || std::ranges::any_of(needs, will_run)) return;
-  record(DrainRequested{run_.engine.unplaceable()});
+  record(DrainRequested{run_.id, run_.view().unplaceable()});
 }
 
 tl::unexpected<Error> Session::refuse(const std::string& why) const {
@@ -131,7 +132,7 @@ Result<> Session::take_in(Opened opened) {
   receipt_ = opened.receipt;
   now_ = clock_.now();
   opening_ = true;
-  for (auto& event : opened.events) TRY(on_event(std::move(event)));
+  for (auto& news : opened.news) TRY(on_news(std::move(news)));
   opening_ = false;
   return commit(false);
 }
@@ -194,9 +195,7 @@ void Session::start_tasks() {
 void Session::carry_out(const std::vector<Action>& actions) {
   for (const auto& action : actions) {
     std::visit(Overloaded{[&](const StartAttempt& a) { start(a); },
-                          [&](const CancelAttempt& a) {
-                            launcher_.cancel({run_.id, a.task, a.attempt}, a.host);
-                          },
+                          [&](const CancelAttempt& a) { launcher_.cancel(a.key, a.host); },
                           [&](const RecallQueued& a) { launcher_.recall(a.host); },
                           [&](const MoveFile& a) { bring(a); },
                           [&](const DropFile& a) { launcher_.drop(a.file, a.site); }},
@@ -221,9 +220,9 @@ Result<std::vector<TaskFile>> Session::travelling(const Inputs& inputs) {
 }
 
 void Session::start(const StartAttempt& action) {
-  const TaskKey key{run_.id, action.task, action.attempt};
-  Task task = sweep_.task(action.task);
-  task.resources = run_.engine.resources(action.task);
+  const TaskKey& key = action.key;
+  Task task = sweep_.task(key.task);
+  task.resources = action.resources;
   auto& inputs = inputs_[key];
   inputs.clear();
   auto print = contents_.fingerprint(
@@ -257,12 +256,12 @@ void Session::start(const StartAttempt& action) {
 
 /// True when there was something.
 Result<bool> Session::poll_launcher() {
-  std::vector<LauncherEvent> events;
+  std::vector<News> news;
   probes_.on_look(clock_.now());
-  TRY(launcher_.poll(events));
+  TRY(launcher_.poll(news));
   now_ = clock_.now();
-  for (auto& event : events) TRY(on_event(std::move(event)));
-  return !events.empty();
+  for (auto& each : news) TRY(on_news(std::move(each)));
+  return !news.empty();
 }
 
 Result<> Session::take_requests() {
@@ -271,7 +270,7 @@ Result<> Session::take_requests() {
     if (!request.join.empty() || !request.leave.empty()) {
       if (request.run == run_.id) change_sites(request);
     } else if (request.run == run_.id) {
-      record(CancelRequested{request.all, std::move(request.tasks), now_});
+      record(CancelRequested{run_.id, request.all, std::move(request.tasks), now_});
     } else {
       TRY(others_.cancel(request, launcher_, now_));
       dirty_ = true;
@@ -285,14 +284,14 @@ void Session::on_stop_signals() {
   for (int i = 0; i < count; ++i) {
     ++stops_;
     if (stops_ == 1) {
-      record(DrainRequested{"interrupted"});
+      record(DrainRequested{run_.id, "interrupted"});
       if (observer_.notice) {
         observer_.notice(
             "finishing what runs; Ctrl-C again cancels it. Run the same command again to go on");
       }
     } else if (stops_ == 2) {
       if (observer_.notice) observer_.notice("cancelling");
-      record(CancelRequested{true, {}, now_});
+      record(CancelRequested{run_.id, true, {}, now_});
     }
   }
   if (count > 0) show_progress();

@@ -58,7 +58,12 @@ class Session {
   Result<std::vector<TaskFile>> travelling(const Inputs& inputs);
   void bring(const MoveFile& move);
   Result<bool> poll_launcher();
-  Result<> on_event(LauncherEvent event);
+  // session_events.cpp: what actuators tell.
+  Result<> on_news(News news);
+  void on_event(Event& event);
+  /// Whether the engine is told: other runs' attempts are not its affair.
+  bool is_to_know(const AttemptStarted& started);
+  void show(const Event& event);
   [[nodiscard]] bool is_ours(const TaskKey& key) const {
     return key.run == run_.id && key.task.value() <= sweep_.size();
   }

@@ -103,8 +103,8 @@ void Session::record(Event event) {
 void Session::add_memory_note(AttemptReport& report) const {
   if (report.cause != FailureCause::out_of_memory) return;
   const TaskId task = report.key.task;
-  std::string note = run_.engine.after_memory(task);
-  const bool failed = run_.engine.state(task) == engine::TaskState::failed;
+  std::string note = run_.view().after_memory(task);
+  const bool failed = run_.view().state(task) == engine::TaskState::failed;
   if (failed && !sweep_.resources(task).learn_memory)
     note = "with 'resources: {memory: learn}' it is given what it needs";
   if (!note.empty()) report.detail += (report.detail.empty() ? "" : "; ") + note;
@@ -112,10 +112,10 @@ void Session::add_memory_note(AttemptReport& report) const {
 
 void Session::record_end(AttemptEnded ended) {
   const TaskId task = ended.report.key.task;
-  ended.expected = run_.engine.expected(ended.report.key);
+  ended.expected = run_.view().expected(ended.report.key);
   Event event = std::move(ended);
   apply(event);
-  const auto state = run_.engine.state(task);
+  const auto state = run_.view().state(task);
   add_memory_note(std::get<AttemptEnded>(event).report);
   // It waits for its retry, or its twin still runs.
   const bool again = state != engine::TaskState::done && state != engine::TaskState::failed &&
@@ -127,10 +127,10 @@ void Session::record_end(AttemptEnded ended) {
 Result<> Session::commit(bool last) {
   if (!dirty_ && !last) return {};
   write_group();
-  const auto& c = run_.engine.counts();
+  const auto& c = run_.view().counts();
   const bool complete = c.done + c.failed == c.total;
   const auto state = last && complete ? store::RunState::finished : store::RunState::open;
-  TRY(store_.update_run(run_.id, state, counts(), run_.engine.eta(now_), last ? 0 : ::getpid(),
+  TRY(store_.update_run(run_.id, state, counts(), run_.view().eta(now_), last ? 0 : ::getpid(),
                         now_));
   const auto deadline = clock_.now() + kJournalPatience;
   for (;;) {
@@ -167,7 +167,7 @@ void Session::hold_tasks(const Error& why) {
 }
 
 tl::unexpected<Error> Session::abandon(Error error) {
-  run_.engine.apply(CancelRequested{true, {}, now_});
+  run_.engine.apply(CancelRequested{run_.id, true, {}, now_});
   carry_out(run_.engine.decide(now_));
   launcher_.close();
   error.hint =
@@ -194,7 +194,7 @@ void Session::tell_outdated() {
 }
 
 store::Counts Session::counts() const {
-  const auto& c = run_.engine.counts();
+  const auto& c = run_.view().counts();
   return {c.total, c.done, c.reused, c.failed, c.cancelled, c.running};
 }
 
@@ -209,18 +209,19 @@ Progress Session::progress() const {
   Progress progress;
   progress.run = run_.id;
   progress.counts = counts();
-  progress.retrying = run_.engine.counts().waiting;
+  progress.retrying = run_.view().counts().waiting;
   progress.elapsed = now_ - began_;
-  progress.eta = run_.engine.eta(now_);
+  progress.eta = run_.view().eta(now_);
   const double span = pace_.empty() ? 0 : seconds(pace_.back().first - pace_.front().first);
   if (span > 0) progress.tasks_per_second = (pace_.back().second - pace_.front().second) / span;
-  progress.draining_why = run_.engine.draining();
+  progress.draining_why = run_.view().draining();
   progress.draining = !progress.draining_why.empty();
   return progress;
 }
 
 LiveFacts Session::live_facts(const Progress& progress) {
-  return {run_.engine, launcher_, shared_, options_, sites_.grid(), leaving_, progress, ended_on_};
+  return {run_.engine,   run_.view(), launcher_, shared_,  options_,
+          sites_.grid(), leaving_,    progress,  ended_on_};
 }
 
 Summary Session::summary() const {
@@ -233,8 +234,8 @@ Summary Session::summary() const {
   s.outdated = run_.outdated;
   s.changed = changed_;
   s.cut = cut_;
-  s.why = run_.engine.draining();
-  const auto& c = run_.engine.counts();
+  s.why = run_.view().draining();
+  const auto& c = run_.view().counts();
   s.interrupted = stops_ > 0 || (!s.why.empty() && c.done + c.failed < c.total);
   return s;
 }

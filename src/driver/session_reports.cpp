@@ -25,7 +25,7 @@ constexpr std::uint32_t kMostPlacings = 60;
 
 Result<> Session::on_report(ReportReceived received, bool adopted) {
   const TaskKey key = received.report.key;
-  if (!run_.engine.awaits(key, received.host)) {
+  if (!run_.view().awaits(key, received.host)) {
     // Journalled before, since a report may come twice; or of a task that is done, by its twin or
     // by another run: the journal's last end is a task's result.
     AttemptEnded known;
@@ -72,7 +72,7 @@ Result<> Session::on_report(ReportReceived received, bool adopted) {
   } else {
     record(std::move(ended));
     add_outdated(run_.outdated, stale);
-    record(TaskInvalidated{key.task, std::move(stale), now_});
+    record(TaskInvalidated{run_.id, key.task, std::move(stale), now_});
   }
   return {};
 }
@@ -88,13 +88,13 @@ bool Session::gives_up_placing() {
   if (unplaced_.empty() || (stops_ == 0 && now_ < unplaced_since_ + kPlacePatience)) return false;
   const auto ours = std::ranges::count_if(
       unplaced_, [&](const Unplaced& each) { return is_ours(each.received.report.key); });
-  const auto& c = run_.engine.counts();
-  const bool starts_more = run_.engine.draining().empty() && c.pending + c.waiting > 0;
+  const auto& c = run_.view().counts();
+  const bool starts_more = run_.view().draining().empty() && c.pending + c.waiting > 0;
   if (ours == 0 || starts_more || c.staging + c.handed_over > 0 || c.running > ours) return false;
   tell(fmt::format("what {} made is kept at {} site: {}. Mend this and run the same command again",
                    ours == 1 ? "1 task" : fmt::format("{} tasks", ours),
                    ours == 1 ? "its" : "their", why_unplaced_));
-  record(DrainRequested{"outputs could not be put where they belong"});
+  record(DrainRequested{run_.id, "outputs could not be put where they belong"});
   return true;
 }
 

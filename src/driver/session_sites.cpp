@@ -41,7 +41,7 @@ void Session::begin_to_leave(const std::string& name) {
 
 Result<> Session::let_go_of_idle_sites() {
   for (auto site = leaving_.begin(); site != leaving_.end();) {
-    if (run_.engine.uses(*site)) {
+    if (run_.view().uses(*site)) {
       ++site;
       continue;
     }
@@ -55,7 +55,10 @@ Result<> Session::let_go_of_idle_sites() {
 }
 
 void Session::probe_links() {
-  const auto probe = probes_.due(board_.sites(), run_.engine, sites_.grid(), clock_.now());
+  const auto probe = probes_.due(
+      board_.sites(), run_.engine.seen(),
+      [this](SiteId site) { return run_.view().may_move_files(site); }, sites_.grid(),
+      clock_.now());
   if (!probe) return;
   if (leaving_.contains(probe->site) || !launcher_.probe(probe->site, probe->bytes))
     probes_.not_sent();

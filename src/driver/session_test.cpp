@@ -89,10 +89,13 @@ TEST_F(SessionTest, ALinkThatIsSilentWhileTasksWaitForFilesIsProbed) {
   FakeLauncher launcher;
   launcher.site = SiteId(1);
   launcher.slow_link = true;
-  launcher.announce(HostEchoed{HostId(1), SiteId(1), 0.02});
+  launcher.announce(SiteEchoed{SiteId(1), 0.02});
   launcher.on_probe = [&] {
-    launcher.announce(HostEchoed{HostId(1), SiteId(1), 0.1, launcher.probed.back().second, 0.02});
-    launcher.announce(FileBrought{FileId(0), SiteId(1)});
+    launcher.announce(SiteEchoed{.site = SiteId(1),
+                                 .seconds = 0.1,
+                                 .bytes = static_cast<double>(launcher.probed.back().second),
+                                 .trip = 0.02});
+    launcher.announce(FileArrived{FileId(0), SiteId(1)});
   };
   options_.grid.emplace();
   options_.grid->sites.resize(2);
@@ -110,7 +113,7 @@ TEST_F(SessionTest, ATaskThatNoHostCanRunWaitsForOneThatWillCome) {
   bool came = false;
   launcher.expects = [&](const Resources& least) {
     if (least.cores == 4 && !std::exchange(came, true))
-      launcher.announce(HostAppeared{{HostId(2), "large", 4, 0}});
+      launcher.announce(HostUp{{HostId(2), "large", 4, 0}});
     return true;
   };
   EXPECT_EQ(drive_with(launcher, study).counts.done, 1U);
@@ -159,7 +162,7 @@ TEST_F(SessionTest, AReportThatComesTwiceCountsOnce) {
 TEST_F(SessionTest, WhatRunsIsAdoptedAndNotStartedBesideItsTwin) {
   const auto study = sweep({"echo", "{}", ":::", "a", "b"});
   FakeLauncher launcher;
-  launcher.announce(TaskRunning{{RunId(1), TaskId(1), AttemptId(1)}, HostId(1), from_ns(1)});
+  launcher.announce(AttemptStarted{{RunId(1), TaskId(1), AttemptId(1)}, HostId(1), from_ns(1)});
   AttemptReport late;
   late.key = {RunId(1), TaskId(1), AttemptId(1)};
   launcher.outcome = [&](const Task&, AttemptReport&) {
@@ -176,9 +179,9 @@ TEST_F(SessionTest, OfTwoAttemptsOneIsJournalled) {
     return TaskKey{RunId(1), TaskId(1), AttemptId(attempt)};
   };
   FakeLauncher launcher;
-  launcher.announce(HostAppeared{{HostId(2), "other", 2, 0}});
+  launcher.announce(HostUp{{HostId(2), "other", 2, 0}});
   for (const std::uint32_t each : {1U, 2U})
-    launcher.announce(TaskRunning{key(each), HostId(each), from_ns(1)});
+    launcher.announce(AttemptStarted{key(each), HostId(each), from_ns(1)});
   AttemptReport first;
   first.key = key(2);
   launcher.outcome = [&](const Task&, AttemptReport&) {
@@ -194,8 +197,8 @@ TEST_F(SessionTest, OfTwoAttemptsOneIsJournalled) {
 
   // Had gantry been killed before it could cancel the other.
   FakeLauncher later;
-  later.announce(HostAppeared{{HostId(2), "other", 2, 0}});
-  later.announce(TaskRunning{key(1), HostId(2), from_ns(1)});
+  later.announce(HostUp{{HostId(2), "other", 2, 0}});
+  later.announce(AttemptStarted{key(1), HostId(2), from_ns(1)});
   const auto again = drive_with(later, study);
   EXPECT_EQ(again.counts.done, 2U);
   EXPECT_THAT(later.cancelled, ElementsAre(key(1)));
@@ -251,10 +254,10 @@ TEST_F(SessionTest, AnAttemptWhoseTwinFailedIsStillTakenIn) {
     return made;
   };
   FakeLauncher launcher;
-  launcher.announce(HostAppeared{{HostId(2), "other", 2, 0}});
+  launcher.announce(HostUp{{HostId(2), "other", 2, 0}});
   for (const std::uint32_t each : {1U, 2U})
     launcher.announce(
-        TaskRunning{{RunId(1), TaskId(1), AttemptId(each)}, HostId(each), from_ns(1)});
+        AttemptStarted{{RunId(1), TaskId(1), AttemptId(each)}, HostId(each), from_ns(1)});
   launcher.outcome = [&](const Task&, AttemptReport&) {
     launcher.report(report(2, FailureCause::exit_code), print_of(study, 1), HostId(2));
     launcher.report(report(1, FailureCause::none), print_of(study, 1));
@@ -327,12 +330,12 @@ TEST_F(SessionTest, NobodyWaitsForAnotherRunsTaskWhoseHostIsGone) {
     return sweep({"echo", "{}", ":::", "a"});
   };
   FakeLauncher second;
-  second.announce(HostAppeared{{HostId(2), "far", 2, 0}});
-  second.announce(TaskRunning{{one.run, TaskId(1), AttemptId(2)}, HostId(2), from_ns(1)});
+  second.announce(HostUp{{HostId(2), "far", 2, 0}});
+  second.announce(AttemptStarted{{one.run, TaskId(1), AttemptId(2)}, HostId(2), from_ns(1)});
   int looks = 0;
   observer_.waiting = [&](std::uint32_t tasks, Duration) {
     EXPECT_EQ(tasks, 1U);
-    if (++looks == 2) second.announce(HostVanished{HostId(2), "gone"});
+    if (++looks == 2) second.announce(HostDown{HostId(2), "gone"});
   };
   EXPECT_EQ(drive_with(second, sweep({"echo", "{}", ":::", "a", "b"})).counts.done, 2U);
   EXPECT_EQ(looks, 2);
@@ -352,7 +355,7 @@ TEST_F(SessionTest, AnEndFromBeforeAnInputChangedDoesNotCount) {
   ended.key.task = TaskId(2);
   ended.cause = FailureCause::exit_code;
   launcher.report(ended, before[1]);
-  launcher.announce(TaskRunning{{RunId(1), TaskId(3), AttemptId(1)}, HostId(1), from_ns(1)});
+  launcher.announce(AttemptStarted{{RunId(1), TaskId(3), AttemptId(1)}, HostId(1), from_ns(1)});
   bool told = false;
   launcher.outcome = [&](const Task&, AttemptReport&) {
     AttemptReport adopted;
@@ -473,7 +476,7 @@ TEST_F(SessionTest, ARunWhoseLastHostWasGivenUpEndsAndSaysWhy) {
   launcher.outcome = [&](const Task& task, AttemptReport&) {
     if (task.id != TaskId(2)) return;
     launcher.hold = launcher.given_up = true;
-    launcher.announce(HostVanished{HostId(1), "its jobs end before they can be used"});
+    launcher.announce(HostDown{HostId(1), "its jobs end before they can be used"});
   };
   const auto summary = drive_with(launcher, sweep({"echo", "{}", ":::", "a", "b", "c"}));
   EXPECT_EQ(summary.counts.done, 1U);

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/workload.hpp"
+#include "engine/run/workload.hpp"
 #include "model/ids.hpp"
 #include "model/sweep.hpp"
 

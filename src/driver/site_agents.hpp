@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "actuate/launch/ssh_connection.hpp"
+#include "actuate/launch/ssh/ssh_connection.hpp"
 #include "model/grid.hpp"
 
 namespace gantry::driver {

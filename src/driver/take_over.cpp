@@ -67,27 +67,27 @@ class TakeOver {
 
  private:
   Result<> take_news() {
-    std::vector<LauncherEvent> events;
-    TRY(launcher_.poll(events));
-    for (auto& event : events) TRY(on_event(std::move(event)));
+    std::vector<News> news;
+    TRY(launcher_.poll(news));
+    for (auto& each : news) TRY(on_news(std::move(each)));
     return {};
   }
 
-  Result<> on_event(LauncherEvent event) {
-    if (auto* notice = std::get_if<LauncherNotice>(&event)) {
+  Result<> on_news(News news) {
+    if (auto* notice = find_in<Notice>(news)) {
       if (observer_.notice) observer_.notice(notice->text);
       return {};
     }
-    if (const auto* appeared = std::get_if<HostAppeared>(&event)) {
+    if (const auto* appeared = find_in<HostUp>(news)) {
       host_names_[appeared->host.id] = appeared->host.name;
-    } else if (const auto* vanished = std::get_if<HostVanished>(&event)) {
+    } else if (const auto* vanished = find_in<HostDown>(news)) {
       // It may never come back; if it does, its tasks have written into folders of their own.
       for (const auto& [key, host] : others_.running())
         if (host == vanished->host) awaited_.erase(key);
-    } else if (const auto* running = std::get_if<TaskRunning>(&event)) {
+    } else if (const auto* running = find_in<AttemptStarted>(news)) {
       TRY_ASSIGN(const bool others, is_others(running->key));
       if (others) others_.started(running->key, running->host);
-    } else if (auto* report = std::get_if<ReportReceived>(&event)) {
+    } else if (auto* report = find_in<ReportReceived>(news)) {
       opened_.receipt = std::max(opened_.receipt, report->receipt);
       TRY_ASSIGN(const bool others, is_others(report->report.key));
       if (others) {
@@ -97,7 +97,7 @@ class TakeOver {
         if (why.empty()) return {};  // else the session tries again
       }
     }
-    opened_.events.push_back(std::move(event));
+    opened_.news.push_back(std::move(news));
     return {};
   }
 

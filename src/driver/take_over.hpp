@@ -13,7 +13,7 @@ namespace gantry::driver {
 
 /// What the launcher has said so far that is for the session to take in.
 struct Opened {
-  std::vector<LauncherEvent> events;
+  std::vector<News> news;
   std::uint64_t receipt = 0;  ///< of the latest report, whoever's it was
 };
 

@@ -13,10 +13,10 @@ namespace {
 
 using engine::TaskState;
 
-engine::Engine empty_engine(std::uint32_t tasks) {
-  engine::Workload work;
-  work.count = tasks;
-  return {std::move(work), engine::Policy{}};
+engine::Engine replaying_engine(RunId run, std::uint32_t tasks) {
+  engine::Engine engine;
+  engine.add_run(run, {.count = tasks}, {});
+  return engine;
 }
 
 bool is_open(TaskState state) {
@@ -35,7 +35,7 @@ Result<std::string> UndrivenRuns::take(ReportReceived& received, const std::stri
   const TaskKey key = received.report.key;
   running_.erase(key);
   TRY_ASSIGN(Run * run, find(key.run));
-  if (run == nullptr || !run->journal.awaits(key, received.host)) {
+  if (run == nullptr || !run->view().awaits(key, received.host)) {
     discard_outputs(received);
     return "";
   }
@@ -85,15 +85,15 @@ Result<bool> UndrivenRuns::cancel(const store::Request& request, Launcher& launc
     some_run = true;
   }
   if (run == nullptr) return false;
-  const auto waits = [&](TaskId task) { return is_open(run->journal.state(task)); };
-  const auto& counts = run->journal.counts();
+  const auto waits = [&](TaskId task) { return is_open(run->view().state(task)); };
+  const auto& counts = run->view().counts();
   const bool some_wait =
       request.all ? counts.done + counts.failed + counts.cancelled < counts.total
                   : std::ranges::any_of(request.tasks, [&](TaskId task) {
                       return task.value() >= 1 && task.value() <= counts.total && waits(task);
                     });
   if (!some_wait && !some_run) return false;
-  TRY(record(*run, CancelRequested{request.all, request.tasks, now}, now));
+  TRY(record(*run, CancelRequested{request.run, request.all, request.tasks, now}, now));
   return true;
 }
 
@@ -112,7 +112,8 @@ Result<UndrivenRuns::Run*> UndrivenRuns::find(RunId id) {
 
 Result<UndrivenRuns::Run> UndrivenRuns::load(store::RunRecord record) const {
   const std::uint32_t tasks = record.counts.total;
-  Run run{std::move(record), empty_engine(tasks), {}, {}};
+  const RunId id = record.id;
+  Run run{std::move(record), replaying_engine(id, tasks), {}, {}};
   // Whoever went on with the run made the cancelled tasks pending again, which is not journalled.
   const bool cancels_hold = run.record.counts.cancelled > 0;
   TRY(store_.replay(run.record.id, [&](const Event& event) {
@@ -132,7 +133,7 @@ Result<UndrivenRuns::Run> UndrivenRuns::load(store::RunRecord record) const {
 Result<> UndrivenRuns::record(Run& run, Event event, TimePoint now) {
   run.journal.apply(event);
   TRY(store_.append(run.record.id, std::move(event)));
-  const auto& c = run.journal.counts();
+  const auto& c = run.view().counts();
   const auto state =
       c.done + c.failed == c.total ? store::RunState::finished : store::RunState::open;
   return store_.update_run(run.record.id, state,

@@ -49,6 +49,7 @@ class UndrivenRuns {
     engine::Engine journal;  ///< replays for ever: it never resumes
     std::optional<Sweep> study;
     std::string no_study;  ///< why there is none
+    [[nodiscard]] engine::RunView view() const { return journal.run(record.id); }
   };
   /// Null when there is no such run.
   Result<Run*> find(RunId id);

@@ -68,8 +68,9 @@ TEST_F(UndrivenRunsTest, WhatCannotBePutInItsPlaceIsKeptUntilTheLastTime) {
 }
 
 TEST_F(UndrivenRunsTest, AFirstAttemptCountsAfterAReusedResultWasTakenBack) {
-  journal(TaskReused{TaskId(1), RunId(9), TaskId(4), AttemptId(3), {}, {}, {}, from_ns(1)});
-  journal(TaskInvalidated{TaskId(1), "an input changed", from_ns(2)});
+  journal(
+      TaskReused{RunId(1), TaskId(1), RunId(9), TaskId(4), AttemptId(3), {}, {}, {}, from_ns(1)});
+  journal(TaskInvalidated{RunId(1), TaskId(1), "an input changed", from_ns(2)});
   take({report(1, 1)});
   ASSERT_THAT(rows(run_), SizeIs(1));
   EXPECT_EQ(rows(run_)[0].attempt, AttemptId(1));

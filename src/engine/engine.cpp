@@ -1,181 +1,221 @@
 #include "engine/engine.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
 #include <variant>
 
-#include "engine/engine_impl.hpp"
+#include "base/overloaded.hpp"
+#include "engine/grid/grid.hpp"
+#include "engine/run/run.hpp"
 #include "schedule/registry.hpp"
+#include "schedule/share/turns.hpp"
 
 namespace gantry::engine {
 
-namespace {
+struct Engine::Impl {
+  explicit Impl(SiteMap map) : grid(std::move(map)) {}
 
-forecast::CostProfile profile_of(const Workload& workload) {
-  if (!workload.cost) return {workload.count, {}};
-  return {workload.count, [&](std::uint32_t index) { return workload.cost(TaskId(index + 1)); }};
+  /// An event of one run.
+  template <class E>
+  void tell(RunId id, const E& event);
+  void apply(const HostUp& event);
+  void apply(const HostDraining& event);
+  void apply(const HostDown& event);
+  void apply(const FileArrived& event);
+  void apply(const MoveFailed& event);
+  void apply(const FileGone& event);
+  /// A file that was to come to a site does not, or is gone there: nor does it come from there.
+  void lost_at(FileId file, SiteId site);
+
+  std::vector<Action> decide(TimePoint now);
+  /// Lets runs start tasks, each when it is its turn.
+  void start_tasks(TimePoint now, std::vector<Action>& actions);
+  void share_out();
+
+  Grid grid;
+  std::map<RunId, Run> runs;
+  schedule::Turns turns;
+};
+
+template <class E>
+void Engine::Impl::tell(RunId id, const E& event) {
+  const auto run = runs.find(id);
+  if (run == runs.end()) return;
+  run->second.on(event);
+  run->second.strategy->observe(event);
 }
 
-/// Where a person says what tasks cost, that counts.
-forecast::LearnedCosts learned_of(const Workload& workload) {
-  if (workload.cost) return {workload.count, {}, {}};
-  return {workload.count, workload.features, workload.known_times};
+void Engine::Impl::apply(const HostUp& event) {
+  grid.on(event);
+  for (auto& [id, run] : runs) run.host_came(event.host.id);
 }
 
-forecast::LearnedMemory memory_of(const Workload& workload) {
-  if (!workload.learns_memory || workload.count == 0) return {};
-  const auto& known = workload.known_memory;
-  return known.knows(workload.features(TaskId(1))) ? known : forecast::LearnedMemory{};
+void Engine::Impl::apply(const HostDraining& event) {
+  if (!grid.on(event)) return;
+  for (auto& [id, run] : runs) {
+    run.release_staged_on(event.host);
+    run.hosts_changed();
+  }
 }
 
-forecast::LearnedOutputs outputs_of(const Workload& workload) {
-  const bool learns = workload.features && !workload.output_bytes && workload.count > 0;
-  if (!learns || !workload.known_outputs.takes(workload.features(TaskId(1)).size())) return {};
-  return forecast::LearnedOutputs(workload.known_outputs);
+void Engine::Impl::apply(const HostDown& event) {
+  for (auto& [id, run] : runs) run.lose_host(event.host);
+  grid.on(event);
+  for (auto& [id, run] : runs) {
+    run.forget_gone_samples();
+    run.hosts_changed();
+  }
 }
 
-}  // namespace
-
-Engine::Impl::Impl(Workload work, Policy rules, std::unique_ptr<schedule::Scheduler> scheduler,
-                   SiteMap sites)
-    : workload(std::move(work)),
-      policy(rules),
-      map(std::move(sites)),
-      strategy(std::move(scheduler)),
-      appetite(strategy->appetite()),
-      tasks(workload.count),
-      ready([this](const TaskNeeds& needs) { return fits_somewhere(needs); }),
-      files(workload.file_bytes, map),
-      costs(profile_of(workload)),
-      learned(learned_of(workload)),
-      learned_memory(memory_of(workload)),
-      learned_outputs(outputs_of(workload)) {
-  if (workload.count > 0) typical = workload.resources_of(TaskId(1));
-  if (learned.known()) use_new_costs();
+void Engine::Impl::apply(const FileArrived& event) {
+  grid.on(event);
+  for (auto& [id, run] : runs) run.files_arrived = true;
 }
 
-Engine::Engine(Workload workload, Policy policy)
-    : Engine(std::move(workload), policy,
-             schedule::make_scheduler(schedule::kDefaultStrategy).value()) {}
-Engine::Engine(Workload workload, Policy policy, std::unique_ptr<schedule::Scheduler> strategy,
-               SiteMap map)
-    : impl_(std::make_unique<Impl>(std::move(workload), policy, std::move(strategy),
-                                   std::move(map))) {}
+void Engine::Impl::apply(const MoveFailed& event) {
+  grid.on(event);
+  lost_at(event.file, event.site);
+}
+
+void Engine::Impl::apply(const FileGone& event) {
+  grid.on(event);
+  lost_at(event.file, event.site);
+}
+
+void Engine::Impl::lost_at(FileId file, SiteId site) {
+  if (!grid.files.known(file)) return;
+  for (auto& [id, run] : runs) run.release_waiting_for(file, site);
+  for (const SiteId other : grid.files.give_up_awaited(file, site)) lost_at(file, other);
+}
+
+std::vector<Action> Engine::Impl::decide(TimePoint now) {
+  std::vector<Action> actions;
+  grid.learns = std::ranges::any_of(runs, [](const auto& entry) { return entry.second.learns(); });
+  if (grid.learns) grid.seen.pass(now);
+  share_out();
+  for (auto& [id, run] : runs) run.begin_turn(now, actions);
+  if (std::ranges::any_of(runs, [](const auto& entry) { return entry.second.starts_tasks(); })) {
+    for (const MoveFile& move : grid.files.begin_awaited(now)) actions.emplace_back(move);
+    const auto change = grid.take_pace_change(now);
+    for (auto& [id, run] : runs)
+      if (run.starts_tasks()) run.prepare(change, actions);
+    if (grid.working_hosts > 0) start_tasks(now, actions);
+  }
+  for (auto& [id, run] : runs) run.end_turn(now, actions);
+  return actions;
+}
+
+void Engine::Impl::start_tasks(TimePoint now, std::vector<Action>& actions) {
+  constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+  std::set<RunId> waiting;
+  for (const auto& [id, run] : runs)
+    if (run.starts_tasks() && run.wants_to_plan()) waiting.insert(id);
+  while (!waiting.empty()) {
+    const RunId id = turns.next(waiting);
+    Run& run = runs.at(id);
+    const double charge = run.typical_charge();
+    std::size_t most = kAll;
+    if (waiting.size() > 1) {
+      if (!run.due && !run.may_start()) {
+        waiting.erase(id);
+        continue;
+      }
+      // As much as brings it level with the next one, and one more.
+      most =
+          static_cast<std::size_t>(std::min(std::floor(turns.turn_of(id, waiting) / charge), 1e6)) +
+          1;
+    }
+    const std::size_t started = run.ask_strategy(now, most, actions);
+    turns.pay(id, charge * static_cast<double>(started));
+    if (started < most || !run.has_more_to_start()) waiting.erase(id);
+  }
+}
+
+void Engine::Impl::share_out() {
+  double sum = 0;
+  for (const auto& [id, run] : runs)
+    if (!run.finished()) sum += run.weight;
+  for (auto& [id, run] : runs) run.entitled = sum > run.weight ? run.weight / sum : 1;
+}
+
+Engine::Engine(SiteMap map) : impl_(std::make_unique<Impl>(std::move(map))) {}
 Engine::~Engine() = default;
 Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 
+void Engine::add_run(RunId run, Workload workload, Policy policy,
+                     std::unique_ptr<schedule::Scheduler> strategy, double weight) {
+  if (!strategy) strategy = schedule::make_scheduler(schedule::kDefaultStrategy).value();
+  for (std::uint32_t i = 0; i < workload.file_bytes.size(); ++i)
+    impl_->grid.on(FileMade{FileId(i), kHome, workload.file_bytes[i]});
+  const auto [it, is_new] = impl_->runs.try_emplace(run, run, impl_->grid, std::move(workload),
+                                                    policy, std::move(strategy), weight);
+  impl_->grid.queues.push_back(&it->second.ready);
+  impl_->turns.add(run, weight);
+}
+
+void Engine::remove_run(RunId run) {
+  const auto it = impl_->runs.find(run);
+  if (it == impl_->runs.end()) return;
+  std::erase(impl_->grid.queues, &it->second.ready);
+  impl_->turns.remove(run);
+  impl_->runs.erase(it);
+}
+
+bool Engine::has_run(RunId run) const {
+  return impl_->runs.contains(run);
+}
+
+RunView Engine::run(RunId run) const {
+  return RunView(impl_->runs.at(run));
+}
+
 void Engine::apply(const Event& event) {
-  std::visit([this](const auto& e) { impl_->on(e); }, event);
-  impl_->strategy->observe(event);
-}
-
-void Engine::resume() {
-  for (std::uint32_t i = 1; i <= impl_->tasks.size(); ++i) {
-    const TaskId task(i);
-    const TaskState state = impl_->tasks[task].state;
-    impl_->renew(task);
-    if (state == TaskState::failed || state == TaskState::cancelled) impl_->make_pending(task);
-  }
-  impl_->end_replay();
-}
-
-void Engine::resume_only(const std::vector<TaskId>& tasks) {
-  for (std::uint32_t i = 1; i <= impl_->tasks.size(); ++i) {
-    impl_->renew(TaskId(i));
-    impl_->tasks.select(TaskId(i), false);
-  }
-  for (const TaskId task : tasks) {
-    if (!impl_->tasks.contains(task)) continue;
-    impl_->tasks.select(task, true);
-    if (!impl_->outstanding.contains(task)) impl_->make_pending(task);
-  }
-  impl_->end_replay();
+  Impl& all = *impl_;
+  const auto of_grid = [&](const auto& e) {
+    if constexpr (requires { all.apply(e); })
+      all.apply(e);
+    else
+      all.grid.on(e);
+    for (auto& [id, run] : all.runs) run.strategy->observe(e);
+  };
+  std::visit(Overloaded{[&](const auto& e) {
+               if constexpr (requires { e.report.key; })
+                 all.tell(e.report.key.run, e);
+               else if constexpr (requires { e.key; })
+                 all.tell(e.key.run, e);
+               else if constexpr (requires { e.run; })
+                 all.tell(e.run, e);
+               else
+                 of_grid(e);
+             }},
+             event);
 }
 
 std::vector<Action> Engine::decide(TimePoint now) {
   return impl_->decide(now);
 }
 
-void Engine::pass_over_numbers(bool passes) {
-  impl_->passes_over = passes;
-}
-
 TimePoint Engine::next_wakeup() const {
-  return impl_->next_wakeup();
+  TimePoint first = kNever;
+  for (const auto& [id, run] : impl_->runs) {
+    const TimePoint wakeup = run.next_wakeup();
+    if (wakeup != kNever && (first == kNever || wakeup < first)) first = wakeup;
+  }
+  return first;
 }
 
-TaskState Engine::state(TaskId task) const {
-  return impl_->tasks[task].state;
-}
-bool Engine::awaits(const TaskKey& key, HostId host) const {
-  return impl_->awaits(key, host);
-}
-const Counts& Engine::counts() const {
-  return impl_->tasks.all();
-}
-std::uint64_t Engine::waiting_cores() const {
-  if (!impl_->draining.empty()) return 0;
-  return std::uint64_t{impl_->tasks.selected().pending} * std::max(impl_->typical.cores, 1U);
-}
-bool Engine::uses(SiteId site) const {
-  const auto is_there = [&](const auto& entry) {
-    const auto host = impl_->hosts.find(entry.second.host);
-    return host != impl_->hosts.end() && host->second.host.site == site;
-  };
-  return std::ranges::any_of(impl_->outstanding, is_there) ||
-         std::ranges::any_of(impl_->twins, is_there) ||
-         std::ranges::any_of(impl_->leftovers, is_there) ||
-         std::ranges::any_of(impl_->staged, is_there) ||
-         std::ranges::any_of(impl_->missing, [&](const auto& entry) {
-           return entry.second == site && impl_->tasks[entry.first.first].state != TaskState::done;
-         });
-}
-
-bool Engine::finished() const {
-  return impl_->finished();
-}
-const std::string& Engine::draining() const {
-  return impl_->draining;
-}
-Eta Engine::eta(TimePoint now) const {
-  return impl_->eta(now);
-}
-std::optional<Duration> Engine::expected(TaskId task, HostId host) const {
-  return impl_->expected(task, host);
-}
-Duration Engine::expected(const TaskKey& key) const {
-  const Outstanding* attempt = impl_->find({key.task, key.attempt});
-  return attempt == nullptr ? Duration{0} : attempt->expected;
-}
 std::span<const schedule::HostLoad> Engine::hosts() const {
-  return impl_->shown;
+  return impl_->grid.shown;
 }
 std::span<const schedule::SiteFiles> Engine::site_files(TimePoint now) {
-  return impl_->files.view(now);
-}
-const forecast::RunTimeAccuracy& Engine::accuracy() const {
-  return impl_->accuracy;
+  return impl_->grid.files.view(now);
 }
 const forecast::GridForecast& Engine::seen() const {
-  return impl_->seen;
-}
-const forecast::LearnedCosts& Engine::learned() const {
-  return impl_->learned;
-}
-const forecast::LearnedMemory& Engine::learned_memory() const {
-  return impl_->learned_memory;
-}
-const forecast::LearnedOutputs& Engine::learned_outputs() const {
-  return impl_->learned_outputs;
-}
-std::vector<std::pair<TaskId, TimePoint>> Engine::retries(std::size_t most) const {
-  return impl_->retries.first(most);
-}
-Resources Engine::resources(TaskId task) const {
-  return impl_->resources_of(task);
-}
-std::vector<FileId> Engine::files(TaskId task) const {
-  return impl_->workload.files_of(task);
+  return impl_->grid.seen;
 }
 
 }  // namespace gantry::engine

@@ -1,7 +1,7 @@
 #pragma once
-/// The control cycle. apply(Event) is the only way the state of a run changes, decide(now) says
-/// what to do next. No I/O, no clock, no threads: same events and same times, same actions, always.
-/// The real driver and the simulator call it in the same way.
+/// The control cycle of all runs on one grid. apply(Event) is the only way their state changes,
+/// decide(now) says what to do next. No I/O, no clock, no threads: same events and same times, same
+/// actions, always. The real driver and the simulator call it in the same way.
 
 #include <cstdint>
 #include <memory>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "engine/workload.hpp"
+#include "engine/run/workload.hpp"
 #include "forecast/learned_costs.hpp"
 #include "forecast/learned_memory.hpp"
 #include "forecast/learned_outputs.hpp"
@@ -67,51 +67,13 @@ struct GivenMemory {
   std::uint64_t died_with = 0;    ///< an attempt before it; 0 = none
 };
 
-class Engine {
+struct Run;
+
+/// What may be asked of one run. A light handle: valid while its engine has the run; what it
+/// returns by reference is valid until something changes.
+class RunView {
  public:
-  /// Uses the default strategy of schedule/registry.hpp.
-  Engine(Workload workload, Policy policy);
-  /// REQUIRES: strategy is not null.
-  Engine(Workload workload, Policy policy, std::unique_ptr<schedule::Scheduler> strategy,
-         SiteMap map = {});
-  ~Engine();
-  Engine(Engine&&) noexcept;
-  Engine& operator=(Engine&&) noexcept;
-
-  /// Events about attempts that have ended already, or of tasks that do not exist, change nothing;
-  /// nor does what one host says of an attempt that another one was given.
-  /// The engine knows one run: events of other runs must not be given to it.
-  ///
-  /// A task has two attempts at once at the most, on different hosts, and only if the strategy
-  /// wants it so. The first success is its result; the other attempt is then a leftover: it is
-  /// cancelled, and its end, whatever it is, only frees its host. When one of the two ends without
-  /// a result, the task goes on with the other: that one's end decides.
-  ///
-  /// An AttemptStarted that the engine did not ask for is a running attempt found after a restart,
-  /// or on a host that was thought to be gone. It is adopted: the task runs, and is not started
-  /// beside it. So are both of two. If the task is done, or has two already, it is a leftover.
-  /// Numbers of attempts that have ended are old, and change nothing.
-  void apply(const Event& event);
-
-  /// Replay is over: what the journal says failed or was cancelled becomes pending again (`run`
-  /// goes on), with fresh retries; attempt numbers go on counting. Call once, after replaying and
-  /// before the first decide(); a new run may leave it out.
-  void resume();
-  /// While some hosts of an earlier gantry, which was killed, have not been heard of: a task that
-  /// is started may run there under the number that would be its next, so that it gets the one
-  /// after. What is heard of the other one later counts like that of any attempt that was lost.
-  void pass_over_numbers(bool passes);
-  /// As resume(), but only these tasks become pending (also when they are done), and nothing else
-  /// is started
-  /// (`retry`). Other tasks found running are adopted, their ends count, but finished() does not
-  /// wait for them.
-  void resume_only(const std::vector<TaskId>& tasks);
-
-  /// What to do now. Cost does not depend on how many tasks are pending. `now` must not go back.
-  [[nodiscard]] std::vector<Action> decide(TimePoint now);
-  /// When decide() wants to be called even if no event arrives (a retry's back-off ends, a strategy
-  /// plans anew); kNever if not.
-  [[nodiscard]] TimePoint next_wakeup() const;
+  explicit RunView(const Run& run) : run_(&run) {}
 
   /// REQUIRES: the task exists.
   [[nodiscard]] TaskState state(TaskId task) const;
@@ -129,13 +91,13 @@ class Engine {
   /// Tasks that have not ended may need a shared file there that is not, or send what they make
   /// from there home.
   [[nodiscard]] bool may_move_files(SiteId site) const;
-  /// Nothing runs, waits or will be started any more; leftovers have ended, too.
+  /// No more tasks come, and nothing runs, waits or will be started; leftovers have ended, too.
   [[nodiscard]] bool finished() const;
   /// Why no more tasks are started, or empty: "interrupted", "10 tasks failed (--max-fails 10)",
   /// "task 3 needs 64 cores, the largest host has 2" …
   [[nodiscard]] const std::string& draining() const;
-  /// What the tasks need that are all that is left to start, while nothing goes on and no host that
-  /// is up can ever run one of them. Empty otherwise.
+  /// Resources of the tasks that remain when none of them fits any host that is up. Empty while
+  /// anything can still run.
   [[nodiscard]] std::vector<Resources> stranded() const;
   /// Why some task that is to be started fits no host: "task 3 needs 64 cores, the largest host has
   /// 2", "task 3 reads 5 GiB of shared files, the largest depot holds 2 GiB"; empty when all do.
@@ -148,15 +110,11 @@ class Engine {
   /// How long an attempt that runs was expected to take when it started; 0 = nothing was known.
   [[nodiscard]] Duration expected(const TaskKey& key) const;
 
-  // For people who watch. Valid until something changes.
+  // For people who watch.
   // -----------------------------------------------------------------------------------------
-  /// The hosts that are up, and what they were given; those that drain come last.
-  [[nodiscard]] std::span<const schedule::HostLoad> hosts() const;
-  /// What is stored at the sites other than home, and on its way there.
-  [[nodiscard]] std::span<const schedule::SiteFiles> site_files(TimePoint now);
   /// How good the forecasts of run times were.
   [[nodiscard]] const forecast::RunTimeAccuracy& accuracy() const;
-  /// What was learnt of hosts and links.
+  /// What was learnt of hosts and links, and of how fast hosts do tasks of this run.
   [[nodiscard]] const forecast::GridForecast& seen() const;
   /// What was learnt of tasks by their parameters.
   [[nodiscard]] const forecast::LearnedCosts& learned() const;
@@ -179,6 +137,58 @@ class Engine {
   [[nodiscard]] std::string after_memory(TaskId task) const;
   /// The shared files that it reads, ascending.
   [[nodiscard]] std::vector<FileId> files(TaskId task) const;
+
+ private:
+  const Run* run_;
+};
+
+class Engine {
+ public:
+  explicit Engine(SiteMap map = {});
+  ~Engine();
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
+
+  /// From now on the engine drives this run, too. `weight` is its part of the grid beside those of
+  /// other runs. Without a strategy, the default one of schedule/registry.hpp. REQUIRES: no run of
+  /// that number; weight > 0.
+  void add_run(RunId run, Workload workload, Policy policy,
+               std::unique_ptr<schedule::Scheduler> strategy = nullptr, double weight = 1);
+  /// Forgets it. REQUIRES: it is finished.
+  void remove_run(RunId run);
+  [[nodiscard]] bool has_run(RunId run) const;
+  /// REQUIRES: has_run(run).
+  [[nodiscard]] RunView run(RunId run) const;
+
+  /// Events of runs that the engine does not have, of attempts that have ended already, or of tasks
+  /// that do not exist, change nothing; nor does what one host says of an attempt that another one
+  /// was given.
+  ///
+  /// A task has two attempts at once at the most, on different hosts, and only if the strategy
+  /// wants it so. The first success is its result; the other attempt is then a leftover: it is
+  /// cancelled, and its end, whatever it is, only frees its host. When one of the two ends without
+  /// a result, the task goes on with the other: that one's end decides.
+  ///
+  /// An AttemptStarted that the engine did not ask for is a running attempt found after a restart,
+  /// or on a host that was thought to be gone. It is adopted: the task runs, and is not started
+  /// beside it. So are both of two. If the task is done, or has two already, it is a leftover.
+  /// Numbers of attempts that have ended are old, and change nothing.
+  void apply(const Event& event);
+
+  /// What to do now. Cost does not depend on how many tasks are pending. `now` must not go back.
+  [[nodiscard]] std::vector<Action> decide(TimePoint now);
+  /// When decide() wants to be called even if no event arrives (a retry's back-off ends, a strategy
+  /// plans anew); kNever if not.
+  [[nodiscard]] TimePoint next_wakeup() const;
+
+  // For people who watch. Valid until something changes.
+  // -----------------------------------------------------------------------------------------
+  /// The hosts that are up, and what they were given; those that drain come last.
+  [[nodiscard]] std::span<const schedule::HostLoad> hosts() const;
+  /// What is stored at the sites other than home, and on its way there.
+  [[nodiscard]] std::span<const schedule::SiteFiles> site_files(TimePoint now);
+  /// What was learnt of hosts and links.
+  [[nodiscard]] const forecast::GridForecast& seen() const;
 
  private:
   struct Impl;

@@ -14,7 +14,7 @@ using testing::IsEmpty;
 /// Two hosts at a site whose depot holds 3 MB; files 0, 1 and 2 have 1, 2 and 3 MB.
 struct SmallDepot {
   schedule::Plan next;
-  Engine engine;
+  OneRun engine;
 
   explicit SmallDepot(const std::vector<std::vector<FileId>>& files, double depot = 3e6)
       : engine(reading(files), {}, std::make_unique<Scripted>(&next), {.depots = {0, depot}}) {

@@ -8,15 +8,15 @@
 #include <map>
 #include <set>
 
-#include "engine/engine.hpp"
 #include "engine/engine_fixture.hpp"
+#include "engine/one_run.hpp"
 
 namespace gantry::engine {
 namespace {
 
 /// An engine whose hosts each have one slot; attempts are told when they have ended.
 struct EtaScene {
-  Engine engine;
+  OneRun engine;
   int now = 0;
 
   explicit EtaScene(Workload workload, std::uint32_t hosts = 1) : engine(std::move(workload), {}) {
@@ -32,7 +32,7 @@ struct EtaScene {
   }
   void run(const StartAttempt& start, int took, FailureCause cause = FailureCause::none,
            std::int32_t code = 1) {
-    const TaskKey key{RunId(1), start.task, start.attempt};
+    const TaskKey key = start.key;
     engine.apply(AttemptStarted{key, start.host, at(now)});
     now += took;
     AttemptEnded event;
@@ -73,7 +73,7 @@ double eta_after(std::uint32_t done, const Fate& fate) {
 TEST(EngineEta, WhatATaskWastedIsPartOfWhatItTookAndOfNoOther) {
   // Each second task dies once, after three seconds: (1 + 3 + 1) / 2 seconds each.
   const double dying = eta_after(40, [](EtaScene& scene, const StartAttempt& start) {
-    const bool dies = start.task.value() % 2 == 0 && start.attempt == AttemptId(1);
+    const bool dies = start.key.task.value() % 2 == 0 && start.key.attempt == AttemptId(1);
     scene.run(start, dies ? 3 : 1, dies ? FailureCause::exit_code : FailureCause::none);
   });
   EXPECT_NEAR(dying, 2.5, 0.4);
@@ -82,7 +82,7 @@ TEST(EngineEta, WhatATaskWastedIsPartOfWhatItTookAndOfNoOther) {
 TEST(EngineEta, TasksThatFailForGoodDoNotMakeTheOthersLonger) {
   const auto failing = [](FailureCause cause, std::int32_t code) {
     return eta_after(10, [=](EtaScene& scene, const StartAttempt& start) {
-      const bool fails = start.task.value() % 2 == 0;
+      const bool fails = start.key.task.value() % 2 == 0;
       scene.run(start, fails ? 60 : 1, fails ? cause : FailureCause::none, code);
     });
   };
@@ -93,7 +93,7 @@ TEST(EngineEta, TasksThatFailForGoodDoNotMakeTheOthersLonger) {
 
 TEST(EngineEta, WhatFoundNoRoomIsNoWaste) {
   const double crowded = eta_after(20, [](EtaScene& scene, const StartAttempt& start) {
-    const bool refused = start.attempt.value() <= 3;
+    const bool refused = start.key.attempt.value() <= 3;
     scene.run(start, refused ? 20 : 1, refused ? FailureCause::start_failed : FailureCause::none,
               EAGAIN);
   });
@@ -155,7 +155,8 @@ TEST(EngineEta, ASlowHostIsKnownByItsTasks) {
 TEST(EngineEta, AThousandHostsAreOneRun) {
   EtaScene scene({.count = 1100}, 1000);
   for (const StartAttempt& start : scene.next())
-    if (start.task.value() <= 1000) scene.run(start, 1 + static_cast<int>(start.task.value() % 3));
+    if (start.key.task.value() <= 1000)
+      scene.run(start, 1 + static_cast<int>(start.key.task.value() % 3));
   EXPECT_GT(scene.expected(), 0);
   EXPECT_LT(scene.expected(), scene.now) << "1000 tasks, one after the other, took that";
 }

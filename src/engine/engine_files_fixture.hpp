@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "engine/engine.hpp"
 #include "engine/engine_fixture.hpp"
+#include "engine/one_run.hpp"
 
 namespace gantry::engine {
 
@@ -20,12 +20,12 @@ class Scripted final : public schedule::Scheduler {
   explicit Scripted(schedule::Plan* next) : next_(next) {}
   void observe(const Event&) override {}
   schedule::Plan plan(const schedule::World& world) override {
-    refused = world.refused;
+    refused.assign(world.refused.begin(), world.refused.end());
     pace = world.seen->pace(HostId(1));
     bandwidth = world.seen->bandwidth(kLab);
     return std::exchange(*next_, {});
   }
-  std::uint32_t refused = 0;
+  std::vector<schedule::Refused> refused;
   std::optional<double> pace;
   std::optional<double> bandwidth;
 
@@ -49,7 +49,7 @@ inline std::vector<std::string> words(const std::vector<Action>& actions) {
   std::vector<std::string> text;
   for (const Action& action : actions) {
     if (const auto* start = std::get_if<StartAttempt>(&action))
-      text.push_back("start " + std::to_string(start->task.value()) + " on " +
+      text.push_back("start " + std::to_string(start->key.task.value()) + " on " +
                      std::to_string(start->host.value()));
     if (const auto* move = std::get_if<MoveFile>(&action))
       text.push_back("move " + std::to_string(move->file.value()) + " from " +

@@ -5,8 +5,8 @@
 
 #include <set>
 
-#include "engine/engine.hpp"
 #include "engine/engine_files_fixture.hpp"
+#include "engine/one_run.hpp"
 #include "schedule/registry.hpp"
 
 namespace gantry::engine {
@@ -18,7 +18,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 struct Site {
-  Engine engine;
+  OneRun engine;
   explicit Site(const std::vector<std::vector<FileId>>& files) : engine(reading(files), {}) {
     engine.apply(HostUp{host_at(1, kLab)});
   }
@@ -42,7 +42,7 @@ TEST(EngineFiles, NothingMovesWhenTheFilesAreThereOrTheHostIsAtHome) {
   lab.engine.apply(FileArrived{FileId(1), kLab, at(0)});
   EXPECT_THAT(lab.decide(0), ElementsAre("start 1 on 1"));
 
-  Engine home(reading({{FileId(1)}}), {});
+  OneRun home(reading({{FileId(1)}}), {});
   home.apply(HostUp{host_at(1, kHome)});
   EXPECT_THAT(words(home.decide(at(0))), ElementsAre("start 1 on 1"));
 }
@@ -63,7 +63,7 @@ TEST(EngineFiles, AFailedMoveGivesThePlaceBackAndIsTriedAgainLater) {
 /// Every strategy has to see it: a host that waits in vain keeps the task from the others.
 TEST(EngineFiles, AFileThatCannotBeSentToASiteIsSentToAnother) {
   for (const std::string_view name : schedule::strategy_names()) {
-    Engine engine(reading({{FileId(1)}}), {}, schedule::make_scheduler(std::string(name)).value());
+    OneRun engine(reading({{FileId(1)}}), {}, schedule::make_scheduler(std::string(name)).value());
     engine.apply(HostUp{host_at(1, kLab)});
     engine.apply(HostUp{host_at(2, SiteId(2))});
     std::set<std::string> moves;
@@ -133,7 +133,7 @@ TEST(EngineFiles, ASiteThatJoinsHasItsOwnDepot) {
 }
 
 TEST(EngineFiles, OutputsOnTheirWayHomeDoNotKeepTheHost) {
-  Engine engine(Workload{.count = 9}, {});
+  OneRun engine(Workload{.count = 9}, {});
   engine.apply(HostUp{host_at(1, kHome)});
   EXPECT_THAT(words(engine.decide(at(0))), SizeIs(2));  // one runs, one lies ahead
   const TaskKey first{RunId(1), TaskId(1), AttemptId(1)};
@@ -148,9 +148,9 @@ TEST(EngineFiles, OutputsOnTheirWayHomeDoNotKeepTheHost) {
 TEST(EngineFiles, CancellingAndDrainingEndTheWait) {
   Site lab({{FileId(0)}, {FileId(0)}});
   EXPECT_THAT(lab.decide(0), ElementsAre("move 0 from 0 to 1"));
-  lab.engine.apply(CancelRequested{false, {TaskId(1)}, at(1)});
+  lab.engine.apply(CancelRequested{RunId(1), false, {TaskId(1)}, at(1)});
   EXPECT_EQ(lab.engine.state(TaskId(1)), TaskState::cancelled);
-  lab.engine.apply(DrainRequested{});
+  lab.engine.apply(DrainRequested{RunId(1), {}});
   EXPECT_THAT(lab.decide(1), IsEmpty());
   EXPECT_EQ(lab.engine.state(TaskId(2)), TaskState::pending);
   EXPECT_TRUE(lab.engine.finished());
@@ -171,7 +171,7 @@ TEST(EngineFiles, AStrategySeesHowFastHostsAndLinksWere) {
   schedule::Plan next;
   auto strategy = std::make_unique<Scripted>(&next);
   Scripted& scripted = *strategy;
-  Engine engine(reading({{FileId(0)}, {FileId(0)}, {FileId(0)}}), {}, std::move(strategy));
+  OneRun engine(reading({{FileId(0)}, {FileId(0)}, {FileId(0)}}), {}, std::move(strategy));
   engine.apply(HostUp{host_at(1, kLab)});
   next.starts = {{schedule::ClassId(1), HostId(1)}};
   EXPECT_THAT(words(engine.decide(at(0))), ElementsAre("move 0 from 0 to 1"));
@@ -202,7 +202,7 @@ TEST(EngineFiles, WhatAStrategyWantsIsCheckedAgainstTheWorld) {
   schedule::Plan next;
   auto strategy = std::make_unique<Scripted>(&next);
   Scripted& scripted = *strategy;
-  Engine engine(reading({{FileId(0)}}), {}, std::move(strategy));
+  OneRun engine(reading({{FileId(0)}}), {}, std::move(strategy));
   engine.apply(HostUp{host_at(1, kLab)});
   next.moves = {{FileId(0), kCluster, kLab},  // is not there
                 {FileId(7), kHome, kLab},     // does not exist
@@ -214,12 +214,47 @@ TEST(EngineFiles, WhatAStrategyWantsIsCheckedAgainstTheWorld) {
   EXPECT_THAT(words(engine.decide(at(0))), ElementsAre("move 0 from 0 to 1"));
   EXPECT_EQ(engine.next_wakeup(), at(60));
   EXPECT_THAT(words(engine.decide(at(1))), IsEmpty());
-  EXPECT_EQ(scripted.refused, 6U);
+  using enum schedule::RefusalReason;
+  using schedule::ClassId;
+  using schedule::Intent;
+  using schedule::Refused;
+  EXPECT_THAT(scripted.refused,
+              ElementsAre(Refused{Intent{ClassId(9), HostId(1)}, class_gone},
+                          Refused{Intent{ClassId(1), HostId(5)}, host_gone},
+                          Refused{MoveFile{FileId(0), kCluster, kLab}, no_source},
+                          Refused{MoveFile{FileId(7), kHome, kLab}, files_cannot_come},
+                          Refused{MoveFile{FileId(0), kHome, kHome}, already_coming},
+                          Refused{MoveFile{FileId(0), kHome, kLab}, already_coming}));
   next.moves = {{FileId(0), kLab, kCluster}};
   EXPECT_THAT(words(engine.decide(at(2))), IsEmpty());
   engine.apply(FileArrived{FileId(0), kLab, at(3)});
   next.moves = {{FileId(0), kLab, kCluster}};
   EXPECT_THAT(words(engine.decide(at(3))), ElementsAre("move 0 from 1 to 2"));
+}
+
+TEST(EngineFiles, AHostThatCannotTakeATaskSaysWhy) {
+  schedule::Plan next;
+  auto strategy = std::make_unique<Scripted>(&next);
+  Scripted& scripted = *strategy;
+  Workload workload = reading({{FileId(0)}, {FileId(0)}, {FileId(0)}});
+  workload.resources = [](TaskId) { return Resources{.walltime = std::chrono::minutes(30)}; };
+  // File 0 has 1 MB, which the depot of the cluster does not hold.
+  OneRun engine(workload, {.max_fails = 1}, std::move(strategy), {.depots = {0, 9e6, 1e3}});
+  Host lent = host_at(3, kHome);
+  lent.lent_for = std::chrono::hours(1);
+  lent.until = at(60 * 20);
+  for (const Host& host :
+       {host_at(1, kHome), host_at(2, kHome), lent, host_at(4, kCluster), host_at(5, kHome)})
+    engine.apply(HostUp{host});
+  engine.apply(HostDraining{HostId(5)});
+  for (const std::uint32_t host : {1U, 1U, 3U, 4U, 5U})
+    next.starts.push_back({schedule::ClassId(1), HostId(host)});
+  EXPECT_THAT(words(engine.decide(at(0))), ElementsAre("start 1 on 1"));
+  EXPECT_THAT(words(engine.decide(at(1))), IsEmpty());
+  std::vector<schedule::RefusalReason> reasons;
+  for (const schedule::Refused& each : scripted.refused) reasons.push_back(each.why);
+  using enum schedule::RefusalReason;
+  EXPECT_THAT(reasons, ElementsAre(no_room, no_time_left, files_cannot_come, host_draining));
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/engine.hpp"
 #include "engine/engine_fixture.hpp"
+#include "engine/one_run.hpp"
 
 namespace gantry::engine {
 namespace {
@@ -39,7 +39,7 @@ std::vector<What> only(const std::vector<Action>& actions) {
 }
 
 TEST(EngineHosts, WhatWaitsBehindATaskGoesToAHostThatComes) {
-  Engine engine({.count = 2}, {});
+  OneRun engine({.count = 2}, {});
   engine.apply(host_up(1, 1));
   EXPECT_THAT(only<StartAttempt>(engine.decide(at(0))), SizeIs(2)) << "the second waits there";
   engine.apply(AttemptStarted{first_attempt(1), HostId(1), at(0)});
@@ -62,7 +62,7 @@ TEST(EngineHosts, WhatWaitsBehindATaskGoesToAHostThatComes) {
 /// Two hosts with a slot each have two tasks each; those of host 2 are over after 6 s, and the
 /// first one of host 1 is not.
 struct IdleScene {
-  Engine engine{{.count = 4}, {}};
+  OneRun engine{{.count = 4}, {}};
 
   explicit IdleScene(int each = 3) {
     engine.apply(host_up(1, 1));
@@ -70,12 +70,12 @@ struct IdleScene {
     const auto starts = only<StartAttempt>(engine.decide(at(0)));
     int now = 0;
     for (const StartAttempt& start : starts)
-      if (start.host == HostId(1) && first == TaskId{}) first = start.task;
+      if (start.host == HostId(1) && first == TaskId{}) first = start.key.task;
     engine.apply(AttemptStarted{first_attempt(first.value()), HostId(1), at(0)});
     for (const StartAttempt& start : starts) {
       if (start.host != HostId(2)) continue;
-      engine.apply(AttemptStarted{first_attempt(start.task.value()), HostId(2), at(now)});
-      AttemptEnded end = end_on(start.task.value(), 2);
+      engine.apply(AttemptStarted{first_attempt(start.key.task.value()), HostId(2), at(now)});
+      AttemptEnded end = end_on(start.key.task.value(), 2);
       end.report.started = at(now);
       end.report.ended = at(now += each);
       engine.apply(end);
@@ -96,7 +96,7 @@ TEST(EngineHosts, WhatWaitsBehindATaskThatIsLateGoesToAHostThatIsIdle) {
 
 TEST(EngineHosts, WhatIsDueSoonIsNotAskedFor) {
   IdleScene scene;
-  Engine& engine = scene.engine;
+  OneRun& engine = scene.engine;
   EXPECT_THAT(scene.recalls(3), IsEmpty()) << "it is due now";
   EXPECT_EQ(engine.next_wakeup(), at(4));
   EXPECT_THAT(scene.recalls(4), IsEmpty()) << "a second late: a second more";
@@ -109,7 +109,7 @@ TEST(EngineHosts, ShortTasksAreOverBeforeTheyWereElsewhere) {
 }
 
 TEST(EngineHosts, WhatWaitsAtHostsStaysThereWhileThereIsMore) {
-  Engine engine({.count = 9}, {});
+  OneRun engine({.count = 9}, {});
   engine.apply(host_up(1, 1));
   EXPECT_THAT(only<StartAttempt>(engine.decide(at(0))), SizeIs(2));
   engine.apply(host_up(2, 1));
@@ -117,7 +117,7 @@ TEST(EngineHosts, WhatWaitsAtHostsStaysThereWhileThereIsMore) {
 }
 
 TEST(EngineHosts, AHostIsRecalledAgainWhenItWasGivenMore) {
-  Engine engine({.count = 3}, {});
+  OneRun engine({.count = 3}, {});
   engine.apply(host_up(1, 1));
   EXPECT_THAT(engine.decide(at(0)), SizeIs(2));
   engine.apply(host_up(2, 1));
@@ -132,15 +132,15 @@ TEST(EngineHosts, AHostIsRecalledAgainWhenItWasGivenMore) {
 }
 
 TEST(EngineHosts, AHostThatRestsKeepsWhatItHasUntilItLeaves) {
-  Engine engine({.count = 3}, {});
+  OneRun engine({.count = 3}, {});
   engine.apply(host_up(1, 1));
   EXPECT_THAT(engine.decide(at(0)), SizeIs(2));
-  engine.apply(HostDraining{HostId(1), true});
+  engine.apply(HostDraining{HostId(1), WaitingTasks::stay});
   engine.apply(end_on(1, 1));
   EXPECT_THAT(engine.decide(at(0)), IsEmpty()) << "nothing more, and nothing back";
   engine.apply(HostDraining{HostId(1)});
   EXPECT_THAT(only<RecallQueued>(engine.decide(at(0))), SizeIs(1));
-  engine.apply(HostDraining{HostId(1), true});
+  engine.apply(HostDraining{HostId(1), WaitingTasks::stay});
   engine.apply(host_up(1, 1));
   EXPECT_THAT(only<StartAttempt>(engine.decide(at(0))), SizeIs(1));
 }
@@ -149,7 +149,7 @@ TEST(EngineHosts, TasksThatFitNoHostWaitWhereOthersMayCome) {
   const Workload work{.count = 2, .resources = [](TaskId task) {
                         return Resources{.cores = task == TaskId(1) ? 4U : 1U};
                       }};
-  Engine engine(work, {.hosts_may_come = true});
+  OneRun engine(work, {.hosts_may_come = true});
   engine.apply(host_up(1, 2));
   EXPECT_THAT(engine.decide(at(0)), SizeIs(1));
   EXPECT_THAT(engine.stranded(), IsEmpty()) << "the second runs";
@@ -161,7 +161,7 @@ TEST(EngineHosts, TasksThatFitNoHostWaitWhereOthersMayCome) {
   EXPECT_THAT(engine.stranded(), IsEmpty());
   EXPECT_THAT(engine.decide(at(2)), SizeIs(1));
 
-  Engine alone(work, {});
+  OneRun alone(work, {});
   alone.apply(host_up(1, 2));
   alone.apply(end_on(2, 1));
   EXPECT_THAT(alone.decide(at(1)), IsEmpty());
@@ -170,7 +170,7 @@ TEST(EngineHosts, TasksThatFitNoHostWaitWhereOthersMayCome) {
 }
 
 TEST(EngineHosts, ATaskThatIsFoundRunningAgainWasNotLost) {
-  Engine engine({.count = 1}, {});
+  OneRun engine({.count = 1}, {});
   engine.apply(host_up(1, 1));
   EXPECT_THAT(only<StartAttempt>(engine.decide(at(0))), SizeIs(1));
   engine.apply(AttemptStarted{first_attempt(1), HostId(1), at(0)});
@@ -187,7 +187,7 @@ TEST(EngineHosts, ATaskThatIsFoundRunningAgainWasNotLost) {
 }
 
 TEST(EngineHosts, OnlyTheHostThatWasGivenAnAttemptCanTellOfIt) {
-  Engine engine({.count = 1}, {});
+  OneRun engine({.count = 1}, {});
   engine.apply(host_up(1, 1));
   engine.apply(host_up(2, 1));
   const auto starts = only<StartAttempt>(engine.decide(at(0)));

@@ -27,7 +27,7 @@ Workload knowing(forecast::LearnedMemory known, std::uint32_t count = 40) {
 }
 
 TEST(EngineKnownMemory, TheFirstTaskIsGivenWhatOthersTook) {
-  Engine engine(knowing(taught(20)), {});
+  OneRun engine(knowing(taught(20)), {});
   engine.apply(HostUp{machine(1, 4, 16'000)});
   EXPECT_GE(given(engine, 5), 600U);
   EXPECT_LE(given(engine, 5), 1000U);
@@ -37,10 +37,8 @@ TEST(EngineKnownMemory, TheFirstTaskIsGivenWhatOthersTook) {
 }
 
 TEST(EngineKnownMemory, AnAttemptTellsWhatItWasGivenAndWhy) {
-  const auto of = [](const StartAttempt& start) {
-    return TaskKey{RunId(1), start.task, start.attempt};
-  };
-  Engine fresh(learners(40), {});
+  const auto of = [](const StartAttempt& start) { return start.key; };
+  OneRun fresh(learners(40), {});
   fresh.apply(HostUp{machine(1, 4, 4000)});
   const auto first = started(fresh).at(0);
   EXPECT_EQ(fresh.given_memory(of(first)).bytes, 1000 * kMebi);
@@ -48,19 +46,19 @@ TEST(EngineKnownMemory, AnAttemptTellsWhatItWasGivenAndWhy) {
   fresh.apply(end_of(first, FailureCause::out_of_memory, 1010, 1000 * kMebi));
   EXPECT_EQ(fresh.given_memory(of(first)).bytes, 0U) << "it has ended";
   const auto again = started(fresh).at(0);
-  ASSERT_EQ(again.task, first.task);
+  ASSERT_EQ(again.key.task, first.key.task);
   EXPECT_EQ(fresh.given_memory(of(again)).bytes, 2048 * kMebi);
   EXPECT_EQ(fresh.given_memory(of(again)).died_with, 1000 * kMebi);
 
-  Engine known(knowing(taught(20)), {});
+  OneRun known(knowing(taught(20)), {});
   known.apply(HostUp{machine(1, 4, 16'000)});
   const auto start = started(known).at(0);
   EXPECT_EQ(known.given_memory(of(start)).learnt_from, 20U);
-  EXPECT_EQ(known.given_memory(of(start)).bytes, known.resources(start.task).memory);
+  EXPECT_EQ(known.given_memory(of(start)).bytes, known.resources(start.key.task).memory);
 }
 
 TEST(EngineKnownMemory, TooFewAreNotUsedButCounted) {
-  Engine engine(knowing(taught(5)), {});
+  OneRun engine(knowing(taught(5)), {});
   engine.apply(HostUp{machine(1, 4, 4000)});
   EXPECT_EQ(given(engine, 5), 1000U) << "a slot's share";
   let_succeed(engine, 3, 300);
@@ -72,7 +70,7 @@ TEST(EngineKnownMemory, WhatIsOfOtherParametersIsLeftOut) {
   forecast::LearnedMemory other;
   for (int i = 0; i < 20; ++i) other.observe(forecast::Features{1.0, 2.0}, 100 * kMebi);
   other.refresh();
-  Engine engine(knowing(other), {});
+  OneRun engine(knowing(other), {});
   engine.apply(HostUp{machine(1, 4, 4000)});
   EXPECT_EQ(given(engine, 1), 1000U);
   let_succeed(engine, 8, 200);
@@ -82,15 +80,16 @@ TEST(EngineKnownMemory, WhatIsOfOtherParametersIsLeftOut) {
 TEST(EngineKnownMemory, WhereMemoryIsDeclaredNothingIsKnown) {
   Workload workload = knowing(taught(20));
   workload.learns_memory = false;
-  const Engine engine(workload, {});
+  const OneRun engine(workload, {});
   EXPECT_EQ(engine.learned_memory().seen(), 0U);
 }
 
 TEST(EngineKnownMemory, ARestartCountsTheSameTasksOnce) {
   const auto restarted = [](forecast::LearnedMemory known) {
-    Engine engine(knowing(std::move(known)), {});
+    OneRun engine(knowing(std::move(known)), {});
     for (std::uint32_t i = 1; i <= 12; ++i)
-      engine.apply(end_of({TaskId(i), AttemptId(1), HostId(1)}, FailureCause::none, i * 100));
+      engine.apply(
+          end_of({{RunId(1), TaskId(i), AttemptId(1)}, HostId(1)}, FailureCause::none, i * 100));
     engine.resume();
     return engine.learned_memory().seen();
   };
@@ -102,14 +101,14 @@ TEST(EngineKnownMemory, ARestartCountsTheSameTasksOnce) {
 
 TEST(EngineKnownMemory, StaysAsItIsWhenLearningIsOver) {
   // let_succeed() decides at second 2: what ends after that comes too late.
-  Engine engine(learners(100), {.learn_for = std::chrono::seconds(10)});
+  OneRun engine(learners(100), {.learn_for = std::chrono::seconds(10)});
   engine.apply(HostUp{machine(1, 4, 4000)});
   let_succeed(engine, 8, 300);
   (void)started(engine);
   const std::uint64_t learnt = given(engine, 90);
   EXPECT_LT(learnt, 1000U);
   const auto late = [&](std::uint32_t task) {
-    return end_of({TaskId(task), AttemptId(9), HostId(1)}, FailureCause::none, 900);
+    return end_of({{RunId(1), TaskId(task), AttemptId(9)}, HostId(1)}, FailureCause::none, 900);
   };
   (void)engine.decide(at(60));
   for (std::uint32_t task = 50; task < 80; ++task) {
@@ -122,8 +121,8 @@ TEST(EngineKnownMemory, StaysAsItIsWhenLearningIsOver) {
   EXPECT_EQ(given(engine, 90), learnt);
   // Who dies is given more all the same.
   engine.apply(AttemptStarted{late(85).report.key, HostId(1), at(60)});
-  engine.apply(end_of({TaskId(85), AttemptId(9), HostId(1)}, FailureCause::out_of_memory,
-                      learnt + 1, learnt * kMebi));
+  engine.apply(end_of({{RunId(1), TaskId(85), AttemptId(9)}, HostId(1)},
+                      FailureCause::out_of_memory, learnt + 1, learnt * kMebi));
   EXPECT_GE(given(engine, 85), 2 * learnt);
 }
 
@@ -134,7 +133,7 @@ TEST(EngineKnownMemory, AStagedTaskThatNeedsMoreThanItsHostHasGoesElsewhere) {
     return task.value() == 1 ? std::vector<FileId>{FileId(0)} : std::vector<FileId>{};
   };
   schedule::Plan next;
-  Engine engine(std::move(workload), {}, std::make_unique<Scripted>(&next));
+  OneRun engine(std::move(workload), {}, std::make_unique<Scripted>(&next));
   Host small = machine(1, 1, 500);
   small.site = kLab;
   engine.apply(HostUp{small});
@@ -145,7 +144,7 @@ TEST(EngineKnownMemory, AStagedTaskThatNeedsMoreThanItsHostHasGoesElsewhere) {
   // Others, on the large host, teach that such tasks take more than the small one has.
   for (std::uint32_t task = 2; task <= 12; ++task) {
     const AttemptEnded ended =
-        end_of({TaskId(task), AttemptId(1), HostId(2)}, FailureCause::none, 900);
+        end_of({{RunId(1), TaskId(task), AttemptId(1)}, HostId(2)}, FailureCause::none, 900);
     engine.apply(AttemptStarted{ended.report.key, HostId(2), at(1)});
     engine.apply(ended);
   }

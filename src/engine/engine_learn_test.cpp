@@ -4,9 +4,9 @@
 #include <cmath>
 #include <map>
 
-#include "engine/engine.hpp"
 #include "engine/engine_fixture.hpp"
-#include "engine/ready_queue.hpp"
+#include "engine/one_run.hpp"
+#include "engine/run/ready_queue.hpp"
 #include "schedule/registry.hpp"
 
 namespace gantry::engine {
@@ -44,7 +44,7 @@ class VirtualRun {
       now = end;
       AttemptEnded event;
       event.host = what.host;
-      event.report.key = {RunId(1), what.start.task, what.start.attempt};
+      event.report.key = what.start.key;
       event.report.started = what.started;
       event.report.ended = now;
       engine.apply(event);
@@ -53,7 +53,7 @@ class VirtualRun {
     }
   }
 
-  Engine engine;
+  OneRun engine;
   TimePoint now = at(0);
 
  private:
@@ -79,9 +79,9 @@ class VirtualRun {
         host.queue.erase(host.queue.begin());
         --host.free;
         // The first host is as fast as it can be, the second takes twice as long, and so on.
-        const double takes = seconds_of(start.task) * id.value();
+        const double takes = seconds_of(start.key.task) * id.value();
         ends_.emplace(now + from_seconds(takes), Running{id, start, now});
-        engine.apply(AttemptStarted{{RunId(1), start.task, start.attempt}, id, now});
+        engine.apply(AttemptStarted{start.key, id, now});
       }
   }
 
@@ -119,7 +119,7 @@ TEST(EngineLearns, TheEndOfSquaresIsForeseenInTheFirstThird) {
 
 TEST(EngineLearns, TasksThatTakeTheSameAreAsEver) {
   const auto same = [](bool features) {
-    Engine engine(squares(100, features), {});
+    OneRun engine(squares(100, features), {});
     engine.apply(HostUp{{HostId(1), "h", 4, 0}});
     for (std::uint32_t n = 1; n <= 40; ++n) {
       static_cast<void>(engine.decide(at(static_cast<int>(n))));
@@ -213,7 +213,7 @@ TEST(EngineLearnsOutputs, AndPlannersKnowThem) {
   std::map<double, std::size_t> seen;
   Workload workload = squares(100);
   workload.cost = [](TaskId) { return 1.0; };
-  Engine engine(std::move(workload), {}, std::make_unique<OutputSeer>(&seen));
+  OneRun engine(std::move(workload), {}, std::make_unique<OutputSeer>(&seen));
   for (const Host& host : hosts(1, 2)) engine.apply(HostUp{host});
   (void)engine.decide(at(0));
   EXPECT_EQ(seen, (std::map<double, std::size_t>{{0, 100}}));
@@ -236,7 +236,7 @@ TEST(EngineLearnsOutputs, WhatIsKnownOrCannotBeIsNotLearnt) {
   for (const bool declared : {true, false}) {
     Workload workload = squares(40);
     if (declared) workload.output_bytes = [](TaskId) { return 5e6; };
-    Engine engine(std::move(workload), {});
+    OneRun engine(std::move(workload), {});
     for (std::uint32_t task = 1; task <= 20; ++task) {
       engine.apply(AttemptStarted{{RunId(1), TaskId(task), AttemptId(1)}, HostId(1), at(0)});
       engine.apply(sending(task, declared ? std::optional(std::uint64_t{1} << 20U) : std::nullopt));
@@ -250,7 +250,7 @@ TEST(EngineLearnsOutputs, BeginsWithWhatEarlierRunsTaught) {
   Workload workload = squares(40);
   for (std::uint32_t task = 1; task <= 20; ++task)
     workload.known_outputs.observe(workload.features(TaskId(task)), task * 1e6);
-  const Engine engine(std::move(workload), {});
+  const OneRun engine(std::move(workload), {});
   EXPECT_TRUE(engine.expected_outputs(TaskId(1)));
   EXPECT_EQ(engine.learned_outputs().seen_here(), 0U);
 }

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/engine.hpp"
 #include "engine/engine_fixture.hpp"
+#include "engine/one_run.hpp"
 
 namespace gantry::engine {
 namespace {
@@ -23,7 +23,7 @@ Workload tasks_of(std::uint32_t count, Resources resources) {
   return {.count = count, .resources = [=](TaskId) { return resources; }};
 }
 
-std::size_t starts(Engine& engine, TimePoint now) {
+std::size_t starts(OneRun& engine, TimePoint now) {
   std::size_t count = 0;
   for (const Action& action : engine.decide(now))
     count += std::holds_alternative<StartAttempt>(action);
@@ -31,18 +31,18 @@ std::size_t starts(Engine& engine, TimePoint now) {
 }
 
 TEST(EngineLent, WhatNoHostWasGivenWaitsForMore) {
-  Engine engine(tasks_of(5, {.cores = 2}), {});
+  OneRun engine(tasks_of(5, {.cores = 2}), {});
   EXPECT_EQ(engine.waiting_cores(), 10U);
   engine.apply(HostUp{{.id = HostId(1), .name = "h", .cores = 2}});
   // One runs, one lies ready behind it.
   EXPECT_EQ(starts(engine, at(0)), 2U);
   EXPECT_EQ(engine.waiting_cores(), 6U);
-  engine.apply(DrainRequested{"interrupted"});
+  engine.apply(DrainRequested{RunId(1), "interrupted"});
   EXPECT_EQ(engine.waiting_cores(), 0U) << "nothing more is started";
 }
 
 TEST(EngineLent, ATaskThatCannotFinishInTimeIsNotStarted) {
-  Engine engine(tasks_of(1, {.walltime = minutes(30)}), {});
+  OneRun engine(tasks_of(1, {.walltime = minutes(30)}), {});
   engine.apply(HostUp{lent(1, minutes(60), at(60 * 20))});
   EXPECT_EQ(starts(engine, at(0)), 0U) << "20 minutes are left";
   EXPECT_EQ(engine.waiting_cores(), 1U);
@@ -54,7 +54,7 @@ TEST(EngineLent, ATaskThatCannotFinishInTimeIsNotStarted) {
 }
 
 TEST(EngineLent, ATaskThatNoHostIsLentLongEnoughForIsToldOf) {
-  Engine engine(tasks_of(1, {.walltime = minutes(90)}), {});
+  OneRun engine(tasks_of(1, {.walltime = minutes(90)}), {});
   engine.apply(HostUp{lent(1, minutes(60), at(60 * 60))});
   EXPECT_THAT(engine.unplaceable(),
               HasSubstr("task 1 needs 5400 s, tasks have 3600 s at the most where it could run"));

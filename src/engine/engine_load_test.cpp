@@ -4,8 +4,8 @@
 
 #include <limits>
 
-#include "engine/engine.hpp"
 #include "engine/engine_fixture.hpp"
+#include "engine/one_run.hpp"
 #include "forecast/grid_forecast.hpp"
 #include "schedule/registry.hpp"
 
@@ -38,7 +38,7 @@ struct LoadedScene {
   int upset = 0;
   int now = 0;
   Policy policy;
-  Engine engine{
+  OneRun engine{
       {.count = 40},
       policy,
       std::make_unique<Onlooker>(schedule::make_scheduler("workqueue").value(), asked, upset)};
@@ -59,7 +59,7 @@ struct LoadedScene {
     auto actions = engine.decide(at(now));
     for (const Action& action : actions)
       if (const auto* start = std::get_if<StartAttempt>(&action))
-        given[start->host].push_back({RunId(1), start->task, start->attempt});
+        given[start->host].push_back(start->key);
     return actions;
   }
   void start_next() {
@@ -109,8 +109,8 @@ TEST(EngineLoad, WhatRunsThereIsExpectedToTakeLonger) {
   scene.tell(0.2, 3);
   // Begun at 10 s, six of ten seconds done when the load came, at 16 s: 9 s later 4 - 9/5 s are
   // left of it, for which it needs 11 s.
-  Engine& engine = scene.engine;
-  engine.apply(DrainRequested{});
+  OneRun& engine = scene.engine;
+  engine.apply(DrainRequested{RunId(1), {}});
   scene.act();
   for (const auto& [host, keys] : scene.given)
     for (std::size_t i = 1; i < keys.size(); ++i) engine.apply(AttemptReturned{keys[i], host});

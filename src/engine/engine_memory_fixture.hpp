@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "engine/engine.hpp"
 #include "engine/engine_fixture.hpp"
+#include "engine/one_run.hpp"
 
 namespace gantry::engine {
 
@@ -30,7 +30,7 @@ inline Host machine(std::uint32_t id, std::uint32_t cores, std::uint64_t mebi) {
 inline AttemptEnded end_of(const StartAttempt& start, FailureCause cause, std::uint64_t used_mebi,
                            std::uint64_t limit = 0) {
   AttemptEnded event;
-  event.report.key = {RunId(1), start.task, start.attempt};
+  event.report.key = start.key;
   event.report.cause = cause;
   event.report.started = at(0);
   event.report.ended = at(1);
@@ -40,7 +40,7 @@ inline AttemptEnded end_of(const StartAttempt& start, FailureCause cause, std::u
   return event;
 }
 
-inline std::vector<StartAttempt> started(Engine& engine) {
+inline std::vector<StartAttempt> started(OneRun& engine) {
   std::vector<StartAttempt> list;
   for (const Action& action : engine.decide(at(2)))
     if (const auto* start = std::get_if<StartAttempt>(&action)) list.push_back(*start);
@@ -48,7 +48,7 @@ inline std::vector<StartAttempt> started(Engine& engine) {
 }
 
 /// Runs tasks until so many have succeeded, each with this much.
-inline void let_succeed(Engine& engine, std::size_t count, std::uint64_t used_mebi) {
+inline void let_succeed(OneRun& engine, std::size_t count, std::uint64_t used_mebi) {
   std::vector<StartAttempt> running;
   while (count > 0) {
     for (const StartAttempt& start : started(engine)) running.push_back(start);
@@ -57,11 +57,10 @@ inline void let_succeed(Engine& engine, std::size_t count, std::uint64_t used_me
     running.erase(running.begin());
     --count;
   }
-  for (const StartAttempt& start : running)
-    engine.apply(AttemptReturned{{RunId(1), start.task, start.attempt}, start.host});
+  for (const StartAttempt& start : running) engine.apply(AttemptReturned{start.key, start.host});
 }
 
-inline std::uint64_t given(const Engine& engine, std::uint32_t task) {
+inline std::uint64_t given(const OneRun& engine, std::uint32_t task) {
   return engine.resources(TaskId(task)).memory / kMebi;
 }
 

@@ -6,8 +6,8 @@
 
 #include <map>
 
-#include "engine/engine.hpp"
 #include "engine/engine_memory_fixture.hpp"
+#include "engine/one_run.hpp"
 #include "schedule/registry.hpp"
 
 namespace gantry::engine {
@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 
 TEST(EngineMemory, BeginsWithASlotsShareOfTheSmallestHost) {
-  Engine engine(learners(10), {});
+  OneRun engine(learners(10), {});
   EXPECT_EQ(given(engine, 1), 1024U) << "nothing is known of hosts";
   engine.apply(HostUp{machine(1, 4, 4000)});
   EXPECT_EQ(given(engine, 1), 1000U);
@@ -26,13 +26,13 @@ TEST(EngineMemory, BeginsWithASlotsShareOfTheSmallestHost) {
   EXPECT_EQ(given(engine, 1), 1000U);
   EXPECT_FALSE(engine.resources(TaskId(1)).learn_memory);
 
-  Engine wide(learners(10, 3), {});  // one of them fits, alone
+  OneRun wide(learners(10, 3), {});  // one of them fits, alone
   wide.apply(HostUp{machine(1, 4, 4000)});
   EXPECT_EQ(given(wide, 1), 4000U);
 }
 
 TEST(EngineMemory, ABatchSystemIsAskedForAGibibyteFirst) {
-  Engine engine(learners(10, 2), {});
+  OneRun engine(learners(10, 2), {});
   Host batch = machine(1, 100, 0);
   batch.memory = std::uint64_t{1} << 60U;
   engine.apply(HostUp{batch});
@@ -41,11 +41,11 @@ TEST(EngineMemory, ABatchSystemIsAskedForAGibibyteFirst) {
 
 TEST(EngineMemory, PacksByWhatWasLearnt) {
   constexpr Policy kNothingAhead{.max_fails = 1};
-  Engine fresh(learners(100), kNothingAhead);
+  OneRun fresh(learners(100), kNothingAhead);
   fresh.apply(HostUp{machine(1, 4, 4000)});
   EXPECT_EQ(started(fresh).size(), 4U);
 
-  Engine learnt(learners(100), kNothingAhead);
+  OneRun learnt(learners(100), kNothingAhead);
   learnt.apply(HostUp{machine(1, 4, 4000)});
   let_succeed(learnt, 8, 1400);
   // 1400 and a quarter, rounded up: 2048. One fits, four would fit by cores.
@@ -54,7 +54,7 @@ TEST(EngineMemory, PacksByWhatWasLearnt) {
 }
 
 TEST(EngineMemory, OneThatDiesIsTriedAgainWithTwiceWithoutUsingUpRetries) {
-  Engine engine(learners(1), {});
+  OneRun engine(learners(1), {});
   engine.apply(HostUp{machine(1, 4, 4000)});
   auto starts = started(engine);
   ASSERT_EQ(starts.size(), 1U);
@@ -70,23 +70,24 @@ TEST(EngineMemory, OneThatDiesIsTriedAgainWithTwiceWithoutUsingUpRetries) {
 }
 
 TEST(EngineMemory, OfTwoAttemptsTheLastThatDiesIsTriedAgain) {
-  Engine engine(learners(1), {});
+  OneRun engine(learners(1), {});
   engine.apply(HostUp{machine(1, 4, 4000)});
   engine.apply(HostUp{machine(2, 4, 4000)});
   const auto starts = started(engine);
   ASSERT_EQ(starts.size(), 1U);
-  const StartAttempt twin{TaskId(1), AttemptId(2), HostId(starts[0].host == HostId(1) ? 2 : 1)};
-  engine.apply(AttemptStarted{{RunId(1), TaskId(1), AttemptId(2)}, twin.host, at(2)});
+  const HostId other(starts[0].host == HostId(1) ? 2 : 1);
+  engine.apply(AttemptStarted{{RunId(1), TaskId(1), AttemptId(2)}, other, at(2)});
   engine.apply(end_of(starts[0], FailureCause::out_of_memory, 1010, 1000 * kMebi));
   EXPECT_EQ(engine.after_memory(TaskId(1)), "its other attempt goes on");
   EXPECT_TRUE(started(engine).empty());
-  engine.apply(end_of(twin, FailureCause::out_of_memory, 1010, 1000 * kMebi));
+  engine.apply(end_of({.key = {RunId(1), TaskId(1), AttemptId(2)}, .host = other},
+                      FailureCause::out_of_memory, 1010, 1000 * kMebi));
   EXPECT_EQ(engine.after_memory(TaskId(1)), "tried again with 2 GiB");
   EXPECT_EQ(started(engine).size(), 1U);
 }
 
 TEST(EngineMemory, OneThatDiesOfTheKernelGetsMoreThanItHad) {
-  Engine engine(learners(1), {});
+  OneRun engine(learners(1), {});
   engine.apply(HostUp{machine(1, 4, 4000)});
   const auto starts = started(engine);
   engine.apply(end_of(starts.at(0), FailureCause::out_of_memory, 100, 1000 * kMebi));
@@ -96,7 +97,7 @@ TEST(EngineMemory, OneThatDiesOfTheKernelGetsMoreThanItHad) {
 TEST(EngineMemory, FailsWhenTheLargestHostIsNotEnough) {
   Workload one = learners(1);
   one.retry.retries = 5;  // of no use
-  Engine engine(one, {});
+  OneRun engine(one, {});
   engine.apply(HostUp{machine(1, 4, 3000)});
   engine.apply(HostUp{machine(2, 2, 4000)});
   std::vector<std::uint64_t> tried;
@@ -114,7 +115,7 @@ TEST(EngineMemory, FailsWhenTheLargestHostIsNotEnough) {
 }
 
 TEST(EngineMemory, ANeedBeyondEveryHostRunsAloneOnTheLargest) {
-  Engine engine(learners(20), {});
+  OneRun engine(learners(20), {});
   engine.apply(HostUp{machine(1, 4, 4000)});
   let_succeed(engine, 8, 3900);
   (void)started(engine);
@@ -129,7 +130,7 @@ TEST(EngineMemory, ANeedBeyondEveryHostRunsAloneOnTheLargest) {
 }
 
 TEST(EngineMemory, WhatABatchSystemRefusesIsNotAskedForAgain) {
-  Engine engine(learners(1), {.hosts_may_come = true});
+  OneRun engine(learners(1), {.hosts_may_come = true});
   Host batch = machine(1, 10, 0);
   batch.memory = std::uint64_t{1} << 60U;
   engine.apply(HostUp{batch});
@@ -142,7 +143,7 @@ TEST(EngineMemory, WhatABatchSystemRefusesIsNotAskedForAgain) {
     const std::uint64_t wants = given(engine, 1);
     if (wants > node) {
       batch.refusals.push_back({1, wants * kMebi, "no such node"});
-      engine.apply(AttemptReturned{{RunId(1), TaskId(1), starts[0].attempt}, HostId(1)});
+      engine.apply(AttemptReturned{{RunId(1), TaskId(1), starts[0].key.attempt}, HostId(1)});
       engine.apply(HostUp{batch});
     } else {
       engine.apply(end_of(starts[0], FailureCause::out_of_memory, wants + 1, wants * kMebi));
@@ -153,7 +154,7 @@ TEST(EngineMemory, WhatABatchSystemRefusesIsNotAskedForAgain) {
 }
 
 TEST(EngineMemory, ABatchSystemThatRefusesEverythingIsNotAskedForLittleAndLess) {
-  Engine engine(learners(1), {.hosts_may_come = true});
+  OneRun engine(learners(1), {.hosts_may_come = true});
   Host batch = machine(1, 10, 0);
   batch.memory = std::uint64_t{1} << 60U;
   engine.apply(HostUp{batch});
@@ -162,14 +163,14 @@ TEST(EngineMemory, ABatchSystemThatRefusesEverythingIsNotAskedForLittleAndLess) 
     ASSERT_LT(++asked, 25);
     EXPECT_GE(given(engine, 1), 64U);
     batch.refusals.push_back({1, given(engine, 1) * kMebi, "no such account"});
-    engine.apply(AttemptReturned{{RunId(1), TaskId(1), starts[0].attempt}, HostId(1)});
+    engine.apply(AttemptReturned{{RunId(1), TaskId(1), starts[0].key.attempt}, HostId(1)});
     engine.apply(HostUp{batch});
   }
   EXPECT_EQ(engine.stranded().size(), 1U);
 }
 
 TEST(EngineMemory, AHostThatSaysLittleOfItsLimitsDoesNotMakeATaskRunForEver) {
-  Engine engine(learners(1), {});
+  OneRun engine(learners(1), {});
   engine.apply(HostUp{machine(1, 4, 4000)});
   int tried = 0;
   for (auto starts = started(engine); !starts.empty(); starts = started(engine)) {
@@ -180,7 +181,7 @@ TEST(EngineMemory, AHostThatSaysLittleOfItsLimitsDoesNotMakeATaskRunForEver) {
 }
 
 TEST(EngineMemory, NobodyIsTurnedAwayForWhatWasNotLearntYet) {
-  Engine engine(learners(3, 16), {.hosts_may_come = true});
+  OneRun engine(learners(3, 16), {.hosts_may_come = true});
   engine.apply(HostUp{machine(1, 2, 4000)});
   EXPECT_TRUE(started(engine).empty());
   ASSERT_EQ(engine.stranded().size(), 1U);
@@ -191,7 +192,7 @@ TEST(EngineMemory, NobodyIsTurnedAwayForWhatWasNotLearntYet) {
 TEST(EngineMemory, DeclaredMemoryIsThePersonsLimit) {
   Workload declared = learners(2);
   declared.resources = [](TaskId) { return Resources{.memory = 100 * kMebi}; };
-  Engine engine(declared, {});
+  OneRun engine(declared, {});
   engine.apply(HostUp{machine(1, 4, 4000)});
   const auto starts = started(engine);
   engine.apply(end_of(starts.at(0), FailureCause::out_of_memory, 101, 100 * kMebi));
@@ -201,31 +202,31 @@ TEST(EngineMemory, DeclaredMemoryIsThePersonsLimit) {
 }
 
 TEST(EngineMemory, GoesOnWithMoreAfterARestart) {
-  Engine engine(learners(20), {});
+  OneRun engine(learners(20), {});
   for (std::uint32_t i = 3; i <= 12; ++i)
-    engine.apply(end_of({TaskId(i), AttemptId(1), HostId(1)}, FailureCause::none, 200));
-  engine.apply(
-      end_of({TaskId(1), AttemptId(1), HostId(1)}, FailureCause::out_of_memory, 260, 256 * kMebi));
-  engine.apply(
-      end_of({TaskId(2), AttemptId(1), HostId(1)}, FailureCause::out_of_memory, 260, 256 * kMebi));
-  engine.apply(end_of({TaskId(2), AttemptId(2), HostId(1)}, FailureCause::none, 400));
+    engine.apply(end_of({{RunId(1), TaskId(i), AttemptId(1)}, HostId(1)}, FailureCause::none, 200));
+  engine.apply(end_of({{RunId(1), TaskId(1), AttemptId(1)}, HostId(1)}, FailureCause::out_of_memory,
+                      260, 256 * kMebi));
+  engine.apply(end_of({{RunId(1), TaskId(2), AttemptId(1)}, HostId(1)}, FailureCause::out_of_memory,
+                      260, 256 * kMebi));
+  engine.apply(end_of({{RunId(1), TaskId(2), AttemptId(2)}, HostId(1)}, FailureCause::none, 400));
   EXPECT_EQ(engine.state(TaskId(1)), TaskState::failed);
   engine.resume();
   EXPECT_EQ(engine.state(TaskId(1)), TaskState::pending);
   engine.apply(HostUp{machine(1, 4, 4000)});
   const auto starts = started(engine);
   ASSERT_FALSE(starts.empty());
-  EXPECT_EQ(starts[0].attempt, AttemptId(2));
+  EXPECT_EQ(starts[0].key.attempt, AttemptId(2));
   EXPECT_GE(given(engine, 1), 520U);
   EXPECT_LT(given(engine, 20), 1000U) << "a slot's share";
   EXPECT_GE(given(engine, 20), 250U) << "learnt from what earlier sessions saw";
 }
 
 TEST(EngineMemory, ACancelledOneIsNotTriedAgain) {
-  Engine engine(learners(1), {});
+  OneRun engine(learners(1), {});
   engine.apply(HostUp{machine(1, 4, 4000)});
   const auto starts = started(engine);
-  engine.apply(CancelRequested{false, {TaskId(1)}, at(0)});
+  engine.apply(CancelRequested{RunId(1), false, {TaskId(1)}, at(0)});
   engine.apply(end_of(starts.at(0), FailureCause::out_of_memory, 1010, 1000 * kMebi));
   EXPECT_EQ(engine.state(TaskId(1)), TaskState::failed);
 }
@@ -238,7 +239,7 @@ void run_to_the_end(std::string_view strategy) {
       *rc::gen::inRange<std::size_t>(1, 4), rc::gen::inRange<std::uint32_t>(100, 8000));
   const auto flaps = *rc::gen::container<std::vector<std::uint32_t>>(
       *rc::gen::inRange<std::size_t>(0, 10), rc::gen::inRange<std::uint32_t>(0, 1000));
-  Engine engine(learners(static_cast<std::uint32_t>(needs.size())), {.keep_going = true},
+  OneRun engine(learners(static_cast<std::uint32_t>(needs.size())), {.keep_going = true},
                 schedule::make_scheduler(strategy).value());
   std::uint32_t largest = 0;
   std::vector<Host> hosts;
@@ -255,8 +256,8 @@ void run_to_the_end(std::string_view strategy) {
     for (const Action& action : engine.decide(now)) {
       const auto* start = std::get_if<StartAttempt>(&action);
       if (start == nullptr) continue;
-      const std::uint64_t limit = engine.resources(start->task).memory;
-      const std::uint64_t need = needs[start->task.value() - 1];
+      const std::uint64_t limit = engine.resources(start->key.task).memory;
+      const std::uint64_t need = needs[start->key.task.value() - 1];
       RC_ASSERT(limit <= hosts[start->host.value() - 1].memory);
       const bool dies = need * kMebi > limit;
       engine.apply(end_of(*start, dies ? FailureCause::out_of_memory : FailureCause::none,

@@ -15,7 +15,7 @@ using testing::IsEmpty;
 /// A host at the lab (1) and one at the cluster (2). A megabyte takes a second from home, and a
 /// hundredth from one to the other.
 struct Neighbours {
-  Engine engine;
+  OneRun engine;
 
   explicit Neighbours(const std::vector<std::vector<FileId>>& files,
                       std::vector<double> depots = {})
@@ -100,7 +100,7 @@ TEST(EnginePeers, ASourceKeepsTheFileUntilTheMoveIsOver) {
 
 TEST(EnginePeers, WhatAStrategyWantsFromHomeComesFromElsewhereAndItMayGoOn) {
   schedule::Plan next;
-  Engine engine(reading({{FileId(0)}}), {}, std::make_unique<Scripted>(&next),
+  OneRun engine(reading({{FileId(0)}}), {}, std::make_unique<Scripted>(&next),
                 {.ways = {{kHome, kLab, 1e6}, {kHome, kCluster, 1e6}, {kLab, kCluster, 1e8}}});
   engine.apply(HostUp{host_at(1, kLab)});
   engine.apply(FileArrived{FileId(0), kCluster, at(0)});

@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "engine/engine.hpp"
+#include "engine/one_run.hpp"
 #include "schedule/packing.hpp"
 #include "schedule/registry.hpp"
 
@@ -96,7 +96,7 @@ class World {
       case 2:
         return vanish(agent);
       case 3:
-        return tell(CancelRequested{false, {TaskId(1 + more % plan_.tasks)}, now_});
+        return tell(CancelRequested{RunId(1), false, {TaskId(1 + more % plan_.tasks)}, now_});
       case 4:
         return repeat_a_report(more);
       case 5:
@@ -140,12 +140,12 @@ class World {
     for (const TaskId task : succeeded_) RC_ASSERT(engine_.state(task) == TaskState::done);
   }
 
-  void drain() { tell(DrainRequested{"enough"}); }
-  void cancel_all() { tell(CancelRequested{true, {}, now_}); }
-  [[nodiscard]] const Engine& engine() const { return engine_; }
+  void drain() { tell(DrainRequested{RunId(1), "enough"}); }
+  void cancel_all() { tell(CancelRequested{RunId(1), true, {}, now_}); }
+  [[nodiscard]] const OneRun& engine() const { return engine_; }
 
  private:
-  [[nodiscard]] Engine new_engine() const {
+  [[nodiscard]] OneRun new_engine() const {
     return {
         workload_, policy_,
         std::make_unique<Watched>(std::move(schedule::make_scheduler(strategy_).value()), twins_)};
@@ -189,9 +189,9 @@ class World {
     std::vector<std::array<std::uint32_t, 4>> list;
     for (const Action& action : actions) {
       if (const auto* a = std::get_if<StartAttempt>(&action))
-        list.push_back({0, a->task.value(), a->attempt.value(), a->host.value()});
+        list.push_back({0, a->key.task.value(), a->key.attempt.value(), a->host.value()});
       if (const auto* a = std::get_if<CancelAttempt>(&action))
-        list.push_back({1, a->task.value(), a->attempt.value(), a->host.value()});
+        list.push_back({1, a->key.task.value(), a->key.attempt.value(), a->host.value()});
       if (const auto* a = std::get_if<RecallQueued>(&action))
         list.push_back({2, 0, 0, a->host.value()});
     }
@@ -199,24 +199,24 @@ class World {
   }
 
   void take(const StartAttempt& start) {
-    const TaskKey key{RunId(1), start.task, start.attempt};
+    const TaskKey key = start.key;
     Agent& agent = agents_.at(start.host);
     RC_ASSERT(engine_.draining().empty());
     RC_ASSERT(agent.up && !agent.draining);
-    RC_ASSERT(schedule::slots(agent.host, workload_.resources_of(start.task)) > 0U);
+    RC_ASSERT(schedule::slots(agent.host, workload_.resources_of(start.key.task)) > 0U);
     // Never beside its twin, unless it is wanted; then on another host.
-    RC_ASSERT(times_out(start.task) <= (twins_->contains(start.task) ? 1U : 0U));
-    RC_ASSERT(std::ranges::count(agent.queue, start.task, &TaskKey::task) +
-                  std::ranges::count(agent.running, start.task, &TaskKey::task) ==
+    RC_ASSERT(times_out(start.key.task) <= (twins_->contains(start.key.task) ? 1U : 0U));
+    RC_ASSERT(std::ranges::count(agent.queue, start.key.task, &TaskKey::task) +
+                  std::ranges::count(agent.running, start.key.task, &TaskKey::task) ==
               0);
-    RC_ASSERT(used_.insert(key).second);                   // nor under a number that was used
-    RC_ASSERT(!succeeded_.contains(start.task) || only_);  // nor again when it is done
+    RC_ASSERT(used_.insert(key).second);                       // nor under a number that was used
+    RC_ASSERT(!succeeded_.contains(start.key.task) || only_);  // nor again when it is done
     agent.queue.push_back(key);
   }
 
   void cancel(const CancelAttempt& stop) {
     Agent& agent = agents_.at(stop.host);
-    const TaskKey key{RunId(1), stop.task, stop.attempt};
+    const TaskKey key = stop.key;
     RC_ASSERT(std::erase(agent.queue, key) + std::erase(agent.running, key) == 1U);
     cancelled_.push_back({key, agent.host.id});
   }
@@ -369,13 +369,13 @@ class World {
     answer_cancels();
     only_ = only;
     recalled_.clear();
-    Engine fresh = new_engine();
+    OneRun fresh = new_engine();
     for (const Event& event : journal_) fresh.apply(event);
     for (std::uint32_t i = 1; i <= plan_.tasks; ++i)
       RC_ASSERT((fresh.state(TaskId(i)) == TaskState::done) ==
                 (engine_.state(TaskId(i)) == TaskState::done));
     const std::vector<TaskId> some{TaskId(1), TaskId(plan_.tasks)};
-    for (Engine* engine : {&fresh, &shadow_}) {
+    for (OneRun* engine : {&fresh, &shadow_}) {
       if (engine == &shadow_) {
         shadow_ = new_engine();
         for (const Event& event : journal_) shadow_.apply(event);
@@ -402,7 +402,7 @@ class World {
   /// As the driver does for `retry`: the journal must say that the old result does not count any
   /// more.
   void invalidate(TaskId task) {
-    journal_.emplace_back(TaskInvalidated{task, "retry asked for", now_});
+    journal_.emplace_back(TaskInvalidated{RunId(1), task, "retry asked for", now_});
     succeeded_.erase(task);
   }
 
@@ -413,8 +413,8 @@ class World {
   TimePoint now_ = TimePoint{} + std::chrono::hours(1);
   /// Of the last plans.
   std::shared_ptr<std::set<TaskId>> twins_ = std::make_shared<std::set<TaskId>>();
-  Engine engine_;
-  Engine shadow_;  ///< told the same: must do the same
+  OneRun engine_;
+  OneRun shadow_;  ///< told the same: must do the same
   std::map<HostId, Agent> agents_;
   std::vector<Event> journal_;
   std::deque<std::pair<TaskKey, HostId>> cancelled_;  ///< cancelled, the report is on its way

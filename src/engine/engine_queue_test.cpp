@@ -3,8 +3,8 @@
 
 #include <limits>
 
-#include "engine/engine.hpp"
 #include "engine/engine_fixture.hpp"
+#include "engine/one_run.hpp"
 #include "forecast/grid_forecast.hpp"
 
 namespace gantry::engine {
@@ -17,9 +17,9 @@ Host pilot(std::uint32_t number) {
 }
 
 /// Of ten tasks two are done, each in ten seconds, on a host that is gone at 10.
-Engine without_hosts(std::uint64_t memory = 0) {
+OneRun without_hosts(std::uint64_t memory = 0) {
   const auto needs = [memory](TaskId) { return Resources{.cores = 1, .memory = memory}; };
-  Engine engine({.count = 10, .resources = needs}, {});
+  OneRun engine({.count = 10, .resources = needs}, {});
   engine.apply(HostUp{{.id = HostId(1), .name = "h", .cores = 2, .memory = 2 * memory}});
   static_cast<void>(engine.decide(at(0)));
   for (const std::uint32_t n : {1U, 2U}) {
@@ -34,12 +34,12 @@ Engine without_hosts(std::uint64_t memory = 0) {
   return engine;
 }
 
-double eta_at(const Engine& engine, int second) {
+double eta_at(const OneRun& engine, int second) {
   return gantry::seconds(engine.eta(at(second)).expected);
 }
 
 TEST(EngineQueue, TheRestOfTheWaitIsPartOfTheEta) {
-  Engine engine = without_hosts();
+  OneRun engine = without_hosts();
   for (int i = 0; i < 20; ++i) engine.apply(QueueWaited{kCluster, 100, at(i)});
   const double without = eta_at(engine, 20);
   engine.apply(HostQueued{pilot(2), at(20)});
@@ -60,14 +60,14 @@ TEST(EngineQueue, TheRestOfTheWaitIsPartOfTheEta) {
 }
 
 TEST(EngineQueue, AJobOfUnknownMemoryIsALargeOne) {
-  Engine engine = without_hosts(std::uint64_t{1} << 30U);
+  OneRun engine = without_hosts(std::uint64_t{1} << 30U);
   for (int i = 0; i < 20; ++i) engine.apply(QueueWaited{kCluster, 100, at(i)});
   engine.apply(HostQueued{pilot(2), at(20)});
   EXPECT_NEAR(eta_at(engine, 20), 140, 2);  // eight tasks of 10 s on two slots, not on one
 }
 
 TEST(EngineQueue, AQueueOfWhichNothingIsKnownChangesNothing) {
-  Engine engine = without_hosts();
+  OneRun engine = without_hosts();
   const Eta before = engine.eta(at(20));
   engine.apply(HostQueued{pilot(2), at(20)});
   EXPECT_EQ(engine.eta(at(20)).expected, before.expected);
@@ -76,7 +76,7 @@ TEST(EngineQueue, AQueueOfWhichNothingIsKnownChangesNothing) {
 }
 
 TEST(EngineQueue, WhatCannotBeIsCountedAndNotBelieved) {
-  Engine engine = without_hosts();
+  OneRun engine = without_hosts();
   EXPECT_EQ(engine.seen().queue(kCluster), nullptr);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double wait : {nan, -1.0, 1e300}) engine.apply(QueueWaited{kCluster, wait, at(1)});
@@ -89,7 +89,7 @@ TEST(EngineQueue, WhatCannotBeIsCountedAndNotBelieved) {
 }
 
 TEST(EngineLaunch, WhatStartsCostIsLearntOfAttemptsThatWereAskedFor) {
-  Engine engine({.count = 10}, {});
+  OneRun engine({.count = 10}, {});
   engine.apply(HostUp{{.id = HostId(1), .name = "h", .cores = 2, .site = kCluster}});
   static_cast<void>(engine.decide(at(0)));
   AttemptEnded event;

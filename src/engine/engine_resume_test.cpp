@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/engine.hpp"
 #include "engine/engine_fixture.hpp"
+#include "engine/one_run.hpp"
 
 namespace gantry::engine {
 namespace {
@@ -32,33 +32,34 @@ HostUp host(std::uint32_t cores) {
 }
 
 /// What decide() starts, as task.attempt.
-std::vector<std::pair<std::uint32_t, std::uint32_t>> starts(Engine& engine) {
+std::vector<std::pair<std::uint32_t, std::uint32_t>> starts(OneRun& engine) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> list;
   for (const Action& action : engine.decide(at(2)))
     if (const auto* start = std::get_if<StartAttempt>(&action))
-      list.emplace_back(start->task.value(), start->attempt.value());
+      list.emplace_back(start->key.task.value(), start->key.attempt.value());
   return list;
 }
 
 /// The journal of an earlier session: 1 done, 2 failed, 3 cancelled, 4 reused, 5 done but
 /// invalidated, 6 lost, 7 untouched.
-Engine replayed() {
-  Engine engine({.count = 7, .retry = {.retries = 1}}, {});
+OneRun replayed() {
+  OneRun engine({.count = 7, .retry = {.retries = 1}}, {});
   engine.apply(ended(1, 1));
   engine.apply(ended(2, 1, FailureCause::exit_code));
   engine.apply(ended(2, 2, FailureCause::exit_code));
-  engine.apply(CancelRequested{false, {TaskId(3)}, at(0)});
+  engine.apply(CancelRequested{RunId(1), false, {TaskId(3)}, at(0)});
   TaskReused reused;
+  reused.run = RunId(1);
   reused.task = TaskId(4);
   engine.apply(reused);
   engine.apply(ended(5, 1));
-  engine.apply(TaskInvalidated{TaskId(5), "input changed", at(0)});
+  engine.apply(TaskInvalidated{RunId(1), TaskId(5), "input changed", at(0)});
   engine.apply(ended(6, 1, FailureCause::lost));
   return engine;
 }
 
 TEST(EngineResume, ANumberThatMayBeTakenElsewhereIsPassedOver) {
-  Engine engine({.count = 2}, {});
+  OneRun engine({.count = 2}, {});
   engine.resume();
   engine.pass_over_numbers(true);
   engine.apply(host(1));
@@ -78,7 +79,7 @@ TEST(EngineResume, ANumberThatMayBeTakenElsewhereIsPassedOver) {
 }
 
 TEST(EngineResume, OnlyOneNumberIsPassedOver) {
-  Engine engine({.count = 1, .retry = {.retries = 1, .max_backoff = Duration{0}}}, {});
+  OneRun engine({.count = 1, .retry = {.retries = 1, .max_backoff = Duration{0}}}, {});
   engine.resume();
   engine.pass_over_numbers(true);
   engine.apply(host(1));
@@ -88,7 +89,7 @@ TEST(EngineResume, OnlyOneNumberIsPassedOver) {
 }
 
 TEST(EngineResume, ReplayRebuildsTheState) {
-  const Engine engine = replayed();
+  const OneRun engine = replayed();
   EXPECT_EQ(engine.state(TaskId(1)), TaskState::done);
   EXPECT_EQ(engine.state(TaskId(2)), TaskState::failed);
   EXPECT_EQ(engine.state(TaskId(3)), TaskState::cancelled);
@@ -99,7 +100,7 @@ TEST(EngineResume, ReplayRebuildsTheState) {
 }
 
 TEST(EngineResume, RunGoesOnWithAllThatIsNotDone) {
-  Engine engine = replayed();
+  OneRun engine = replayed();
   engine.resume();
   EXPECT_EQ(engine.counts().pending, 5U);
   engine.apply(host(8));
@@ -110,7 +111,7 @@ TEST(EngineResume, RunGoesOnWithAllThatIsNotDone) {
 }
 
 TEST(EngineResume, AdoptedAttemptsAreNotStartedBesideTheirTwin) {
-  Engine engine = replayed();
+  OneRun engine = replayed();
   engine.resume();
   engine.apply(host(2));
   engine.apply(running(2, 5));
@@ -131,7 +132,7 @@ TEST(EngineResume, AdoptedAttemptsAreNotStartedBesideTheirTwin) {
 }
 
 TEST(EngineResume, WhatAnEarlierSessionCancelledRunsAgain) {
-  Engine engine = replayed();
+  OneRun engine = replayed();
   engine.resume();
   engine.apply(host(2));
   engine.apply(running(3, 1));
@@ -140,7 +141,7 @@ TEST(EngineResume, WhatAnEarlierSessionCancelledRunsAgain) {
 }
 
 TEST(EngineResume, OnlyTheSelectedTasksRun) {
-  Engine engine = replayed();
+  OneRun engine = replayed();
   engine.resume_only({TaskId(1), TaskId(2)});
   EXPECT_EQ(engine.state(TaskId(1)), TaskState::pending);
   EXPECT_EQ(engine.state(TaskId(3)), TaskState::cancelled);
@@ -158,7 +159,7 @@ TEST(EngineResume, OnlyTheSelectedTasksRun) {
 }
 
 TEST(EngineResume, ASelectedTaskThatStillRunsIsAdopted) {
-  Engine engine = replayed();
+  OneRun engine = replayed();
   engine.resume_only({TaskId(7)});
   engine.apply(host(8));
   engine.apply(running(7, 1));
@@ -169,7 +170,7 @@ TEST(EngineResume, ASelectedTaskThatStillRunsIsAdopted) {
 }
 
 TEST(EngineResume, ForecastsLearnFromTheJournal) {
-  Engine engine({.count = 5}, {});
+  OneRun engine({.count = 5}, {});
   engine.apply(ended(1, 1));  // 1 s
   engine.resume();
   engine.apply(host(2));

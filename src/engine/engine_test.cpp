@@ -1,4 +1,4 @@
-#include "engine/engine.hpp"
+#include "engine/one_run.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using testing::IsEmpty;
 
 /// An engine, and short ways to tell it things.
 struct Bench {
-  Engine engine;
+  OneRun engine;
   explicit Bench(Workload workload, Policy policy = {}) : engine(std::move(workload), policy) {}
 
   void host(std::uint32_t cores, std::uint64_t memory = 0, std::uint32_t id = 1) {
@@ -41,9 +41,11 @@ struct Bench {
     event.report.ended = at(1);
     engine.apply(event);
   }
-  void cancel(std::vector<TaskId> tasks) { engine.apply(CancelRequested{false, tasks, at(0)}); }
-  void cancel_all() { engine.apply(CancelRequested{true, {}, at(0)}); }
-  void drain() { engine.apply(DrainRequested{"interrupted"}); }
+  void cancel(std::vector<TaskId> tasks) {
+    engine.apply(CancelRequested{RunId(1), false, tasks, at(0)});
+  }
+  void cancel_all() { engine.apply(CancelRequested{RunId(1), true, {}, at(0)}); }
+  void drain() { engine.apply(DrainRequested{RunId(1), "interrupted"}); }
   TaskState state(std::uint32_t task) const { return engine.state(TaskId(task)); }
 
   /// decide() as text: "start 3.1@1" is attempt 1 of task 3 on host 1.
@@ -54,8 +56,8 @@ struct Bench {
   }
   static std::string text(const Action& action) {
     const auto name = [](const auto& a) {
-      return std::to_string(a.task.value()) + "." + std::to_string(a.attempt.value()) + "@" +
-             std::to_string(a.host.value());
+      return std::to_string(a.key.task.value()) + "." + std::to_string(a.key.attempt.value()) +
+             "@" + std::to_string(a.host.value());
     };
     if (const auto* start = std::get_if<StartAttempt>(&action)) return "start " + name(*start);
     if (const auto* stop = std::get_if<CancelAttempt>(&action)) return "cancel " + name(*stop);
@@ -368,6 +370,7 @@ TEST(Engine, StopsWhenTheFirstTwentyAllFail) {
 TEST(Engine, GoesOnWhenOneSucceededEverOrNothingIsLeft) {
   Bench one({.count = 40});
   TaskReused reused;
+  reused.run = RunId(1);
   reused.task = TaskId(40);
   one.engine.apply(reused);
   one.host(20);

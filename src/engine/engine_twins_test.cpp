@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/engine.hpp"
 #include "engine/engine_fixture.hpp"
+#include "engine/one_run.hpp"
 
 namespace gantry::engine {
 namespace {
@@ -19,14 +19,14 @@ class Told final : public schedule::Scheduler {
  public:
   struct Says {
     schedule::Plan next{};
-    std::uint32_t refused = 0;
+    std::vector<schedule::RefusalReason> refused{};
     std::vector<schedule::HostLoad> hosts{};
   };
   explicit Told(Says* says) : says_(says) {}
   [[nodiscard]] schedule::Appetite appetite() const override { return {.to_the_end = true}; }
   void observe(const Event&) override {}
   schedule::Plan plan(const schedule::World& world) override {
-    says_->refused += world.refused;
+    for (const schedule::Refused& each : world.refused) says_->refused.push_back(each.why);
     says_->hosts.assign(world.hosts.begin(), world.hosts.end());
     return std::exchange(says_->next, {});
   }
@@ -41,7 +41,7 @@ TaskKey attempt_of(std::uint32_t task, std::uint32_t attempt) {
 
 std::string as_text(const Action& action) {
   const auto name = [](const auto& a) {
-    return std::to_string(a.task.value()) + "." + std::to_string(a.attempt.value()) + "@" +
+    return std::to_string(a.key.task.value()) + "." + std::to_string(a.key.attempt.value()) + "@" +
            std::to_string(a.host.value());
   };
   if (const auto* start = std::get_if<StartAttempt>(&action)) return "start " + name(*start);
@@ -55,7 +55,7 @@ std::string as_text(const Action& action) {
 /// Hosts 1, 2 and 3 with a slot each; task 1 runs on host 1. Host 3 is in the lab.
 struct Trio {
   Told::Says says;
-  Engine engine;
+  OneRun engine;
   int now = 0;
 
   explicit Trio(Workload workload = {.count = 1}, Policy policy = {})
@@ -122,9 +122,9 @@ struct Trio {
     for (const auto& host : says.hosts) list.push_back(host.load / schedule::kFull);
     return list;
   }
-  /// Refused, of what was wanted last.
-  std::uint32_t refused() {
-    says.refused = 0;
+  /// Why what was wanted last was refused.
+  std::vector<schedule::RefusalReason> refused() {
+    says.refused.clear();
     decide();
     return says.refused;
   }
@@ -230,7 +230,7 @@ TEST(EngineTwins, TheLastFailureIsTheTasks) {
   EXPECT_EQ(t.state(), TaskState::running);
   // Else a task that always fails would be hidden for ever behind twins of twins.
   EXPECT_THAT(t.twin(3), IsEmpty());
-  EXPECT_EQ(t.refused(), 1U);
+  EXPECT_THAT(t.refused(), ElementsAre(schedule::RefusalReason::no_twin_allowed));
   t.ended(2, FailureCause::exit_code);
   EXPECT_EQ(t.state(), TaskState::waiting);
   t.now = 20;
@@ -254,7 +254,7 @@ TEST(EngineTwins, AFailureThatASuccessFollowsIsNone) {
 
 TEST(EngineTwins, CancellingATaskCancelsBoth) {
   Trio t;
-  t.twice().engine.apply(CancelRequested{false, {TaskId(1)}, at(0)});
+  t.twice().engine.apply(CancelRequested{RunId(1), false, {TaskId(1)}, at(0)});
   EXPECT_THAT(t.decide(), ElementsAre("cancel 1.1@1", "cancel 1.2@2"));
   t.ended(1, FailureCause::cancelled);
   EXPECT_EQ(t.state(), TaskState::running);
@@ -265,32 +265,36 @@ TEST(EngineTwins, CancellingATaskCancelsBoth) {
 }
 
 TEST(EngineTwins, IsRefusedWhereItMakesNoSense) {
-  const auto refuses = [](Trio& t, std::uint32_t host, std::uint32_t task = 1) {
-    return t.twin(host, task).empty() && t.refused() == 1U;
+  using enum schedule::RefusalReason;
+  const auto refused = [](Trio& t, std::uint32_t host, std::uint32_t task = 1) {
+    EXPECT_THAT(t.twin(host, task), IsEmpty());
+    return t.refused();
   };
   Trio same;
-  EXPECT_TRUE(refuses(same, 1));     // it is there already
-  EXPECT_TRUE(refuses(same, 9));     // no such host
-  EXPECT_TRUE(refuses(same, 2, 7));  // no such task
+  EXPECT_THAT(refused(same, 1), ElementsAre(no_twin_allowed));  // it is there already
+  EXPECT_THAT(refused(same, 9), ElementsAre(host_gone));
+  EXPECT_THAT(refused(same, 2, 7), ElementsAre(no_twin_allowed));  // no such task
+  same.engine.apply(HostDraining{HostId(2)});
+  EXPECT_THAT(refused(same, 2), ElementsAre(host_draining));
   Trio third;
   third.twice();
-  EXPECT_TRUE(refuses(third, 3));  // it has two
+  EXPECT_THAT(refused(third, 3), ElementsAre(no_twin_allowed));  // it has two
   Trio pending({.count = 2});
-  EXPECT_TRUE(refuses(pending, 2, 2));  // not even one
+  EXPECT_THAT(refused(pending, 2, 2), ElementsAre(no_twin_allowed));  // not even one
   Trio computed;
   computed.engine.apply(AttemptComputed{attempt_of(1, 1), HostId(1)});
-  EXPECT_TRUE(refuses(computed, 2));  // its result is on its way
+  EXPECT_THAT(refused(computed, 2), ElementsAre(no_twin_allowed));  // its result is on its way
   Trio cancelled;
-  cancelled.engine.apply(CancelRequested{false, {TaskId(1)}, at(0)});
+  cancelled.engine.apply(CancelRequested{RunId(1), false, {TaskId(1)}, at(0)});
   cancelled.decide();
-  EXPECT_TRUE(refuses(cancelled, 2));
+  EXPECT_THAT(refused(cancelled, 2), ElementsAre(no_twin_allowed));
   Trio full({.count = 2});
   full.says.next.starts = {{schedule::ClassId(1), HostId(2)}};
   full.up(1);
   EXPECT_THAT(full.decide(), ElementsAre("start 2.1@2"));
-  EXPECT_TRUE(refuses(full, 2));  // nothing is doubled ahead of time
+  EXPECT_THAT(refused(full, 2), ElementsAre(no_room));  // nothing is doubled ahead of time
   Trio draining;
-  draining.engine.apply(DrainRequested{"enough"});
+  draining.engine.apply(DrainRequested{RunId(1), "enough"});
   EXPECT_THAT(draining.twin(2), IsEmpty());
 }
 
@@ -378,8 +382,8 @@ TEST(EngineTwins, HoldsItsPlaceWhileItsFilesTravel) {
 
 // After kill -9.
 
-Engine restarted(const std::vector<AttemptEnded>& journal) {
-  Engine engine({.count = 1}, {});
+OneRun restarted(const std::vector<AttemptEnded>& journal) {
+  OneRun engine({.count = 1}, {});
   for (const auto& event : journal) engine.apply(event);
   engine.resume();
   for (std::uint32_t id = 1; id <= 3; ++id) engine.apply(HostUp{{HostId(id), "h", 1, 0}});
@@ -388,7 +392,7 @@ Engine restarted(const std::vector<AttemptEnded>& journal) {
 
 TEST(EngineTwins, TwoFoundRunningAreBothAdoptedInAnyOrder) {
   for (const std::uint32_t first : {1U, 2U}) {
-    Engine engine = restarted({});
+    OneRun engine = restarted({});
     engine.apply(AttemptStarted{attempt_of(1, first), HostId(first), at(0)});
     engine.apply(AttemptStarted{attempt_of(1, 3 - first), HostId(3 - first), at(0)});
     EXPECT_EQ(engine.counts().running, 1U);
@@ -402,7 +406,7 @@ TEST(EngineTwins, TwoFoundRunningAreBothAdoptedInAnyOrder) {
 }
 
 TEST(EngineTwins, AThirdOneFoundIsEnded) {
-  Engine engine = restarted({});
+  OneRun engine = restarted({});
   for (const std::uint32_t number : {1U, 2U, 3U})
     engine.apply(AttemptStarted{attempt_of(1, number), HostId(number), at(0)});
   const auto actions = engine.decide(at(1));
@@ -412,7 +416,7 @@ TEST(EngineTwins, AThirdOneFoundIsEnded) {
 
 TEST(EngineTwins, OneFoundRunningWhoseTwinIsInTheJournal) {
   // Attempt 2 failed; attempt 1 went on.
-  Engine engine = restarted({Trio::end_of(2, FailureCause::exit_code)});
+  OneRun engine = restarted({Trio::end_of(2, FailureCause::exit_code)});
   engine.apply(AttemptStarted{attempt_of(1, 1), HostId(1), at(0)});
   EXPECT_EQ(engine.state(TaskId(1)), TaskState::running);
   EXPECT_THAT(engine.decide(at(1)), IsEmpty());
@@ -420,7 +424,7 @@ TEST(EngineTwins, OneFoundRunningWhoseTwinIsInTheJournal) {
   EXPECT_EQ(engine.state(TaskId(1)), TaskState::done);
 
   // Attempt 2 succeeded, and gantry was killed before attempt 1 was told to end.
-  Engine late = restarted({Trio::end_of(2)});
+  OneRun late = restarted({Trio::end_of(2)});
   late.apply(AttemptStarted{attempt_of(1, 1), HostId(1), at(0)});
   EXPECT_EQ(late.state(TaskId(1)), TaskState::done);
   EXPECT_FALSE(late.awaits(attempt_of(1, 1), HostId(1)));
@@ -431,7 +435,7 @@ TEST(EngineTwins, OneFoundRunningWhoseTwinIsInTheJournal) {
 }
 
 TEST(EngineTwins, ReplayTakesEndsInTheOrderOfTheJournal) {
-  Engine engine({.count = 1}, {});
+  OneRun engine({.count = 1}, {});
   engine.apply(Trio::end_of(2, FailureCause::exit_code));
   EXPECT_EQ(engine.state(TaskId(1)), TaskState::failed);
   engine.apply(Trio::end_of(1));
@@ -439,7 +443,7 @@ TEST(EngineTwins, ReplayTakesEndsInTheOrderOfTheJournal) {
   engine.apply(Trio::end_of(1));  // said twice
   EXPECT_EQ(engine.counts().done, 1U);
 
-  Engine failed({.count = 1}, {});
+  OneRun failed({.count = 1}, {});
   failed.apply(Trio::end_of(2, FailureCause::lost));
   failed.apply(Trio::end_of(1, FailureCause::exit_code));
   EXPECT_EQ(failed.state(TaskId(1)), TaskState::failed);
@@ -461,9 +465,13 @@ TEST(EngineSteals, ATaskThatWaitsForItsFilesGoesToAnotherHost) {
     t.up(1);
     return t.decide();
   };
+  using enum schedule::RefusalReason;
   EXPECT_THAT(steal(2, 3), IsEmpty());  // it is there already
+  EXPECT_THAT(t.refused(), ElementsAre(not_waiting));
   EXPECT_THAT(steal(2, 1), IsEmpty());  // busy
+  EXPECT_THAT(t.refused(), ElementsAre(no_room));
   EXPECT_THAT(steal(1, 2), IsEmpty());  // runs
+  EXPECT_THAT(t.refused(), ElementsAre(not_waiting));
   EXPECT_THAT(steal(9, 2), IsEmpty());
   EXPECT_THAT(steal(2, 2), ElementsAre("start 2.1@2"));
   EXPECT_THAT(t.loads(), ElementsAre(1, 1, 0));

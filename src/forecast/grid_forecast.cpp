@@ -54,17 +54,17 @@ bool GridForecast::ran_again(HostId host, double cost, double seconds, TimePoint
 }
 
 Verdict GridForecast::loaded(HostId host, double share, TimePoint at, TimePoint heard) {
-  return loads_[host].tell(share, at, heard);
+  return grid_->loads[host].tell(share, at, heard);
 }
 
 const Availability* GridForecast::availability(HostId host) const {
-  const auto load = loads_.find(host);
-  return load != loads_.end() && load->second.known() ? &load->second : nullptr;
+  const auto load = grid_->loads.find(host);
+  return load != grid_->loads.end() && load->second.known() ? &load->second : nullptr;
 }
 
 double GridForecast::speed(HostId host) const {
   const Availability* load = availability(host);
-  return load != nullptr ? load->speed(now_) : 1;
+  return load != nullptr ? load->speed(grid_->now) : 1;
 }
 
 std::optional<double> GridForecast::work_done(HostId host, TimePoint at) const {
@@ -77,11 +77,11 @@ double GridForecast::done_of(HostId host, TimePoint started, std::optional<doubl
   const Availability* load = availability(host);
   if (load == nullptr) return seconds(now - started);
   const double work = load->worked_by(now) - (begun ? *begun : load->worked(started));
-  return std::clamp(work, 0.0, load->most_work(started, now)) / load->speed(now_);
+  return std::clamp(work, 0.0, load->most_work(started, now)) / load->speed(grid_->now);
 }
 
 void GridForecast::moved(SiteId from, SiteId to, double bytes, TimePoint sent, TimePoint arrived) {
-  Link& link = links_[{from, to}];
+  Link& link = grid_->links[{from, to}];
   // Its first byte comes half a round trip after it was sent, and that it is there is heard another
   // half later than that.
   const double trip = from == kHome ? round_trip(to).value_or(0) : 0;
@@ -97,7 +97,7 @@ void GridForecast::moved(SiteId from, SiteId to, double bytes, TimePoint sent, T
 }
 
 void GridForecast::probed(SiteId site, double bytes, double seconds, double trip, TimePoint at) {
-  Link& link = links_[{kHome, site}];
+  Link& link = grid_->links[{kHome, site}];
   ++link.probes;
   link.probe.answered(bytes, seconds, trip);
   if (link.by_files) return;
@@ -114,12 +114,13 @@ std::optional<double> GridForecast::pace(HostId host) const {
   const auto known = hosts_.find(host);
   if (known == hosts_.end()) return std::nullopt;
   const Availability* load = availability(host);
-  return load != nullptr ? known->second.expected() / load->speed(now_) : known->second.expected();
+  return load != nullptr ? known->second.expected() / load->speed(grid_->now)
+                         : known->second.expected();
 }
 
 std::optional<double> GridForecast::bandwidth(SiteId from, SiteId to) const {
-  const auto known = links_.find({from, to});
-  if (known == links_.end() || !known->second.rate.known()) return std::nullopt;
+  const auto known = grid_->links.find({from, to});
+  if (known == grid_->links.end() || !known->second.rate.known()) return std::nullopt;
   const double learnt = 1 / known->second.rate.expected();
   const double possible = known->second.probe.within(learnt);
   return known->second.by_files ? std::min(possible, kMostRise * learnt) : possible;
@@ -130,13 +131,13 @@ double GridForecast::possible_bandwidth(SiteId site, double believed) const {
 }
 
 LinkProbe GridForecast::link_probe(SiteId site) const {
-  const auto known = links_.find({kHome, site});
-  return known != links_.end() ? known->second.probe : LinkProbe{};
+  const auto known = grid_->links.find({kHome, site});
+  return known != grid_->links.end() ? known->second.probe : LinkProbe{};
 }
 
 std::uint64_t GridForecast::probes(SiteId site) const {
-  const auto known = links_.find({kHome, site});
-  return known != links_.end() ? known->second.probes : 0;
+  const auto known = grid_->links.find({kHome, site});
+  return known != grid_->links.end() ? known->second.probes : 0;
 }
 
 const Series* GridForecast::paces(HostId host) const {
@@ -145,12 +146,12 @@ const Series* GridForecast::paces(HostId host) const {
 }
 
 Verdict GridForecast::launched(SiteId site, double seconds, TimePoint ended) {
-  Series& series = launches_.try_emplace(site, kLaunches).first->second;
+  Series& series = grid_->launches.try_emplace(site, kLaunches).first->second;
   return series.observe(std::max(ended, series.last_time()), seconds);
 }
 
 Verdict GridForecast::echoed(SiteId site, double seconds, TimePoint at) {
-  return round_trips_.try_emplace(site, kRoundTrips).first->second.observe(at, seconds);
+  return grid_->round_trips.try_emplace(site, kRoundTrips).first->second.observe(at, seconds);
 }
 
 std::optional<double> GridForecast::launch(SiteId site) const {
@@ -158,7 +159,7 @@ std::optional<double> GridForecast::launch(SiteId site) const {
 }
 
 const Series* GridForecast::launches(SiteId site) const {
-  return series_of(launches_, site);
+  return series_of(grid_->launches, site);
 }
 
 std::optional<double> GridForecast::round_trip(SiteId site) const {
@@ -166,18 +167,18 @@ std::optional<double> GridForecast::round_trip(SiteId site) const {
 }
 
 const Series* GridForecast::round_trips(SiteId site) const {
-  return series_of(round_trips_, site);
+  return series_of(grid_->round_trips, site);
 }
 
 const QueueWaits* GridForecast::queue(SiteId site) const {
-  const auto known = queues_.find(site);
-  return known != queues_.end() && !known->second.recent().empty() ? &known->second : nullptr;
+  const auto known = grid_->queues.find(site);
+  return known != grid_->queues.end() && !known->second.recent().empty() ? &known->second : nullptr;
 }
 
 const Series* GridForecast::byte_times(SiteId site) const {
-  const auto known = links_.find({kHome, site});
-  return known != links_.end() && known->second.rate.known() ? &known->second.rate.series()
-                                                             : nullptr;
+  const auto known = grid_->links.find({kHome, site});
+  return known != grid_->links.end() && known->second.rate.known() ? &known->second.rate.series()
+                                                                   : nullptr;
 }
 
 }  // namespace gantry::forecast

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -19,6 +20,15 @@ namespace gantry::forecast {
 
 class GridForecast {
  public:
+  GridForecast() : grid_(std::make_shared<Shared>()) {}
+  /// What is learnt of the grid is learnt once for all runs; how long a cost of 1 takes on a host
+  /// is each run's own.
+  [[nodiscard]] GridForecast for_run() const {
+    GridForecast other(*this);
+    other.hosts_.clear();
+    return other;
+  }
+
   /// A task of this relative cost took so long on the host. What took no time says nothing. Returns
   /// the seconds that count; 0: none, it is absurd. `begun`: as work_done() was when it began, if
   /// that was known.
@@ -35,8 +45,8 @@ class GridForecast {
   /// ours.
   Verdict loaded(HostId host, double share, TimePoint at, TimePoint heard);
   /// It is that late: what hosts have not told for long counts less.
-  void pass(TimePoint now) { now_ = now; }
-  [[nodiscard]] TimePoint now() const { return now_; }
+  void pass(TimePoint now) { grid_->now = now; }
+  [[nodiscard]] TimePoint now() const { return grid_->now; }
   /// So many bytes, sent from home to the site. A link that carries one after the other had only
   /// what was sent first until that arrived. Small files say nothing, nor do those whose time was
   /// mostly that of a round trip, where that is known; of others it is taken off.
@@ -47,7 +57,7 @@ class GridForecast {
   void moved(SiteId from, SiteId to, double bytes, TimePoint sent, TimePoint arrived);
   /// A job of the site's batch system has come to run, so long after it was submitted.
   Verdict waited(SiteId site, double seconds, TimePoint at) {
-    return queues_[site].waited(seconds, at);
+    return grid_->queues[site].waited(seconds, at);
   }
   /// A message from home to the site and its answer took so long, while nothing else was under way.
   Verdict echoed(SiteId site, double seconds, TimePoint at);
@@ -108,13 +118,17 @@ class GridForecast {
     std::uint64_t probes = 0;
   };
 
+  struct Shared {
+    std::map<HostId, Availability> loads{};
+    TimePoint now{};
+    std::map<std::pair<SiteId, SiteId>, Link> links{};
+    std::map<SiteId, QueueWaits> queues{};
+    std::map<SiteId, Series> launches{};
+    std::map<SiteId, Series> round_trips{};
+  };
+
   std::map<HostId, Rate> hosts_;  ///< at the speed when they first told their load
-  std::map<HostId, Availability> loads_;
-  TimePoint now_{};
-  std::map<std::pair<SiteId, SiteId>, Link> links_;
-  std::map<SiteId, QueueWaits> queues_;
-  std::map<SiteId, Series> launches_;
-  std::map<SiteId, Series> round_trips_;
+  std::shared_ptr<Shared> grid_;
 };
 
 }  // namespace gantry::forecast

@@ -48,6 +48,11 @@ LearnedCosts::LearnedCosts(std::uint32_t count, FeaturesOf features, RunTimeMode
   if (kept_.observations() > 0 && is_quick(kept_)) use(kept_);
 }
 
+void LearnedCosts::extend(std::uint32_t count) {
+  count_ = count;
+  if (model_) use(RunTimeModel(*model_));
+}
+
 bool LearnedCosts::is_quick(const RunTimeModel& model) const {
   return model.family() != ModelFamily::neighbours || count_ <= kMostByNeighbours;
 }

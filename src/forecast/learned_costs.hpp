@@ -30,6 +30,9 @@ class LearnedCosts {
   /// Without features nothing is ever learnt.
   LearnedCosts(std::uint32_t count, FeaturesOf features, RunTimeModel kept);
 
+  /// Tasks have been added: there are so many now.
+  void extend(std::uint32_t count);
+
   [[nodiscard]] bool learns() const { return static_cast<bool>(features_); }
   /// Until then all tasks cost the same.
   [[nodiscard]] bool known() const { return model_.has_value(); }

@@ -2,25 +2,27 @@
 /// What the engine wants done. Actuators carry actions out and answer with events.
 
 #include <variant>
+#include <vector>
 
 #include "model/ids.hpp"
+#include "model/task.hpp"
 
 namespace gantry {
 
 struct StartAttempt {
-  TaskId task;
-  AttemptId attempt;
+  TaskKey key;
   HostId host;
+  Resources resources{};  ///< what the task may use: learnt memory included
 };
 /// End a running attempt and its whole process tree.
 struct CancelAttempt {
-  TaskId task;
-  AttemptId attempt;
+  TaskKey key;
   HostId host;
 };
-/// Give back what was handed over but has not started.
+/// Give these attempts back, of those that have not started.
 struct RecallQueued {
   HostId host;
+  std::vector<TaskKey> keys{};
 };
 /// Copy a shared file from one site to another; FileArrived or MoveFailed answers.
 struct MoveFile {

@@ -3,6 +3,7 @@
 /// the journal holds these: when you add or change one, bump store/schema's version and
 /// docs/formats/journal.md.
 
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "model/batch.hpp"
 #include "model/host.hpp"
 #include "model/ids.hpp"
 #include "model/outcome.hpp"
@@ -18,19 +20,55 @@
 
 namespace gantry {
 
+/// Tasks have come to a run, which is open from then on. Journalled with its points, so that nobody
+/// has to be asked for them again.
+struct TasksAdded {
+  RunId run;
+  Batch batch;
+  Points points;
+  TimePoint at;
+};
+/// The run's source has no more tasks for it: the run is finished when none is left to do. When
+/// the person edits a sweep, TasksAdded opens its run again.
+struct RunClosed {
+  RunId run;
+  TimePoint at;
+};
+/// Replay is over. Tasks that failed or were cancelled become pending again, with fresh retries;
+/// attempt numbers go on counting. With `only`, these tasks alone become pending, done ones
+/// included, and nothing else is started: others that are found running are adopted, and their ends
+/// count, but the run does not wait for them. Not journalled.
+struct RunResumed {
+  RunId run;
+  std::optional<std::vector<TaskId>> only{};
+};
+/// Some hosts of an earlier gantry, which was killed, have not been heard of, or all have. While
+/// there are any, a task that is started may run there under the number that would be its next, so
+/// it gets the one after. Not journalled.
+struct HostsUnheard {
+  RunId run;
+  bool any = false;
+};
 /// A host can take work. Not journalled: after a restart hosts report anew.
 struct HostUp {
   Host host;
 };
-/// A host gets no more work until it is up anew; what runs there goes on, what waits there does
-/// not, unless it `keeps` that. Not journalled.
+/// What becomes of tasks that wait at a host which takes no more.
+enum class WaitingTasks : std::uint8_t {
+  go_back,  ///< they are recalled and start elsewhere
+  stay,     ///< the host keeps them and starts them as soon as it can
+};
+/// A host gets no more work until it is up anew; what runs there goes on. Not journalled.
 struct HostDraining {
   HostId host;
-  bool keeps = false;
+  WaitingTasks waiting = WaitingTasks::go_back;
+  std::string why{};  ///< for people; nothing is decided by it
 };
-/// A host is gone with what ran there. Not journalled: its attempts end as `lost`.
+/// A host cannot be reached any more, or was given back. It may come up again. Not journalled: its
+/// attempts end as `lost`.
 struct HostDown {
   HostId host;
+  std::string why{};  ///< for people; empty when it was given back
 };
 /// A site has come to be known, before the first of its hosts is up. Not journalled.
 struct SiteJoined {
@@ -43,8 +81,8 @@ struct SiteJoined {
 struct HostLoaded {
   HostId host;
   double share = 1;
-  TimePoint at;
-  TimePoint heard;  ///< by ours
+  TimePoint at = kNever;
+  TimePoint heard = kNever;  ///< by ours
 };
 /// A job waits in the queue of a batch system since then, and will be this host. Never: it waits no
 /// more. Not journalled.
@@ -56,13 +94,13 @@ struct HostQueued {
 struct QueueWaited {
   SiteId site;
   double seconds = 0;
-  TimePoint at;
+  TimePoint at = kNever;
 };
 /// A message to the site and its answer have taken so long. Not journalled.
 struct SiteEchoed {
   SiteId site;
   double seconds = 0;
-  TimePoint at;
+  TimePoint at = kNever;
   double bytes = 0;  ///< of a message that was sent for its length alone
   double trip = 0;   ///< of such a one: what one of a few bytes took just before
 };
@@ -101,6 +139,7 @@ struct AttemptEnded {
 };
 /// The same task (by fingerprint) succeeded in an earlier run: its result counts here too.
 struct TaskReused {
+  RunId run;
   TaskId task;
   RunId from_run;
   TaskId from_task;
@@ -113,48 +152,61 @@ struct TaskReused {
 /// A finished task must run again; `reason` is for `explain` ("input mesh.dat changed", "retry
 /// asked for").
 struct TaskInvalidated {
+  RunId run;
   TaskId task;
   std::string reason;
   TimePoint at;
 };
 /// A person cancels these tasks (ended ones are left alone). `all` spares listing a million.
 struct CancelRequested {
+  RunId run;
   bool all = false;
   std::vector<TaskId> tasks;
   TimePoint at;
+};
+/// A file exists at a site: a person's input at home, or a task's output where it was made. Not
+/// journalled: inputs are told anew, outputs are found by their task's end.
+struct FileMade {
+  FileId file;
+  SiteId site = kHome;
+  double bytes = 0;
 };
 /// A shared file is at a site: it was moved, or found there. Not journalled: depots report anew.
 struct FileArrived {
   FileId file;
   SiteId site;
-  TimePoint at;
+  TimePoint at = kNever;
   bool found = false;  ///< it was there: how long that took says nothing of the link
 };
 /// It did not get there. Not journalled.
 struct MoveFailed {
   FileId file;
   SiteId site;
-  std::string reason;
-  TimePoint at;
+  std::string reason{};  ///< for people; empty when the site is lost, which is told otherwise
+  TimePoint at = kNever;
 };
 /// It is not there any more. Not journalled.
 struct FileGone {
   FileId file;
   SiteId site;
 };
-/// Files cannot go from the one site to the other any more, as was declared. Not journalled.
+/// Files cannot go from the one site to the other, although the grid file says so: they come from
+/// home. Not journalled.
 struct WayClosed {
   SiteId from;
   SiteId to;
+  std::string why{};  ///< for people, with what to do about it
 };
 /// Start nothing more; let what runs finish (Ctrl-C, too many failures). Not journalled.
 struct DrainRequested {
+  RunId run;
   std::string reason;
 };
 
-using Event = std::variant<HostUp, HostDraining, HostDown, HostLoaded, HostQueued, QueueWaited,
-                           SiteEchoed, SiteJoined, AttemptStarted, AttemptComputed, AttemptReturned,
-                           AttemptEnded, TaskReused, TaskInvalidated, CancelRequested, FileArrived,
+using Event = std::variant<TasksAdded, RunClosed, RunResumed, HostsUnheard, HostUp, HostDraining,
+                           HostDown, HostLoaded, HostQueued, QueueWaited, SiteEchoed, SiteJoined,
+                           AttemptStarted, AttemptComputed, AttemptReturned, AttemptEnded,
+                           TaskReused, TaskInvalidated, CancelRequested, FileMade, FileArrived,
                            MoveFailed, FileGone, WayClosed, DrainRequested>;
 
 }  // namespace gantry

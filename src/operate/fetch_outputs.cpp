@@ -9,9 +9,9 @@
 #include <map>
 #include <utility>
 
-#include "actuate/launch/ready_set.hpp"
-#include "actuate/launch/site_depot.hpp"
+#include "actuate/move/site_depot.hpp"
 #include "base/fd.hpp"
+#include "base/ready_set.hpp"
 #include "depot/file_tools.hpp"
 #include "driver/grid_launch.hpp"
 #include "store/file_sync.hpp"
@@ -83,7 +83,7 @@ class Fetcher {
     depot_.set_way(&site_.hosts[way_ % site_.hosts.size()]);
     TRY(depot_.poll());
     for (const auto& event : std::exchange(depot_.events(), {}))
-      if (const auto* notice = std::get_if<LauncherNotice>(&event); notice && options_.notice)
+      if (const auto* notice = find_in<Notice>(event); notice && options_.notice)
         options_.notice(notice->text);
     TRY(take_news());
     TRY(remove_arrived());

@@ -7,9 +7,9 @@
 #include <chrono>
 #include <string_view>
 
-#include "actuate/launch/connection_hint.hpp"
-#include "actuate/launch/ready_set.hpp"
-#include "actuate/launch/remote_shell.hpp"
+#include "actuate/launch/ssh/connection_hint.hpp"
+#include "actuate/launch/ssh/remote_shell.hpp"
+#include "base/ready_set.hpp"
 
 namespace gantry::operate {
 

@@ -15,7 +15,7 @@ namespace gantry::operate {
 
 namespace {
 
-constexpr int kLookForEndsMs = 100;
+constexpr int kCancelLookMs = 100;
 
 class Cancelling {
  public:
@@ -49,7 +49,7 @@ class Cancelling {
 
   /// True when there was some.
   Result<bool> take_news() {
-    std::vector<LauncherEvent> events;
+    std::vector<News> events;
     TRY(launcher_.poll(events));
     for (auto& event : events) {
       if (auto* report = std::get_if<ReportReceived>(&event)) {
@@ -58,13 +58,13 @@ class Cancelling {
         if (!why.empty())
           return fail(ErrorCode::io, why, "make it possible, and run the same command again");
         receipt_ = report->receipt;
-      } else if (const auto* running = std::get_if<TaskRunning>(&event)) {
+      } else if (const auto* running = find_in<AttemptStarted>(event)) {
         runs_.started(running->key, running->host);
-      } else if (const auto* returned = std::get_if<TaskReturned>(&event)) {
+      } else if (const auto* returned = find_in<AttemptReturned>(event)) {
         runs_.returned(returned->key);
-      } else if (const auto* appeared = std::get_if<HostAppeared>(&event)) {
+      } else if (const auto* appeared = find_in<HostUp>(event)) {
         host_names_[appeared->host.id] = appeared->host.name;
-      } else if (auto* vanished = std::get_if<HostVanished>(&event)) {
+      } else if (auto* vanished = find_in<HostDown>(event)) {
         return fail(ErrorCode::peer, std::move(vanished->why));
       }
     }
@@ -74,7 +74,7 @@ class Cancelling {
   Result<> wait() {
     const short want = launcher_.wants_to_send() ? POLLIN | POLLOUT : POLLIN;
     pollfd fd{launcher_.wait_fd(), want, 0};
-    if (::poll(&fd, 1, kLookForEndsMs) < 0 && errno != EINTR) return fail_errno("poll");
+    if (::poll(&fd, 1, kCancelLookMs) < 0 && errno != EINTR) return fail_errno("poll");
     return {};
   }
 

@@ -44,9 +44,9 @@ TEST_F(OrphanCancelTest, CancelsWhatRunsAlsoWhenItFailedBefore) {
   journal_end(2, 1, FailureCause::exit_code);
   FakeLauncher launcher;
   const TaskKey running{run_, TaskId(2), AttemptId(2)};
-  launcher.announce(TaskRunning{running, HostId(1), from_ns(1)});
-  launcher.announce(TaskRunning{{run_, TaskId(3), AttemptId(1)}, HostId(1), from_ns(1)});
-  launcher.announce(TaskRunning{{RunId(7), TaskId(2), AttemptId(1)}, HostId(1), from_ns(1)});
+  launcher.announce(AttemptStarted{running, HostId(1), from_ns(1)});
+  launcher.announce(AttemptStarted{{run_, TaskId(3), AttemptId(1)}, HostId(1), from_ns(1)});
+  launcher.announce(AttemptStarted{{RunId(7), TaskId(2), AttemptId(1)}, HostId(1), from_ns(1)});
   EXPECT_TRUE(cancel(launcher, {0, run_, false, {TaskId(2)}}));
   EXPECT_THAT(launcher.cancelled, ElementsAre(running));
   EXPECT_EQ(launcher.acknowledged, 1U);

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "actuate/launch/local_launcher.hpp"
+#include "actuate/launch/local/local_launcher.hpp"
 #include "model/grid.hpp"
 
 namespace gantry::query {

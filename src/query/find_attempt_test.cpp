@@ -12,7 +12,8 @@ class FindAttemptTest : public QueryTest {
   FindAttemptTest() : first_(create_run(3)), second_(create_run(3)) {
     end(first_, 1, 1, FailureCause::exit_code);
     end(first_, 1, 2);
-    append(second_, TaskReused{TaskId{1}, first_, TaskId{1}, AttemptId{2}, {}, {}, {}, from_ns(5)});
+    append(second_,
+           TaskReused{second_, TaskId{1}, first_, TaskId{1}, AttemptId{2}, {}, {}, {}, from_ns(5)});
   }
 
   /// 0: none is found.

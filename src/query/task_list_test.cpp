@@ -21,7 +21,7 @@ class TaskList : public QueryTest {
     end(run_, 2, 1, FailureCause::exit_code);
     end(run_, 3, 1, FailureCause::cancelled);
     end(run_, 5);
-    append(run_, TaskInvalidated{TaskId{5}, "asked to", from_ns(5)});
+    append(run_, TaskInvalidated{run_, TaskId{5}, "asked to", from_ns(5)});
     count_cancelled(0);
   }
 
@@ -62,10 +62,10 @@ TEST_F(TaskList, LooksUpAFewTasksAlone) {
 }
 
 TEST_F(TaskList, TasksCancelledBeforeTheyStartedAreCancelled) {
-  append(run_, CancelRequested{false, {TaskId{7}, TaskId{2}, TaskId{999}}, from_ns(6)});
+  append(run_, CancelRequested{run_, false, {TaskId{7}, TaskId{2}, TaskId{999}}, from_ns(6)});
   count_cancelled(2);
   EXPECT_THAT(tasks(only(&TaskFilter::cancelled)), ElementsAre(3, 7));
-  append(run_, CancelRequested{true, {}, from_ns(7)});
+  append(run_, CancelRequested{run_, true, {}, from_ns(7)});
   end(run_, 8, 1, FailureCause::exit_code);
   count_cancelled(297);
   EXPECT_EQ(tasks(only(&TaskFilter::cancelled)).size(), kTasks - 3U);  // all but 1, 2 and 8

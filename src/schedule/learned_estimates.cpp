@@ -20,7 +20,7 @@ std::map<HostId, double> least_paces(const World& world, const forecast::GridFor
     if (seen.pace(host)) continue;
     double least = kNever;
     for (const Ongoing& given : load.ongoing)
-      if (given.started != gantry::kNever)
+      if (given.started != gantry::kNever && is_ours(world, given))
         least = std::min(least, seen.done_of(host, given.started, given.begun, world.now) /
                                     forecast::usable_cost(given.cost));
     if (least > 0 && least < kNever) paces[host] = least;

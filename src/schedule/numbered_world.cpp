@@ -121,7 +121,10 @@ class Numbering {
             running ? -launch - done_of(world_, load.host->id, ongoing) : slot->free_from;
         const auto index =
             static_cast<std::uint32_t>(first) + static_cast<std::uint32_t>(slot - slots.begin());
-        slot->free_from = std::max(result_.estimates->computed(index, from, ongoing.cost), 0.0);
+        slot->free_from = std::max(is_ours(world_, ongoing)
+                                       ? result_.estimates->computed(index, from, ongoing.cost)
+                                       : from + seconds(ongoing.expected),
+                                   0.0);
       }
     }
   }

@@ -4,12 +4,12 @@
 #include <string>
 #include <utility>
 
-#include "schedule/best.hpp"
-#include "schedule/dealt.hpp"
+#include "schedule/gantt/best.hpp"
 #include "schedule/learned_estimates.hpp"
-#include "schedule/stragglers.hpp"
-#include "schedule/workqueue.hpp"
-#include "schedule/workqueue_steal.hpp"
+#include "schedule/queue/dealt.hpp"
+#include "schedule/queue/stragglers.hpp"
+#include "schedule/queue/workqueue.hpp"
+#include "schedule/queue/workqueue_steal.hpp"
 
 namespace gantry::schedule {
 

@@ -7,7 +7,7 @@
 
 #include "base/result.hpp"
 #include "schedule/estimate_source.hpp"
-#include "schedule/gantt_strategy.hpp"
+#include "schedule/gantt/gantt_strategy.hpp"
 #include "schedule/scheduler.hpp"
 
 namespace gantry::schedule {

@@ -4,6 +4,7 @@
 /// acts. Strategies see classes of tasks and hosts, never a million tasks, and never an actuator.
 /// Owned by the engine, called from its thread.
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -11,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "base/time.hpp"
@@ -48,6 +50,7 @@ struct Ongoing {
   Duration expected{0};           ///< when it started, it was to take so long; 0 = not known
   std::optional<double> begun{};  ///< what its host had done then: GridForecast::work_done()
   double speed = 1;               ///< of its host then, by its load: GridForecast::speed()
+  RunId run{1};
 };
 
 struct HostLoad {
@@ -78,34 +81,6 @@ struct SiteFiles {
   std::vector<FileId> barred{};
 };
 
-/// What a strategy sees. Ordered by id; valid during the call only.
-struct World {
-  TimePoint now;
-  std::span<const ReadyClass> classes;
-  std::span<const HostLoad> hosts;
-  const forecast::RunTimeForecast& run_times;
-  std::size_t ready = 0;                 ///< tasks in all classes
-  std::span<const double> file_bytes{};  ///< of the shared files, by id
-  std::span<const SiteFiles> sites{};    ///< with files, now or soon, or a limit
-  /// Of what this strategy wanted since it was asked before, so much could not be done.
-  std::uint32_t refused = 0;
-  const forecast::GridForecast* seen = nullptr;  ///< of hosts and links; may be none
-  const SiteMap* map = nullptr;                  ///< what is declared of the sites, or nothing
-  /// What a task that some host was given needs. Takes time: ask for few.
-  std::function<TaskNeeds(TaskId)> needs_of{};
-  bool barred = false;                                  ///< something is, at some site
-  const forecast::RunTimeAccuracy* accuracy = nullptr;  ///< of forecasts of run times; may be none
-  /// When an attempt last ended there that took no longer than usual; may be none.
-  const std::map<SiteId, TimePoint>* on_time = nullptr;
-  bool upset = false;  ///< hosts have become so much slower or faster that plans do not hold
-};
-
-/// Seconds, at the present pace of its host, that it has done. REQUIRES: it has started.
-[[nodiscard]] inline double done_of(const World& world, HostId host, const Ongoing& given) {
-  if (world.seen == nullptr) return seconds(world.now - given.started);
-  return world.seen->done_of(host, given.started, given.begun, world.now);
-}
-
 /// Hand the next task of this class to this host.
 struct Intent {
   ClassId task_class;
@@ -127,6 +102,70 @@ struct Twin {
   HostId host;
   friend bool operator==(const Twin&, const Twin&) = default;
 };
+
+/// Why the engine did not do what a plan wanted.
+enum class RefusalReason : std::uint8_t {
+  host_gone,          ///< The host is not up.
+  host_draining,      ///< The host is given no more tasks.
+  no_room,            ///< The host has no slot for the task.
+  no_time_left,       ///< The host is lent for less time than the task is expected to take.
+  files_cannot_come,  ///< A file cannot be sent to the site now, or its depot has no room.
+  class_gone,         ///< No task of the class is ready.
+  needs_changed,      ///< The task needs other resources by now; it is in another class.
+  not_waiting,        ///< The task to steal does not wait for files on another host.
+  no_twin_allowed,    ///< The task does not run, runs on this host, or may have no second attempt.
+  already_coming,     ///< The file is at the site, or on its way there.
+  no_source,          ///< The file is not at the site that is to send it, or there is no way.
+  not_its_turn,       ///< Another run may start a task first; ask again at its next turn.
+};
+
+struct Refused {
+  std::variant<Intent, MoveFile, Steal, Twin> what;
+  RefusalReason why{};
+  friend bool operator==(const Refused&, const Refused&) = default;
+};
+
+/// Does the world differ from what the plan was made for? Waiting for a turn does not count: what
+/// was refused for that may be wanted again as it is.
+[[nodiscard]] inline bool is_plan_broken(std::span<const Refused> refused) {
+  return std::ranges::any_of(
+      refused, [](const Refused& each) { return each.why != RefusalReason::not_its_turn; });
+}
+
+/// What a strategy sees. Ordered by id; valid during the call only.
+struct World {
+  TimePoint now;
+  std::span<const ReadyClass> classes;
+  std::span<const HostLoad> hosts;
+  const forecast::RunTimeForecast& run_times;
+  std::size_t ready = 0;                         ///< tasks in all classes
+  std::span<const double> file_bytes{};          ///< of the shared files, by id
+  std::span<const SiteFiles> sites{};            ///< with files, now or soon, or a limit
+  std::span<const Refused> refused{};            ///< of this strategy's last plan
+  const forecast::GridForecast* seen = nullptr;  ///< of hosts and links; may be none
+  const SiteMap* map = nullptr;                  ///< what is declared of the sites, or nothing
+  /// What a task that some host was given needs. Takes time: ask for few.
+  std::function<TaskNeeds(TaskId)> needs_of{};
+  bool barred = false;                                  ///< something is, at some site
+  const forecast::RunTimeAccuracy* accuracy = nullptr;  ///< of forecasts of run times; may be none
+  /// When an attempt last ended there that took no longer than usual; may be none.
+  const std::map<SiteId, TimePoint>* on_time = nullptr;
+  bool upset = false;  ///< hosts have become so much slower or faster that plans do not hold
+  RunId run{1};        ///< whose tasks these are; hosts may have attempts of others
+  /// How many tasks it may start now: then it is another run's turn.
+  std::size_t turn = std::numeric_limits<std::size_t>::max();
+};
+
+/// Is the attempt this run's? Of others only `expected` can be compared with ours.
+[[nodiscard]] inline bool is_ours(const World& world, const Ongoing& given) {
+  return given.run == world.run;
+}
+
+/// Seconds, at the present pace of its host, that it has done. REQUIRES: it has started.
+[[nodiscard]] inline double done_of(const World& world, HostId host, const Ongoing& given) {
+  if (world.seen == nullptr) return seconds(world.now - given.started);
+  return world.seen->done_of(host, given.started, given.begun, world.now);
+}
 
 struct Plan {
   /// In the order in which to carry them out. A task whose shared files are not all at its host's

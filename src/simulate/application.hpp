@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "engine/workload.hpp"
+#include "engine/run/workload.hpp"
 
 namespace gantry::simulate {
 

@@ -27,10 +27,10 @@ constexpr std::array<std::string_view, 6> kSeriesMarks{
 
 constexpr double kChartWidth = 1000;
 constexpr double kChartMargin = 28;
-constexpr double kAxisRoom = 64;     ///< for the numbers left of a panel
+constexpr double kAxisRoom = 76;     ///< for the numbers left of a panel
 constexpr double kBelowPanel = 58;   ///< for labels and the title of the axis
 constexpr double kAbovePanel = 30;   ///< for the panel's title
-constexpr double kLabelWidth = 6.4;  ///< of a character
+constexpr double kLabelWidth = 7.2;  ///< of a character
 
 struct Area {
   double left = 0;
@@ -64,7 +64,7 @@ class ChartPicture {
   }
 
   std::string draw() {
-    put(R"(<text x="{}" y="36" font-size="19" font-weight="600">{}</text>)"
+    put(R"(<text x="{}" y="36" font-size="20" font-weight="600">{}</text>)"
         "\n",
         kChartMargin, svg_text(chart_.title));
     put(R"(<text x="{}" y="56" class="m">{}</text>)"
@@ -94,8 +94,8 @@ class ChartPicture {
 
   [[nodiscard]] static std::string head(double height) {
     std::string text = fmt::format(
-        R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} {}" width="{}" height="{}" font-family="{}" font-size="12" fill="#33383f">)"
-        "\n<style>.g{{stroke:#e3e7eb}}.m{{fill:#78818b}}",
+        R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} {}" width="{}" height="{}" font-family="{}" font-size="13" fill="#24292f">)"
+        "\n<style>text{{white-space:pre}}.g{{stroke:#e3e7eb}}.m{{fill:#5b636d}}",
         kChartWidth, svg_number(height), kChartWidth, svg_number(height), kSvgFonts);
     for (std::size_t i = 0; i < kSeriesColours.size(); ++i)
       text += fmt::format(".c{0}{{fill:{1}}}.l{0}{{fill:none;stroke:{1};stroke-width:2}}", i,
@@ -141,7 +141,7 @@ class ChartPicture {
       const double at = y(area, i * axis_.step);
       put(R"(<path class="g" d="M{} {}h{}"/>)", svg_number(area.left), svg_number(at),
           svg_number(area.width));
-      put(R"(<text class="m" x="{}" y="{}" font-size="11" text-anchor="end">{:.4g}{}</text>)"
+      put(R"(<text class="m" x="{}" y="{}" font-size="12" text-anchor="end">{:.4g}{}</text>)"
           "\n",
           svg_number(area.left - 8), svg_number(at + 4), i * axis_.step / axis_.unit,
           i == 0 ? "" : fmt::format(" {}", axis_.name));
@@ -150,14 +150,14 @@ class ChartPicture {
       draw_bars(panel, area);
     else
       draw_lines(panel, area);
-    put(R"(<text class="m" x="{}" y="{}" font-size="11" text-anchor="middle">{}</text>)"
+    put(R"(<text class="m" x="{}" y="{}" font-size="12" text-anchor="middle">{}</text>)"
         "\n",
         svg_number(area.left + area.width / 2), svg_number(area.bottom() + 36),
         svg_text(chart_.x_title));
   }
 
   void draw_label(std::size_t label, double x, const Area& area) {
-    put(R"(<text x="{}" y="{}" font-size="11" text-anchor="middle">{}</text>)"
+    put(R"(<text x="{}" y="{}" font-size="12" text-anchor="middle">{}</text>)"
         "\n",
         svg_number(x), svg_number(area.bottom() + 18), svg_text(chart_.labels[label]));
   }

@@ -51,6 +51,10 @@ TEST(ChartSvg, FewValuesFarOffDoNotPressTheOthersToTheGround) {
   EXPECT_THAT(chart_svg(chart), HasSubstr("150 s"));
 }
 
+TEST(ChartSvg, TextKeepsItsSpaces) {
+  EXPECT_THAT(chart_svg({.title = "two  spaces"}), HasSubstr("<style>text{white-space:pre}"));
+}
+
 TEST(ChartSvg, NothingToDrawIsStillAPicture) {
   EXPECT_THAT(chart_svg({.title = "t"}), HasSubstr("</svg>"));
 }

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "schedule/gantt_strategy.hpp"
-#include "schedule/makespan_bound.hpp"
+#include "schedule/gantt/gantt_strategy.hpp"
+#include "schedule/gantt/makespan_bound.hpp"
 #include "simulate/application.hpp"
 #include "simulate/quality.hpp"
 #include "simulate/simulation.hpp"

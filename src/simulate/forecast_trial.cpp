@@ -15,9 +15,9 @@ class Witness {
  public:
   explicit Witness(std::span<const double> shares) : shares_(shares) {}
 
-  void see(TimePoint now, const Event& event, const engine::Engine& engine) {
+  void see(TimePoint now, const Event& event, const engine::RunView& run) {
     if (const auto* started = std::get_if<AttemptStarted>(&event)) {
-      const auto expected = engine.expected(started->key.task, started->host);
+      const auto expected = run.expected(started->key.task, started->host);
       underway_[{started->key.task, started->host}] = {
           .at = seconds_at(started->at),
           .nth = ended_[started->host],
@@ -31,7 +31,7 @@ class Witness {
       attempt.mapped().actual = seconds(ended->report.ended - ended->report.started);
       found_.run_times.push_back(attempt.mapped());
     }
-    look_ahead(now, engine);
+    look_ahead(now, run);
   }
 
   ForecastTrial result(double makespan) {
@@ -41,11 +41,11 @@ class Witness {
   }
 
  private:
-  void look_ahead(TimePoint now, const engine::Engine& engine) {
-    const auto& counts = engine.counts();
+  void look_ahead(TimePoint now, const engine::RunView& run) {
+    const auto& counts = run.counts();
     while (found_.etas.size() < shares_.size() &&
            counts.done >= shares_[found_.etas.size()] * counts.total) {
-      const Eta eta = engine.eta(now);
+      const Eta eta = run.eta(now);
       found_.etas.push_back({.share = shares_[found_.etas.size()],
                              .at = seconds_at(now),
                              .soonest = seconds(eta.soonest),
@@ -67,8 +67,8 @@ Result<ForecastTrial> witnessed(const engine::Workload& workload, const VirtualG
   TRY_ASSIGN(const Simulated simulated,
              simulate(
                  workload, grid, std::move(strategy),
-                 [&](TimePoint now, const Event& event, const engine::Engine& engine) {
-                   witness.see(now, event, engine);
+                 [&](TimePoint now, const Event& event, const engine::RunView& run) {
+                   witness.see(now, event, run);
                  },
                  fate_of));
   return witness.result(simulated.makespan);

@@ -6,6 +6,7 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -21,13 +22,27 @@ constexpr std::array<std::string_view, 9> kColours{"#332288", "#88ccee", "#44aa9
                                                    "#117733", "#999933", "#ddcc77",
                                                    "#cc6677", "#882255", "#aa4499"};
 
-constexpr double kWidth = 1200;
-constexpr double kLeft = 150;  ///< of the bars
-constexpr double kRight = kWidth - 28;
-constexpr double kSiteGap = 14;
-constexpr double kLeastSite = 30;  ///< two lines of text
-constexpr double kSeam = 3;        ///< pixels that a task needs for a seam behind it
-constexpr double kReachable = 3;   ///< pixels that a row needs for a mouse to rest on a task
+// A picture this wide with letters this large can be read when it is printed across a page.
+constexpr double kWidth = 1000;
+constexpr double kEdge = 16;
+constexpr double kRight = kWidth - 40;  ///< leaves room for half a label of the axis
+constexpr double kCharacter = 7.2;      ///< the width of a letter of 13 pixels, about
+constexpr std::size_t kLongestName = 30;
+
+constexpr double kBarsHeight = 720;  ///< for the slots of all hosts, when they have room
+constexpr double kNameHeight = 15;   ///< a host's least, while every host shows its name
+constexpr double kHalfName = 6.5;
+constexpr std::size_t kNamedHosts = 100;  ///< with more, only hosts this far apart show theirs
+constexpr double kTallestSlot = 18;
+constexpr double kLinkHeight = 12;
+constexpr double kRowGap = 2;
+constexpr double kSiteHead = 22;
+constexpr double kSiteGap = 12;
+constexpr double kAxisHeight = 24;
+constexpr double kAxisEvery = 480;  ///< so that a window or a printed page always shows one
+
+constexpr double kSeam = 3;       ///< pixels that a task needs for a seam behind it
+constexpr double kReachable = 3;  ///< pixels that a row needs for a mouse to rest on a task
 constexpr std::size_t kLegendFiles = 18;
 
 std::string name_of(const std::vector<std::string>& names, std::size_t index, std::string_view what,
@@ -56,11 +71,16 @@ class GanttPicture {
         hosts_(grid.hosts.size()),
         until_(run.makespan > 0 ? run.makespan : 1) {
     std::size_t slots = 0;
-    for (const GanttSite& site : sites_) slots += site.slots.size();
-    row_height_ =
-        std::clamp(720.0 / static_cast<double>(std::max<std::size_t>(slots, 1)), 1.0, 18.0);
+    std::size_t longest = 10;
+    for (const GanttSite& site : sites_) {
+      slots += site.slots.size();
+      for (const GanttRow& row : site.slots) longest = std::max(longest, host_name(row).size());
+      for (const GanttRow& row : site.links) longest = std::max(longest, link_name(row).size());
+    }
+    left_ = 2 * kEdge + kCharacter * static_cast<double>(std::min(longest, kLongestName));
+    row_height_ = std::clamp(kBarsHeight / static_cast<double>(std::max<std::size_t>(slots, 1)),
+                             1.0, kTallestSlot);
     if (row_height_ >= 3) row_height_ = static_cast<int>(row_height_);
-    link_height_ = std::clamp(row_height_, 6.0, 10.0);
   }
 
   std::string draw() {
@@ -69,13 +89,15 @@ class GanttPicture {
     const double top = y_;
     std::string bars;
     std::swap(text_, bars);
+    draw_axis();
+    end_ = y_;
+    for (const GanttSite& site : sites_) end_ += site_height(site);
     for (const GanttSite& site : sites_) draw_site(site);
-    if (!sites_.empty()) y_ -= kSiteGap;
+    draw_axis();
     std::swap(text_, bars);
-    draw_axis(top);
+    draw_grid_lines(top);
     text_ += bars;
-    draw_end(top);
-    return head(y_ + 40) + text_ + "</svg>\n";
+    return head(y_ + 8) + text_ + "</svg>\n";
   }
 
   [[nodiscard]] std::string summary() const {
@@ -90,15 +112,25 @@ class GanttPicture {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
   }
 
+  void write(double x, double y, std::string_view css, std::string_view text) {
+    put(R"(<text x="{}" y="{}" class="{}">{}</text>)"
+        "\n",
+        svg_number(x), svg_number(y), css, svg_text(text));
+  }
+
   [[nodiscard]] double x(double seconds) const {
-    return kLeft + (kRight - kLeft) * std::min(seconds / until_, 1.0);
+    return left_ + (kRight - left_) * std::min(seconds / until_, 1.0);
   }
 
   [[nodiscard]] std::string head(double height) const {
     std::string text = fmt::format(
-        R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} {}" width="{}" height="{}" font-family="{}" font-size="12" fill="#33383f">)"
-        "\n<style>.n{{fill:#a9b0b8}}.i{{fill:#eef1f4}}.g{{stroke:#d5dae0}}.m{{fill:#78818b}}",
-        kWidth, svg_number(height), kWidth, svg_number(height), kSvgFonts);
+        R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" height="{1}" font-family="{2}" font-size="13" fill="#24292f">)"
+        "\n<style>text{{white-space:pre}}.t{{font-size:20px}}.t,.b{{font-weight:600}}.m{{fill:#"
+        "5b636d}}"
+        ".k,.a{{font-size:12px}}.h,.k{{text-anchor:end}}.a{{text-anchor:middle}}"
+        ".s{{stroke:#fff;stroke-width:4px;paint-order:stroke}}.n{{fill:#a9b0b8}}.i{{fill:#eef1f4}}."
+        "g{{stroke:#d5dae0}}",
+        kWidth, svg_number(height), kSvgFonts);
     for (std::size_t i = 0; i < kColours.size(); ++i) {
       text += fmt::format(".c{}{{fill:{}}}", i, kColours[i]);
       // The same colours again, lighter, for more files.
@@ -116,29 +148,23 @@ class GanttPicture {
   }
 
   void draw_title() {
-    put(R"(<text x="{}" y="34" font-size="19" font-weight="600">{}</text>)"
-        "\n",
-        kLeft, svg_text(clipped(names_.title, 90)));
-    put(R"(<text x="{}" y="54" class="m">{}</text>)"
-        "\n",
-        kLeft, svg_text(summary()));
+    write(kEdge, 32, "t", clipped(names_.title, 80));
+    write(kEdge, 53, "m", summary());
     y_ = 66;
   }
 
   void draw_legend() {
-    double at = kLeft;
+    double at = kEdge;
     const auto entry = [&](std::string_view css, const std::string& text) {
-      const double width = 26 + 6.6 * static_cast<double>(text.size());
-      if (at > kLeft && at + width > kRight) {
-        at = kLeft;
-        y_ += 18;
+      const double width = 30 + kCharacter * static_cast<double>(text.size());
+      if (at > kEdge && at + width > kRight) {
+        at = kEdge;
+        y_ += 20;
       }
       if (!css.empty())
-        put(R"(<rect class="{}" x="{}" y="{}" width="11" height="11" rx="2"/>)", css,
+        put(R"(<rect class="{}" x="{}" y="{}" width="12" height="12" rx="2"/>)", css,
             svg_number(at), svg_number(y_));
-      put(R"(<text x="{}" y="{}" font-size="11">{}</text>)"
-          "\n",
-          svg_number(at + (css.empty() ? 0 : 16)), svg_number(y_ + 9.5), svg_text(text));
+      write(at + (css.empty() ? 0 : 18), y_ + 10.5, "", text);
       at += width;
     };
     const std::size_t files = workload_.file_bytes.size();
@@ -147,7 +173,7 @@ class GanttPicture {
             fmt::format("{} ({})", clipped(file_name(i), 28), bytes_text(workload_.file_bytes[i])));
     if (files > kLegendFiles) entry("", fmt::format("and {} more", files - kLegendFiles));
     if (shows_tasks_without_files()) entry("n", "no shared file");
-    y_ += 30;
+    y_ += 22;
   }
 
   [[nodiscard]] bool shows_tasks_without_files() const {
@@ -157,52 +183,109 @@ class GanttPicture {
     return false;
   }
 
-  void draw_axis(double top) {
+  void draw_grid_lines(double top) {
+    const TimeAxis axis = time_axis(until_, 10);
+    for (int i = 0; i * axis.step <= until_ * (1 + 1e-9); ++i)
+      put(R"(<path class="g" d="M{} {}V{}"/>)", svg_number(x(i * axis.step)),
+          svg_number(top + kAxisHeight - 6), svg_number(y_ - kAxisHeight + 6));
+    put(R"(<path d="M{} {}V{}" stroke="#24292f" stroke-dasharray="3 3"/>)"
+        "\n",
+        svg_number(x(until_)), svg_number(top + kAxisHeight - 6), svg_number(y_ - kAxisHeight + 6));
+  }
+
+  /// The times, on a strip of their own.
+  void draw_axis() {
+    put(R"(<rect y="{}" width="100%" height="{}" fill="#fff"/>)", svg_number(y_ + 4),
+        svg_number(kAxisHeight - 10));
     const TimeAxis axis = time_axis(until_, 10);
     for (int i = 0; i * axis.step <= until_ * (1 + 1e-9); ++i) {
       const double at = x(i * axis.step);
-      put(R"(<path class="g" d="M{} {}V{}"/>)", svg_number(at), svg_number(top - 4),
-          svg_number(y_ + 5));
-      // Not under the label of the end.
-      if (at > kRight - 90 && at < kRight - 1) continue;
-      put(R"(<text class="m" x="{}" y="{}" font-size="11" text-anchor="middle">{:.4g}{}</text>)"
-          "\n",
-          svg_number(at), svg_number(y_ + 20), i * axis.step / axis.unit,
-          i == 0 ? "" : fmt::format(" {}", axis.name));
+      if (at > kRight - 100) break;  // the label of the end is there
+      write(at, y_ + 15, "a m",
+            fmt::format("{:.4g}{}", i * axis.step / axis.unit,
+                        i == 0 ? "" : fmt::format(" {}", axis.name)));
     }
+    write(kWidth - kEdge, y_ + 15, "k b", duration_text(run_.makespan));
+    y_ += kAxisHeight;
+    axis_at_ = y_;
   }
 
-  void draw_end(double top) {
-    put(R"(<path d="M{} {}V{}" stroke="#33383f" stroke-dasharray="3 3"/>)", svg_number(x(until_)),
-        svg_number(top - 4), svg_number(y_ + 5));
-    put(R"(<text x="{}" y="{}" font-size="11" font-weight="600" text-anchor="end">{}</text>)"
-        "\n",
-        svg_number(kRight + 20), svg_number(y_ + 20), svg_text(duration_text(run_.makespan)));
+  /// Another axis where the last one is far above, unless the one at the end is close.
+  void repeat_axis(double after) {
+    if (y_ - axis_at_ < after || end_ - y_ < kAxisEvery / 2) return;
+    end_ += kAxisHeight;
+    draw_axis();
   }
 
   void draw_site(const GanttSite& site) {
-    const double top = y_;
-    const std::string name = site_name(site.site);
-    put(R"(<text x="16" y="{}" font-weight="600">{}</text>)", svg_number(top + 11),
-        svg_text(clipped(name, 17)));
-    put(R"(<text class="m" x="16" y="{}" font-size="11">{} {} · {:.0f}% busy</text>)"
+    // Between two sites rather than soon after, between two hosts.
+    const bool fits = y_ + site_height(site) - axis_at_ <= kAxisEvery;
+    repeat_axis(fits ? kAxisEvery : kAxisEvery / 2);
+    put(R"(<text x="{}" y="{}" class="s"><tspan class="b">{}</tspan><tspan class="m">  {} · {:.0f}% busy</tspan></text>)"
         "\n",
-        svg_number(top + 26), site.hosts, site.hosts == 1 ? "host" : "hosts", 100 * site.busy);
+        kEdge, svg_number(y_ + 13), svg_text(clipped(site_name(site.site), 60)),
+        count_text(site.hosts, "host"), 100 * site.busy);
+    y_ += kSiteHead;
+    named_until_ = y_ - kHalfName;
     const GanttRow* before = nullptr;
     for (const GanttRow& row : site.links) {
-      if (before == nullptr || before->from != row.from)
-        put(R"(<text class="m" x="{}" y="{}" font-size="9" text-anchor="end">{}</text>)", kLeft - 6,
-            svg_number(y_ + link_height_ / 2 + 3), row.from == kHome ? "link" : "peer");
+      if (before == nullptr || before->from != row.from) write_name(link_name(row), kLinkHeight);
       before = &row;
-      draw_row(row, link_height_, true);
-      y_ += link_height_ + 1;
+      draw_row(row, kLinkHeight, true);
+      y_ += kLinkHeight + kRowGap;
     }
-    if (!site.links.empty()) y_ += 3;
-    for (const GanttRow& row : site.slots) {
-      draw_row(row, row_height_, false);
-      y_ += row_height_;
+    if (!site.links.empty()) y_ += kRowGap;
+    for (const auto slots : hosts_of(site)) draw_host(slots);
+    y_ += kSiteGap;
+  }
+
+  void draw_host(std::span<const GanttRow> slots) {
+    repeat_axis(kAxisEvery);
+    const double height = slot_height(slots);
+    write_name(host_name(slots.front()),
+               std::min(height * static_cast<double>(slots.size()), kTallestSlot));
+    for (const GanttRow& row : slots) {
+      draw_row(row, height, false);
+      y_ += height;
     }
-    y_ = std::max(y_, top + kLeastSite) + kSiteGap;
+    y_ += gap_below(height);
+  }
+
+  /// Left of what is drawn next, unless it would overlap with the name above.
+  void write_name(const std::string& name, double height) {
+    const double middle = y_ + height / 2;
+    if (middle - kHalfName < named_until_) return;
+    write(left_ - 8, middle + 4.5, "h", clipped(name, kLongestName));
+    named_until_ = middle + kHalfName;
+  }
+
+  [[nodiscard]] double slot_height(std::span<const GanttRow> slots) const {
+    const double named = kNameHeight / static_cast<double>(slots.size());
+    return hosts_ <= kNamedHosts ? std::max(row_height_, named) : row_height_;
+  }
+
+  /// Between hosts, where slots are tall enough for it not to look like another one.
+  static double gap_below(double slot) { return slot >= kReachable ? kRowGap : 0; }
+
+  [[nodiscard]] double site_height(const GanttSite& site) const {
+    double height = kSiteHead + kSiteGap + kRowGap;
+    height += (kLinkHeight + kRowGap) * static_cast<double>(site.links.size());
+    for (const auto slots : hosts_of(site)) {
+      const double slot = slot_height(slots);
+      height += slot * static_cast<double>(slots.size()) + gap_below(slot);
+    }
+    return height;
+  }
+
+  static std::vector<std::span<const GanttRow>> hosts_of(const GanttSite& site) {
+    std::vector<std::span<const GanttRow>> hosts;
+    for (auto row = site.slots.begin(); row != site.slots.end();) {
+      const auto next = std::find_if(row, site.slots.end(),
+                                     [&](const GanttRow& one) { return one.host != row->host; });
+      hosts.emplace_back(row, next);
+      row = next;
+    }
+    return hosts;
   }
 
   [[nodiscard]] std::string site_name(SiteId site) const {
@@ -210,11 +293,16 @@ class GanttPicture {
     return name_of(names_.sites, site.value(), "site", site.value());
   }
 
+  [[nodiscard]] std::string link_name(const GanttRow& row) const {
+    return "from " + site_name(row.from);
+  }
+
   void draw_row(const GanttRow& row, double height, bool link) {
     const double inner = height >= 4 ? height - 1 : height;
     put(R"-(<g transform="translate(0 {})"><rect class="i" x="{}" width="{}" height="{}"/>)-",
-        svg_number(y_), kLeft, kRight - kLeft, link ? "1" : svg_number(inner));
-    const double pixel = until_ / (kRight - kLeft);
+        svg_number(y_), svg_number(left_), svg_number(kRight - left_),
+        link ? "1" : svg_number(inner));
+    const double pixel = until_ / (kRight - left_);
     const double seams = height >= 4 && !link ? kSeam * pixel : kForever;
     const auto bars = merged_bars(row.bars, pixel, link ? pixel : seams);
     if (height < kReachable)
@@ -269,9 +357,12 @@ class GanttPicture {
   std::vector<GanttSite> sites_;
   std::size_t hosts_;
   double until_;
+  double left_ = 0;  ///< of the bars
   double row_height_ = 1;
-  double link_height_ = 6;
   double y_ = 0;
+  double end_ = 0;          ///< of the last site
+  double axis_at_ = 0;      ///< below the last axis that was drawn
+  double named_until_ = 0;  ///< names above this would overlap
   std::string text_;
 };
 
@@ -286,9 +377,11 @@ std::string gantt_html(const Simulated& run, const VirtualGrid& grid,
                        const engine::Workload& workload, const GanttNames& names) {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<title>{}</title>\n"
-      "<style>body{{margin:0;background:#fff}}svg{{display:block;margin:0 auto;max-width:100%;"
-      "height:auto}}svg rect:hover{{filter:brightness(1.15)}}</style>\n"
+      "<meta name=\"viewport\" content=\"width=device-width\">\n<title>{}</title>\n"
+      "<style>body{{margin:0;background:#fff}}"
+      "svg{{display:block;margin:0 auto;max-width:100%;height:auto}}"
+      "@media screen{{svg{{min-width:720px}}}}"
+      "svg rect:hover{{filter:brightness(1.15)}}</style>\n"
       "</head>\n<body>\n{}</body>\n</html>\n",
       svg_text(names.title), gantt_svg(run, grid, workload, names));
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/workload.hpp"
+#include "engine/run/workload.hpp"
 #include "simulate/simulation.hpp"
 
 namespace gantry::simulate {

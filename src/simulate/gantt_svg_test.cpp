@@ -143,6 +143,79 @@ TEST(GanttSvg, ShowsEveryTaskAndTransfer) {
   EXPECT_EQ(occurrences(svg, "<g "), occurrences(svg, "</g>"));
 }
 
+/// Hosts n1, n2 … of two slots at two sites; each slot has run one task.
+std::string picture_of(std::uint32_t hosts) {
+  VirtualGrid grid;
+  GanttNames names{.sites = {"home", "far"}};
+  Simulated run{};
+  run.makespan = 100;
+  for (std::uint32_t host = 0; host < hosts; ++host) {
+    grid.hosts.push_back({{.slots = 2}, host < hosts / 2 ? kHome : kFarSite});
+    names.hosts.push_back("n" + std::to_string(host + 1));
+    for (std::uint32_t slot = 0; slot < 2; ++slot)
+      run.tasks.push_back({TaskId(2 * host + slot + 1), host, 0, 100, 100});
+  }
+  return gantt_svg(run, grid, {.count = 2 * hosts}, names);
+}
+
+/// Where the times of an axis stand, from top to bottom.
+std::vector<double> axes_of(const std::string& svg) {
+  const std::regex zero("y=\"([0-9.]+)\" class=\"a m\">0</text>");
+  std::vector<double> places;
+  for (std::sregex_iterator found(svg.begin(), svg.end(), zero), end; found != end; ++found)
+    places.push_back(std::stod((*found)[1]));
+  return places;
+}
+
+TEST(GanttSvg, NamesEveryHostBesideItsRows) {
+  const std::string svg = picture_of(100);
+  for (int host = 1; host <= 100; ++host)
+    EXPECT_EQ(occurrences(svg, "\"h\">n" + std::to_string(host) + "</text>"), 1U) << host;
+}
+
+TEST(GanttSvg, NamesOfManyHostsDoNotOverlap) {
+  const std::string svg = picture_of(1000);
+  const std::regex name("y=\"([0-9.]+)\" class=\"h\">n");
+  std::vector<double> places;
+  for (std::sregex_iterator found(svg.begin(), svg.end(), name), end; found != end; ++found)
+    places.push_back(std::stod((*found)[1]));
+  ASSERT_GE(places.size(), 100U);
+  for (std::size_t i = 1; i < places.size(); ++i) EXPECT_GE(places[i] - places[i - 1], 13) << i;
+  // The others are named when a mouse rests on them.
+  EXPECT_THAT(svg, HasSubstr("<title>n999</title>"));
+}
+
+TEST(GanttSvg, ATimeAxisIsInEveryWindow) {
+  EXPECT_THAT(axes_of(Picture().svg()), SizeIs(2));
+  for (const std::uint32_t hosts : {20U, 100U, 1000U}) {
+    const std::string svg = picture_of(hosts);
+    const auto axes = axes_of(svg);
+    ASSERT_GE(axes.size(), 3U) << hosts;
+    EXPECT_LT(svg.find(">0</text>"), svg.find(">n1</text>"));
+    EXPECT_GT(svg.rfind(">0</text>"), svg.rfind("</title>"));
+    for (std::size_t i = 1; i < axes.size(); ++i) {
+      EXPECT_LE(axes[i] - axes[i - 1], 740) << hosts;
+      EXPECT_GE(axes[i] - axes[i - 1], 240) << hosts;
+    }
+    // Each has its other times, and the end of the run.
+    EXPECT_EQ(occurrences(svg, ">50 s</text>"), axes.size());
+    EXPECT_EQ(occurrences(svg, ">100 s</text>"), axes.size());
+  }
+}
+
+TEST(GanttSvg, TextKeepsItsSpacesAndCanBeReadOnPaper) {
+  const std::string svg = picture_of(3);
+  EXPECT_THAT(svg, HasSubstr("<style>text{white-space:pre}"));
+  // 13 of 1000 pixels are 7 points on a page that is 190 mm wide.
+  EXPECT_THAT(svg, HasSubstr("viewBox=\"0 0 1000 "));
+  const std::regex size("font-size(?::|=\")([0-9]+)");
+  std::vector<int> sizes;
+  for (std::sregex_iterator found(svg.begin(), svg.end(), size), end; found != end; ++found)
+    sizes.push_back(std::stoi((*found)[1]));
+  EXPECT_THAT(sizes, testing::Contains(13));
+  EXPECT_THAT(sizes, testing::Each(testing::Ge(12)));
+}
+
 TEST(GanttSvg, NamesMayHoldAnything) {
   const std::string hostile = "<script>\"&'\x01\xff";
   const std::string shown = "&lt;script&gt;&quot;&amp;&#39; ?";

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "engine/workload.hpp"
+#include "engine/run/workload.hpp"
 
 namespace gantry::simulate {
 

@@ -8,7 +8,7 @@
 #include <array>
 #include <set>
 
-#include "schedule/random_case.hpp"
+#include "schedule/gantt/random_case.hpp"
 #include "schedule/steady_estimates.hpp"
 #include "simulate/draws.hpp"
 #include "simulate/wrong_clock.hpp"

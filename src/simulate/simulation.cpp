@@ -16,6 +16,7 @@ namespace {
 
 /// How long after a transfer of a task's own files failed it is tried again.
 constexpr double kTransferRetry = 1;
+constexpr RunId kRun{1};
 
 Way way_of(SiteId one, SiteId other, const LinkSpec& link) {
   constexpr double kDay = 86'400;
@@ -45,9 +46,10 @@ class Simulation {
              std::unique_ptr<schedule::Scheduler> strategy, Watch watch, FateOf fate_of)
       : workload_(workload),
         grid_(grid),
-        engine_(workload, {}, std::move(strategy), map_of(grid)),
+        engine_(map_of(grid)),
         watch_(std::move(watch)),
         fate_of_(std::move(fate_of)) {
+    engine_.add_run(kRun, workload, {}, std::move(strategy));
     for (const auto& link : grid.links) {
       shared_links_.push_back(link ? std::optional(kernel_.add_link(*link)) : std::nullopt);
       own_links_.push_back(link ? std::optional(kernel_.add_link(*link)) : std::nullopt);
@@ -67,11 +69,11 @@ class Simulation {
     for (;;) {
       while (carry_out(engine_.decide(time_at(kernel_.now())))) {
       }
-      if (engine_.finished()) break;
+      if (sole_run().finished()) break;
       set_alarm();
       const auto event = kernel_.next();
       if (!event) {
-        const auto& counts = engine_.counts();
+        const auto& counts = sole_run().counts();
         return fail(
             ErrorCode::usage,
             fmt::format("after {:.0f} s nothing happens any more, and {} tasks are not done",
@@ -81,8 +83,8 @@ class Simulation {
         return fail(ErrorCode::usage, "it takes more than a hundred years");
       take(*event);
     }
-    if (const auto& counts = engine_.counts(); counts.done < counts.total) {
-      std::string why = engine_.draining();
+    if (const auto& counts = sole_run().counts(); counts.done < counts.total) {
+      std::string why = sole_run().draining();
       if (why.empty())
         why = fmt::format("{} tasks are given up: their hosts went away again and again",
                           counts.total - counts.done);
@@ -114,9 +116,11 @@ class Simulation {
     std::deque<std::uint32_t> waiting{};  ///< attempts whose inputs are there
   };
 
+  [[nodiscard]] engine::RunView sole_run() const { return engine_.run(kRun); }
+
   void tell(const Event& event) {
     engine_.apply(event);
-    if (watch_) watch_(time_at(kernel_.now()), event, engine_);
+    if (watch_) watch_(time_at(kernel_.now()), event, sole_run());
   }
 
   Token token(Errand errand) {
@@ -171,7 +175,7 @@ class Simulation {
 
   /// At once, wherever it is; what is on its way for it is not sent on.
   bool cancel(const CancelAttempt& stop) {
-    const TaskKey key{RunId(1), stop.task, stop.attempt};
+    const TaskKey key = stop.key;
     // What is cancelled was begun not long ago.
     const auto found = std::find_if(attempts_.rbegin(), attempts_.rend(),
                                     [&](const Attempt& each) { return each.key == key; });
@@ -197,8 +201,7 @@ class Simulation {
 
   void begin(const StartAttempt& start) {
     const auto index = static_cast<std::uint32_t>(attempts_.size());
-    attempts_.push_back({{RunId(1), start.task, start.attempt},
-                         {.task = start.task, .host = start.host.value() - 1}});
+    attempts_.push_back({start.key, {.task = start.key.task, .host = start.host.value() - 1}});
     go_on(index);
   }
 
@@ -285,7 +288,7 @@ class Simulation {
     attempt.over = true;
     // The output of an attempt may be on its way when its host goes down; then the task is started
     // anew, and either one may be home first.
-    if (engine_.awaits(attempt.key, HostId(attempt.task.host + 1)))
+    if (sole_run().awaits(attempt.key, HostId(attempt.task.host + 1)))
       result_.tasks.push_back(attempt.task);
     else
       result_.wasted += attempt.task.computed - attempt.task.started;

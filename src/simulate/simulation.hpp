@@ -12,7 +12,7 @@
 
 #include "base/result.hpp"
 #include "engine/engine.hpp"
-#include "engine/workload.hpp"
+#include "engine/run/workload.hpp"
 #include "schedule/estimate_source.hpp"
 #include "schedule/scheduler.hpp"
 #include "simulate/kernel_world.hpp"
@@ -75,7 +75,7 @@ struct Simulated {
 };
 
 /// Called after each event that the engine was told of, with what it knows then.
-using Watch = std::function<void(TimePoint now, const Event& event, const engine::Engine& engine)>;
+using Watch = std::function<void(TimePoint now, const Event& event, const engine::RunView& run)>;
 
 /// What comes of an attempt.
 struct Fate {

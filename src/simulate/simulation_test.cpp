@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "schedule/best.hpp"
-#include "schedule/gantt_strategy.hpp"
-#include "schedule/workqueue.hpp"
+#include "schedule/gantt/best.hpp"
+#include "schedule/gantt/gantt_strategy.hpp"
+#include "schedule/queue/workqueue.hpp"
 #include "simulate/experiment.hpp"
 #include "simulate/grid_fixture.hpp"
 #include "simulate/trace_oracle.hpp"
@@ -382,7 +382,7 @@ TEST(Simulation, WhatComesIsNotWhatWasDeclaredAndMayDie) {
     return attempt == AttemptId(1) ? Fate{2, true} : Fate{3};
   };
   std::vector<FailureCause> ends;
-  const auto watch = [&](TimePoint, const Event& event, const engine::Engine&) {
+  const auto watch = [&](TimePoint, const Event& event, const engine::RunView&) {
     if (const auto* end = std::get_if<AttemptEnded>(&event)) ends.push_back(end->report.cause);
   };
   const auto run = simulate(workload, {.hosts = {host(kHome)}}, workqueue(), watch, fate_of);

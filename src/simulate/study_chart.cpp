@@ -58,7 +58,7 @@ Chart study_chart(std::string_view experiment, const std::vector<StudyPoint>& po
   std::size_t least = std::numeric_limits<std::size_t>::max();
   for (const StudyPoint& point : points) least = std::min(least, point.table.makespans.size());
   chart.subtitle =
-      fmt::format("mean makespan, {} {} a point", least, least == 1 ? "case" : "cases");
+      fmt::format("mean makespan, {} {} per point", least, least == 1 ? "case" : "cases");
   const bool sizes = experiment == "psa-filesize";
   if (!sizes && experiment != "psa-qoi") return chart;
   chart.x_title = sizes ? "size of a shared file (logarithmic)" : "estimates are off by up to";

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "schedule/makespan_bound.hpp"
+#include "schedule/gantt/makespan_bound.hpp"
 #include "schedule/planning.hpp"
 #include "simulate/kernel_world.hpp"
 

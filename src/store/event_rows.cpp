@@ -277,6 +277,7 @@ bool read_state(Statement& row, RunId run, std::int64_t& seq, Event& out) {
   const TimePoint at = from_ns(row.integer());
   if (reused) {
     auto& e = out.emplace<TaskReused>();
+    e.run = run;
     e.task = task;
     e.at = at;
     row.skip(8);
@@ -320,7 +321,8 @@ std::optional<Event> to_event(EventRow&& row) {
                         std::move(row.results),   row.fingerprint};
   }
   if (row.kind == "reused") {
-    return TaskReused{row.key.task,
+    return TaskReused{row.key.run,
+                      row.key.task,
                       row.from_run,
                       row.from_task,
                       row.from_attempt,
@@ -330,8 +332,9 @@ std::optional<Event> to_event(EventRow&& row) {
                       row.at};
   }
   if (row.kind == "invalidated")
-    return TaskInvalidated{row.key.task, std::move(row.report.detail), row.at};
-  if (row.kind == "cancel asked") return CancelRequested{row.all, std::move(row.tasks), row.at};
+    return TaskInvalidated{row.key.run, row.key.task, std::move(row.report.detail), row.at};
+  if (row.kind == "cancel asked")
+    return CancelRequested{row.key.run, row.all, std::move(row.tasks), row.at};
   return std::nullopt;
 }
 

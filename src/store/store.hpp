@@ -135,7 +135,7 @@ class Store {
   /// `first` gives the events that the run has from its beginning, one a call until it gives none:
   /// the run is there with all of them, or not at all. It may query this store.
   Result<RunId> create_run(const RunRecord& record,
-                           const std::function<Result<std::optional<Event>>()>& first = {});
+                           const std::function<Result<std::optional<Event>>(RunId)>& first = {});
   /// Oldest first, without source.text and source.args, which may be large.
   Result<std::vector<RunRecord>> runs() const;
   Result<std::optional<RunRecord>> run(RunId id) const;

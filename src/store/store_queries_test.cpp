@@ -28,7 +28,8 @@ class StoreQueries : public StoreTest {
     add(failed_end(run_, 1, 1));
     add(failed_end(run_, 1, 2));
     add(plain_end(run_, 3));
-    add(TaskReused{TaskId(2),
+    add(TaskReused{RunId(1),
+                   TaskId(2),
                    RunId(7),
                    TaskId(8),
                    AttemptId(9),
@@ -36,10 +37,10 @@ class StoreQueries : public StoreTest {
                    {{"pi", "3"}},
                    print_of(2),
                    from_ns(50)});
-    add(CancelRequested{false, {TaskId(1), TaskId(4)}, from_ns(60)});
-    add(TaskInvalidated{TaskId(3), "input mesh.dat changed", from_ns(70)});
+    add(CancelRequested{RunId(1), false, {TaskId(1), TaskId(4)}, from_ns(60)});
+    add(TaskInvalidated{RunId(1), TaskId(3), "input mesh.dat changed", from_ns(70)});
     add(plain_end(run_, 1, 3));
-    add(TaskInvalidated{TaskId(9), "never ended", from_ns(80)});
+    add(TaskInvalidated{RunId(1), TaskId(9), "never ended", from_ns(80)});
     AttemptEnded cancelled = plain_end(run_, 5);
     cancelled.report.cause = FailureCause::cancelled;
     add(std::move(cancelled));
@@ -120,7 +121,8 @@ TEST_F(StoreQueries, OffersSuccessesForReuseLatestFirst) {
 
   const RunId second = new_run(store_);
   must(store_.append(
-      second, TaskReused{TaskId(40), run_, TaskId(4), AttemptId(1), {}, {}, print_of(4), {}}));
+      second,
+      TaskReused{RunId(1), TaskId(40), run_, TaskId(4), AttemptId(1), {}, {}, print_of(4), {}}));
   must(store_.append(second, plain_end(second, 1)));
   must(store_.append(run_, plain_end(run_, 3, 2)));
   must(store_.commit());
@@ -132,10 +134,15 @@ TEST_F(StoreQueries, OffersSuccessesForReuseLatestFirst) {
 
 TEST_F(StoreQueries, ACopyHasTheValuesOfItsOwnRun) {
   const RunId second = new_run(store_);
-  must(store_.append(
-      second,
-      TaskReused{
-          TaskId(40), run_, TaskId(4), AttemptId(1), {}, {{"tau", "6.28"}}, print_of(4), {}}));
+  must(store_.append(second, TaskReused{RunId(1),
+                                        TaskId(40),
+                                        run_,
+                                        TaskId(4),
+                                        AttemptId(1),
+                                        {},
+                                        {{"tau", "6.28"}},
+                                        print_of(4),
+                                        {}}));
   must(store_.commit());
   std::optional<Reusable> copy;
   must(store_.for_each_reusable({}, [&](const Fingerprint& print, const Reusable& r) {
@@ -162,8 +169,9 @@ TEST_F(StoreQueries, OffersWhatRanWellAndCouldNotBeRead) {
 TEST_F(StoreQueries, DoesNotOfferACopyOfAResultThatWasTakenBack) {
   const RunId second = new_run(store_);
   must(store_.append(
-      second, TaskReused{TaskId(40), run_, TaskId(4), AttemptId(1), {}, {}, print_of(4), {}}));
-  must(store_.append(run_, TaskInvalidated{TaskId(4), "retry asked for", {}}));
+      second,
+      TaskReused{RunId(1), TaskId(40), run_, TaskId(4), AttemptId(1), {}, {}, print_of(4), {}}));
+  must(store_.append(run_, TaskInvalidated{RunId(1), TaskId(4), "retry asked for", {}}));
   must(store_.commit());
   EXPECT_THAT(reusable_list(RunId{}), ElementsAre("1:1/1/3", "2:1/2/0"));
 }

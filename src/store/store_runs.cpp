@@ -108,7 +108,7 @@ void shrink(const Database& db) {
 }  // namespace
 
 Result<RunId> Store::create_run(const RunRecord& record,
-                                const std::function<Result<std::optional<Event>>()>& first) {
+                                const std::function<Result<std::optional<Event>>(RunId)>& first) {
   const Database& db = impl_->db;
   TRY_ASSIGN(Transaction transaction, Transaction::begin(db));
   TRY_ASSIGN(
@@ -145,7 +145,7 @@ Result<RunId> Store::create_run(const RunRecord& record,
   const RunId id(static_cast<std::uint32_t>(sqlite3_last_insert_rowid(db.raw())));
   TRY(insert_source(db, id, record.source));
   while (first) {
-    TRY_ASSIGN(const auto event, first());
+    TRY_ASSIGN(const auto event, first(id));
     if (!event) break;
     TRY(impl_->hot->events.write(id, *event));
   }

@@ -94,11 +94,12 @@ TEST_F(StoreTest, ARunIsCreatedWithItsFirstEventsOrNotAtAll) {
   must(store.commit());
   int given = 0;
   const auto next = [&](int most) {
-    return [&, most]() -> Result<std::optional<Event>> {
+    return [&, most](RunId id) -> Result<std::optional<Event>> {
       if (given == 2 && most > 2) return fail(ErrorCode::io, "no more");
       if (given == most) return std::nullopt;
       auto results = must(store.results_of({old, TaskId(1), AttemptId(1)}));
-      return TaskReused{TaskId(static_cast<std::uint32_t>(++given)),
+      return TaskReused{id,
+                        TaskId(static_cast<std::uint32_t>(++given)),
                         old,
                         TaskId(1),
                         AttemptId(1),
@@ -167,7 +168,8 @@ TEST_F(StoreTest, KeepsOfARemovedRunWhatOthersReferTo) {
   must(store.commit());
   const auto copy = [&](RunId to) {
     must(store.append(
-        to, TaskReused{TaskId(5), first, TaskId(2), AttemptId(1), {}, {}, print_of(2), {}}));
+        to,
+        TaskReused{RunId(1), TaskId(5), first, TaskId(2), AttemptId(1), {}, {}, print_of(2), {}}));
     must(store.commit());
   };
   const RunId second = new_run(store);
@@ -267,7 +269,7 @@ TEST_F(StoreTest, TellsWhoeverPostedARequestWhatBecameOfIt) {
   EXPECT_TRUE(must(other.is_waiting(taken)));
   EXPECT_EQ(must(other.cancels_asked(run)), 0);
   EXPECT_THAT(must(driver.take_requests()), SizeIs(1));
-  must(driver.append(run, CancelRequested{true, {}, from_ns(5)}));
+  must(driver.append(run, CancelRequested{RunId(1), true, {}, from_ns(5)}));
   EXPECT_TRUE(must(other.is_waiting(taken))) << "not committed yet";
   must(driver.commit());
   EXPECT_FALSE(must(other.is_waiting(taken)));
@@ -290,7 +292,7 @@ TEST_F(StoreTest, ARequestThatWasNotActedOnComesBackAfterACrash) {
   }
   Store driver = open();
   ASSERT_THAT(must(driver.take_requests()), SizeIs(1));
-  must(driver.append(RunId(1), CancelRequested{true, {}, from_ns(1)}));
+  must(driver.append(RunId(1), CancelRequested{RunId(1), true, {}, from_ns(1)}));
   must(driver.commit());
   Store next = open();
   EXPECT_THAT(must(next.take_requests()), IsEmpty());

@@ -87,16 +87,17 @@ TEST_F(StoreTest, ReplaysTheOtherEventsInOrderAndIgnoresWhatIsNotJournalled) {
   Store store = open();
   const RunId run = new_run(store);
   const RunId other = new_run(store, "other");
-  const TaskReused reused{TaskId(2),       RunId(9),     TaskId(8),   AttemptId(7),
+  const TaskReused reused{RunId(1),        TaskId(2),    RunId(9),    TaskId(8),  AttemptId(7),
                           {{"a", "\xff"}}, {{"b", "2"}}, print_of(5), from_ns(50)};
   must(store.append(run, HostUp{}));
-  must(store.append(run, DrainRequested{"x"}));
+  must(store.append(run, DrainRequested{RunId(1), "x"}));
   must(store.append(run, reused));
   must(store.append(other, plain_end(other, 1)));
-  must(store.append(run, TaskInvalidated{TaskId(2), kHostile, from_ns(60)}));
-  must(store.append(run, CancelRequested{false, {TaskId(1), TaskId(4'294'967'295)}, from_ns(70)}));
-  must(store.append(run, CancelRequested{true, {}, from_ns(80)}));
-  must(store.append(run, CancelRequested{false, {}, from_ns(90)}));
+  must(store.append(run, TaskInvalidated{RunId(1), TaskId(2), kHostile, from_ns(60)}));
+  must(store.append(
+      run, CancelRequested{RunId(1), false, {TaskId(1), TaskId(4'294'967'295)}, from_ns(70)}));
+  must(store.append(run, CancelRequested{RunId(1), true, {}, from_ns(80)}));
+  must(store.append(run, CancelRequested{RunId(1), false, {}, from_ns(90)}));
   must(store.commit());
 
   const auto events = replayed(store, run);

@@ -216,7 +216,7 @@ class PredictionTest(PlanCase):
         self.plan("--svg", "plan.svg", "--html", "plan.html", "--scheduler", "xsufferage")
         picture = xml.dom.minidom.parse(str(self.dir / "plan.svg"))
         text = picture.documentElement.toxml()
-        for word in ("little with xsufferage", "lab", "big.bin"):
+        for word in ("little with xsufferage", "lab", "big.bin", "lab-1", "lab-2", "from home"):
             self.assertIn(word, text)
         self.assertIn("<!DOCTYPE html>", self.read("plan.html"))
 

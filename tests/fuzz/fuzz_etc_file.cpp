@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "spec/etc_file.hpp"
+#include "simulate/etc/etc_file.hpp"
 
 namespace {
 
-void check(const gantry::Result<gantry::EtcMatrix>& matrix) {
+void check(const gantry::Result<gantry::simulate::EtcMatrix>& matrix) {
   if (!matrix) {
     if (!matrix.error().message.starts_with("fuzz:")) std::abort();
     return;
@@ -24,7 +24,7 @@ void check(const gantry::Result<gantry::EtcMatrix>& matrix) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  check(gantry::spec::parse_etc_braun(text, "fuzz"));
-  check(gantry::spec::parse_etc_csv(text, "fuzz"));
+  check(gantry::simulate::parse_etc_braun(text, "fuzz"));
+  check(gantry::simulate::parse_etc_csv(text, "fuzz"));
   return 0;
 }

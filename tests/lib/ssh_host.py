@@ -19,8 +19,9 @@ def free_port() -> int:
 
 
 class SshHost:
-    def __init__(self, case, name, *, greeting="", settings=()):
-        """`greeting`: printed by the login before every command, where it does not belong."""
+    def __init__(self, case, name, *, greeting="", settings=(), environment=None):
+        """`greeting`: printed by the login before every command, where it does not belong. `environment`: variables
+        that sessions have besides, or instead of, those that sshd sets."""
         if not shutil.which("sshd", path="/usr/sbin:/usr/bin"):
             case.skipTest("needs sshd (Debian: openssh-server)")
         self.case, self.name = case, name
@@ -30,12 +31,13 @@ class SshHost:
         self.port = free_port()
         for key in ("key", "host_key"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.dir / key], check=True)
+        # Processes there are found by the first one, and ended with the test.
+        variables = {"GANTRY_TEST_ID": case.id_in_environment, "FAR_NAME": name, **(environment or {})}
         lines = [
             f"Port {self.port}", "ListenAddress 127.0.0.1", f"HostKey {self.dir}/host_key", "PidFile none",
             f"AuthorizedKeysFile {self.dir}/key.pub", "PasswordAuthentication no", "KbdInteractiveAuthentication no",
             "PermitRootLogin prohibit-password", "UsePAM no", "StrictModes no", "PrintMotd no",
-            # Processes there are found and ended with the test.
-            f"SetEnv GANTRY_TEST_ID={case.id_in_environment} FAR_NAME={name}", *settings,
+            "SetEnv " + " ".join(f"{name}={value}" for name, value in variables.items()), *settings,
         ]
         if greeting:
             lines.append(f"ForceCommand printf '{greeting}'; exec sh -c \"$SSH_ORIGINAL_COMMAND\"")

@@ -17,6 +17,9 @@ COLOURS = ["#1d1f21", "#cc6666", "#8cb36b", "#d7a657", "#6f9fc8", "#b294bb", "#6
 BRIGHT = ["#7f8489", "#e07f7f", "#a9cf85", "#f0c674", "#8fbce6", "#cdb0d8", "#8fd0ca", "#ffffff"]
 FOREGROUND, BACKGROUND = "#d4d7d6", "#16181a"
 CELL_WIDTH, LINE_HEIGHT, MARGIN = 8.43, 18, 16
+PARTS = "▏▎▍▌▋▊▉"
+# Characters of progress bars: which part of their cell they fill, from the left.
+BLOCKS = {"█": (0, 1), "▕": (7 / 8, 1), **{part: (0, (n + 1) / 8) for n, part in enumerate(PARTS)}}
 
 
 def tmux(*args):
@@ -80,26 +83,37 @@ def apply(style, codes):
             codes = codes[2:]
 
 
+def look_of(style):
+    look = f' fill="{style["fill"]}"' if "fill" in style else ""
+    look += ' font-weight="bold"' if style.get("bold") else ""
+    return look + (' opacity="0.6"' if style.get("dim") else "")
+
+
+def draw_stretch(text, x, top, look):
+    """Text without runs of spaces, at its own place, so that no browser's idea of spaces moves a letter."""
+    if text[0] in BLOCKS:  # drawn: letters of a font have seams between them
+        first, last = BLOCKS[text[0]][0], BLOCKS[text[-1]][1]
+        left, right = x + first * CELL_WIDTH, x + (len(text) - 1 + last) * CELL_WIDTH
+        return f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{LINE_HEIGHT}"{look}/>'
+    return (f'<text x="{x:.1f}" y="{top + 0.75 * LINE_HEIGHT:.1f}" textLength="{len(text) * CELL_WIDTH:.1f}" '
+            f'lengthAdjust="spacingAndGlyphs" style="white-space:pre"{look}>{html.escape(text)}</text>')
+
+
 def draw(screen, columns):
     width, height = columns * CELL_WIDTH + 2 * MARGIN, len(screen) * LINE_HEIGHT + 2 * MARGIN
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" width="{width:.0f}">',
            f'<rect width="100%" height="100%" rx="8" fill="{BACKGROUND}"/>',
-           f'<g font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="14" fill="{FOREGROUND}" '
-           'xml:space="preserve">']
+           f'<g font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="14" fill="{FOREGROUND}">']
     style = {}
     for number, line in enumerate(screen):
         column = 0
-        y = MARGIN + LINE_HEIGHT * (number + 0.75)
         for escape, text in re.findall(r"(?:\x1b\[([0-9;]*)m)|([^\x1b]+)", line):
             if not text:
                 apply(style, escape)
                 continue
-            if text.strip():
-                look = f' fill="{style["fill"]}"' if "fill" in style else ""
-                look += ' font-weight="bold"' if style.get("bold") else ""
-                look += ' opacity="0.6"' if style.get("dim") else ""
-                out.append(f'<text x="{MARGIN + column * CELL_WIDTH:.1f}" y="{y:.1f}" '
-                           f'textLength="{len(text) * CELL_WIDTH:.1f}"{look}>{html.escape(text)}</text>')
+            for stretch in re.finditer(rf"▕|█*[{PARTS}]|█+|[^\s█▕{PARTS}]+(?: [^\s█▕{PARTS}]+)*", text):
+                x = MARGIN + (column + stretch.start()) * CELL_WIDTH
+                out.append(draw_stretch(stretch.group(), x, MARGIN + LINE_HEIGHT * number, look_of(style)))
             column += len(text)
     return "\n".join([*out, "</g>", "</svg>", ""])
 

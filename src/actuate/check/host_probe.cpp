@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "actuate/launch/connection_hint.hpp"
+#include "actuate/launch/ssh/connection_hint.hpp"
 #include "actuate/move/stream_mover.hpp"
 #include "base/time.hpp"
 

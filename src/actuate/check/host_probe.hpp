@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "actuate/launch/agent_channel.hpp"
-#include "actuate/launch/ready_set.hpp"
-#include "actuate/launch/remote_site.hpp"
-#include "actuate/launch/ssh_connection.hpp"
+#include "actuate/launch/ssh/remote_site.hpp"
+#include "actuate/launch/ssh/ssh_connection.hpp"
 #include "actuate/mover.hpp"
+#include "base/ready_set.hpp"
 
 namespace gantry {
 

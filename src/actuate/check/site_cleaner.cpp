@@ -8,7 +8,7 @@
 #include <array>
 #include <charconv>
 
-#include "actuate/launch/connection_hint.hpp"
+#include "actuate/launch/ssh/connection_hint.hpp"
 
 namespace gantry {
 

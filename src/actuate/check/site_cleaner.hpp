@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "actuate/launch/remote_site.hpp"
-#include "actuate/launch/ssh_connection.hpp"
+#include "actuate/launch/ssh/remote_site.hpp"
+#include "actuate/launch/ssh/ssh_connection.hpp"
 #include "base/time.hpp"
 #include "depot/site_removal.hpp"
 

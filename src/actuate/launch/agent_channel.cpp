@@ -146,7 +146,7 @@ void AgentChannel::settle() {
       cores_given_ += given.cores;
       memory_given_ += given.memory;
     } else if (given.started == kNever) {
-      events_.emplace_back(TaskReturned{key, host_});
+      events_.emplace_back(AttemptReturned{key, host_});
     } else {
       give_up(key, given.started);
     }
@@ -185,12 +185,12 @@ bool AgentChannel::on_frame(const agent::Frame& frame) {
       const auto key = agent::decode_key(frame.body);
       if (!key) return false;
       take_off(from_wire(*key));
-      events_.emplace_back(TaskReturned{from_wire(*key), host_});
+      events_.emplace_back(AttemptReturned{from_wire(*key), host_});
       return true;
     }
     case MessageType::notice: {
       auto notice = agent::decode_notice(frame.body);
-      if (notice) events_.emplace_back(LauncherNotice{std::move(notice->text)});
+      if (notice) events_.emplace_back(Notice{std::move(notice->text)});
       return notice.has_value();
     }
     case MessageType::refused: {
@@ -211,7 +211,8 @@ bool AgentChannel::on_frame(const agent::Frame& frame) {
     case MessageType::load:
       load_ = agent::decode_load(frame.body);
       if (load_ && load_->share != agent::Load::kNoShare)
-        events_.emplace_back(HostShared{host_, load_->share / 1000.0, from_ns(load_->clock_ns)});
+        events_.emplace_back(HostLoaded{
+            .host = host_, .share = load_->share / 1000.0, .at = from_ns(load_->clock_ns)});
       return load_.has_value();
     default:
       return false;
@@ -242,10 +243,11 @@ bool AgentChannel::on_ended(const agent::Frame& frame) {
   event.host = host_;
   event.receipt = last_receipt_;
   if (const auto given = outstanding_.find(event.report.key); given != outstanding_.end()) {
-    event.start_heard = given->second.started != kNever;
     if (given->second.handed && event.report.cause == FailureCause::none)
       event.besides =
           seconds(SteadyClock::now() - *given->second.handed) - seconds_run(event.report);
+    // It was over before its start was heard of.
+    if (event.besides && given->second.started == kNever) waits_.push_back(*event.besides);
   }
   take_off(event.report.key);
   if (reports_expected_ > 0)
@@ -285,10 +287,10 @@ void AgentChannel::on_running(const TaskKey& key, TimePoint started) {
   const auto [found, adopted] = outstanding_.try_emplace(key);
   Given& given = found->second;
   if (adopted) cores_given_ += given.cores = kAll;
-  TaskRunning running{key, host_, started};
-  if (given.handed && given.started == kNever) running.waited = SteadyClock::now() - *given.handed;
+  if (given.handed && given.started == kNever)
+    waits_.push_back(seconds(SteadyClock::now() - *given.handed));
   given.started = started;
-  events_.emplace_back(running);
+  events_.emplace_back(AttemptStarted{key, host_, started});
 }
 
 }  // namespace gantry

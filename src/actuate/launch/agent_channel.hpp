@@ -84,7 +84,10 @@ class AgentChannel {
   }
 
   /// What has happened, to be taken away.
-  std::vector<LauncherEvent>& events() { return events_; }
+  std::vector<News>& events() { return events_; }
+  /// Seconds between hand-over and start of tasks that the host was free for, by our clock; to be
+  /// taken away. May be any number.
+  std::vector<double>& waits() { return waits_; }
   /// Contents that a depot turned out to lack.
   std::vector<std::string>& unstaged() { return unstaged_; }
 
@@ -121,7 +124,8 @@ class AgentChannel {
   std::string place_;
   agent::Hello hello_;
   agent::FrameStream stream_;
-  std::vector<LauncherEvent> events_;
+  std::vector<News> events_;
+  std::vector<double> waits_;
   std::vector<std::string> unstaged_;
   std::map<TaskKey, Given> outstanding_;
   std::uint64_t cores_given_ = 0;  ///< of them all

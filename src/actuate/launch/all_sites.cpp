@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "actuate/launch/ready_set.hpp"
+#include "base/ready_set.hpp"
 
 namespace gantry {
 
@@ -49,7 +49,7 @@ class AllSites final : public ManySites {
     gone.launcher->close();
     gone.launcher.reset();
     for (const HostId host : gone.hosts) {
-      if (up_.erase(host) > 0) events_.emplace_back(HostVanished{host, ""});
+      if (up_.erase(host) > 0) events_.emplace_back(HostDown{host, ""});
       expect_no_more(host);
       by_host_.erase(host);
     }
@@ -112,7 +112,8 @@ class AllSites final : public ManySites {
   }
   void bring(const MoveFile& move, const std::vector<TaskFile>& files) override {
     if (Launcher* launcher = at(move.to)) return launcher->bring(move, files);
-    events_.emplace_back(BringFailed{move.file, move.to, "the site has left the run"});
+    events_.emplace_back(
+        MoveFailed{.file = move.file, .site = move.to, .reason = "the site has left the run"});
   }
   void drop(FileId file, SiteId site) override {
     if (Launcher* launcher = at(site)) launcher->drop(file, site);
@@ -140,7 +141,7 @@ class AllSites final : public ManySites {
     if (found != receipts_.end()) sites_[found->site].launcher->refuse(found->its);
   }
 
-  Result<> poll(std::vector<LauncherEvent>& events) override {
+  Result<> poll(std::vector<News>& events) override {
     for (std::size_t i = 0; i < sites_.size(); ++i) {
       if (!is_used(i)) continue;
       heard_.clear();
@@ -217,14 +218,14 @@ class AllSites final : public ManySites {
   /// nullptr when it was let go.
   Launcher* at(SiteId site) { return sites_[by_site_.at(site)].launcher.get(); }
 
-  void take(std::size_t site, LauncherEvent event) {
-    if (const auto* appeared = std::get_if<HostAppeared>(&event)) {
+  void take(std::size_t site, News event) {
+    if (const auto* appeared = find_in<HostUp>(event)) {
       if (site == 0 && !home_works_) return;
       up_.insert(appeared->host.id);
     }
-    if (const auto* vanished = std::get_if<HostVanished>(&event)) up_.erase(vanished->host);
-    if (const auto* job = std::get_if<HostAwaited>(&event)) {
-      if (job->waits)
+    if (const auto* vanished = find_in<HostDown>(event)) up_.erase(vanished->host);
+    if (const auto* job = find_in<HostQueued>(event)) {
+      if (job->since != kNever)
         awaited_.insert(job->host.id);
       else
         awaited_.erase(job->host.id);
@@ -238,9 +239,8 @@ class AllSites final : public ManySites {
 
   void expect_no_more(HostId host) {
     if (awaited_.erase(host) == 0) return;
-    HostAwaited gone;
+    HostQueued gone;
     gone.host.id = host;
-    gone.waits = false;
     events_.emplace_back(std::move(gone));
   }
 
@@ -252,10 +252,10 @@ class AllSites final : public ManySites {
     for (const HostId host : sites_[site].hosts) {
       expect_no_more(host);
       if (up_.erase(host) == 0) continue;
-      events_.emplace_back(HostVanished{host, sites_[site].name + ": " + why.message});
+      events_.emplace_back(HostDown{host, sites_[site].name + ": " + why.message});
       any = true;
     }
-    if (!any) events_.emplace_back(LauncherNotice{sites_[site].name + ": " + why.message});
+    if (!any) events_.emplace_back(Notice{sites_[site].name + ": " + why.message});
     return {};
   }
 
@@ -271,8 +271,8 @@ class AllSites final : public ManySites {
   std::deque<Receipt> receipts_;  ///< not acknowledged
   std::uint64_t last_receipt_ = 0;
   ReadySet ready_;
-  std::vector<LauncherEvent> heard_;
-  std::vector<LauncherEvent> events_;
+  std::vector<News> heard_;
+  std::vector<News> events_;
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "actuate/launch/ready_set.hpp"
+#include "base/ready_set.hpp"
 
 namespace gantry {
 namespace {
@@ -17,7 +17,7 @@ using ::testing::SizeIs;
 
 /// What a site's launcher was asked, which outlives it.
 struct Notes {
-  std::vector<LauncherEvent> events;  ///< to be told at the next poll
+  std::vector<News> events;  ///< to be told at the next poll
   std::vector<std::uint64_t> acknowledged;
   std::uint64_t wanted = 0;
   std::uint64_t probed = 0;  ///< bytes
@@ -56,7 +56,7 @@ class NotedLauncher final : public Launcher {
   void cancel(const TaskKey&, HostId) override {}
   void recall(HostId) override {}
   void acknowledge(std::uint64_t receipt) override { notes_.acknowledged.push_back(receipt); }
-  Result<> poll(std::vector<LauncherEvent>& events) override {
+  Result<> poll(std::vector<News>& events) override {
     std::ranges::move(std::exchange(notes_.events, {}), std::back_inserter(events));
     return {};
   }
@@ -98,8 +98,8 @@ struct Grid {
     sites = make_all_sites(std::make_unique<NotedLauncher>(home), true, std::move(others));
     EXPECT_TRUE(sites->open());
   }
-  std::vector<LauncherEvent> poll() const {
-    std::vector<LauncherEvent> events;
+  std::vector<News> poll() const {
+    std::vector<News> events;
     EXPECT_TRUE(sites->poll(events));
     return events;
   }
@@ -110,7 +110,7 @@ TEST(AllSites, ASiteThatIsAddedIsOpenedAndHeard) {
   Notes cluster;
   grid.sites->add(site(kCluster, 3, cluster));
   EXPECT_TRUE(cluster.opened);
-  cluster.events.emplace_back(HostAppeared{{HostId(3), "c", 4, 0, kCluster}});
+  cluster.events.emplace_back(HostUp{{HostId(3), "c", 4, 0, kCluster}});
   EXPECT_THAT(grid.poll(), SizeIs(1));
   grid.sites->want(7);
   EXPECT_EQ(cluster.wanted, 7U);
@@ -120,7 +120,7 @@ TEST(AllSites, WhereNothingCanBeLeftOneThatHangsKeepsNobodyWaiting) {
   Notes home;
   Notes lab;
   lab.turns_to_settle = 120;  // a tenth of a second each
-  home.events.emplace_back(HostAppeared{{HostId(1), "here", 1, 0, kHome}});
+  home.events.emplace_back(HostUp{{HostId(1), "here", 1, 0, kHome}});
   std::vector<OtherSite> others;
   others.push_back(site(kLab, 2, lab));
   const auto sites = make_all_sites(std::make_unique<NotedLauncher>(home), true, std::move(others));
@@ -167,27 +167,27 @@ TEST(AllSites, AJobOfASiteThatLeavesIsNotWaitedFor) {
   Grid grid;
   Host job;
   job.id = HostId(2);
-  grid.lab.events.emplace_back(HostAwaited{job});
+  grid.lab.events.emplace_back(HostQueued{job, from_ns(1)});
   EXPECT_THAT(grid.poll(), SizeIs(1));
   grid.sites->leave(kLab);
   const auto events = grid.poll();
   ASSERT_THAT(events, SizeIs(1));
-  const auto* awaited = std::get_if<HostAwaited>(&events.front());
+  const auto* awaited = find_in<HostQueued>(events.front());
   ASSERT_NE(awaited, nullptr);
   EXPECT_EQ(awaited->host.id, HostId(2));
-  EXPECT_FALSE(awaited->waits);
+  EXPECT_EQ(awaited->since, kNever);
 }
 
 TEST(AllSites, ASiteThatLeavesIsClosedAndItsHostsVanishWithoutAWord) {
   Grid grid;
-  grid.lab.events.emplace_back(HostAppeared{{HostId(2), "a", 4, 0, kLab}});
+  grid.lab.events.emplace_back(HostUp{{HostId(2), "a", 4, 0, kLab}});
   EXPECT_THAT(grid.poll(), SizeIs(1));
   grid.sites->leave(kLab);
   EXPECT_TRUE(grid.lab.closed);
   EXPECT_TRUE(grid.lab.gone);
   const auto events = grid.poll();
   ASSERT_THAT(events, SizeIs(1));
-  const auto* vanished = std::get_if<HostVanished>(&events.front());
+  const auto* vanished = find_in<HostDown>(events.front());
   ASSERT_NE(vanished, nullptr);
   EXPECT_EQ(vanished->host, HostId(2));
   EXPECT_EQ(vanished->why, "");
@@ -201,7 +201,7 @@ TEST(AllSites, ASiteThatLeavesIsClosedAndItsHostsVanishWithoutAWord) {
   grid.sites->bring({FileId(0), kHome, kLab}, {});
   const auto answer = grid.poll();
   ASSERT_THAT(answer, SizeIs(1));
-  EXPECT_NE(std::get_if<BringFailed>(&answer.front()), nullptr);
+  EXPECT_NE(find_in<MoveFailed>(answer.front()), nullptr);
   grid.sites->close();
 }
 

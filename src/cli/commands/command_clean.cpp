@@ -8,7 +8,7 @@
 #include <memory>
 #include <set>
 
-#include "actuate/launch/local_launcher.hpp"
+#include "actuate/launch/local/local_launcher.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/run_text.hpp"
 #include "cli/commands/study.hpp"

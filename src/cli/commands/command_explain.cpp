@@ -8,7 +8,7 @@
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "driver/kept_model.hpp"
-#include "engine/workload.hpp"
+#include "engine/run/workload.hpp"
 
 namespace gantry::cli {
 namespace {

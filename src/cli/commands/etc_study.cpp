@@ -14,24 +14,24 @@
 #include "cli/terminal/error_report.hpp"
 #include "cli/terminal/json_line.hpp"
 #include "model/quantity.hpp"
-#include "schedule/etc_generator.hpp"
-#include "schedule/etc_heuristics.hpp"
-#include "schedule/etc_optimizer.hpp"
-#include "schedule/etc_relaxation.hpp"
-#include "spec/etc_file.hpp"
+#include "simulate/etc/etc_file.hpp"
+#include "simulate/etc/etc_generator.hpp"
+#include "simulate/etc/etc_heuristics.hpp"
+#include "simulate/etc/etc_optimizer.hpp"
+#include "simulate/etc/etc_relaxation.hpp"
 
 namespace gantry::cli {
 namespace {
 
 constexpr std::size_t kEtcTasks = 512;
 constexpr std::size_t kEtcMachines = 16;
-constexpr std::array kShownHeuristics{schedule::EtcHeuristic::min_min,
-                                      schedule::EtcHeuristic::max_min,
-                                      schedule::EtcHeuristic::sufferage};
+constexpr std::array kShownHeuristics{simulate::EtcHeuristic::min_min,
+                                      simulate::EtcHeuristic::max_min,
+                                      simulate::EtcHeuristic::sufferage};
 
 struct EtcInstance {
   std::string name;
-  EtcMatrix matrix;
+  simulate::EtcMatrix matrix;
   // Found:
   std::vector<double> heuristics{};
   double bound = 0;
@@ -42,13 +42,13 @@ struct EtcInstance {
 Result<std::vector<EtcInstance>> etc_instances(const EtcStudyOptions& options) {
   std::vector<EtcInstance> instances;
   for (const std::string& file : options.files) {
-    TRY_ASSIGN(EtcMatrix matrix, spec::load_etc(file));
+    TRY_ASSIGN(simulate::EtcMatrix matrix, simulate::load_etc(file));
     instances.push_back({std::filesystem::path(file).filename().string(), std::move(matrix)});
   }
   if (!instances.empty()) return instances;
-  for (const schedule::EtcClass& etc_class : schedule::all_etc_classes())
-    instances.push_back({schedule::class_name(etc_class),
-                         schedule::generate_etc(etc_class, kEtcTasks, kEtcMachines, options.seed)});
+  for (const simulate::EtcClass& etc_class : simulate::all_etc_classes())
+    instances.push_back({simulate::class_name(etc_class),
+                         simulate::generate_etc(etc_class, kEtcTasks, kEtcMachines, options.seed)});
   return instances;
 }
 
@@ -66,7 +66,7 @@ void solve(EtcInstance& instance, std::optional<double> search, std::uint64_t se
         makespan(instance.matrix, apply_heuristic(heuristic, instance.matrix)));
   if (search) {
     const double until = thread_seconds() + *search;
-    const auto found = schedule::optimize_etc(
+    const auto found = simulate::optimize_etc(
         instance.matrix,
         {.seed = seed, .stop = [&] { return stop.stop_requested() || thread_seconds() >= until; }});
     instance.optimized = found.makespan;
@@ -75,7 +75,7 @@ void solve(EtcInstance& instance, std::optional<double> search, std::uint64_t se
   // A search that is too short has no bound.
   if (instance.bound <= 0)
     instance.bound =
-        schedule::etc_lower_bound(instance.matrix, [&] { return stop.stop_requested(); });
+        simulate::etc_lower_bound(instance.matrix, [&] { return stop.stop_requested(); });
   instance.done = !stop.stop_requested();
 }
 

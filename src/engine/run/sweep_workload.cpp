@@ -1,0 +1,19 @@
+#include "engine/run/workload.hpp"
+
+namespace gantry::engine {
+
+Workload workload_of(const Sweep& sweep) {
+  Workload workload{.count = sweep.size(), .retry = sweep.retry_policy()};
+  workload.resources = [&sweep](TaskId task) { return sweep.resources(task); };
+  workload.learns_memory = sweep.learns_memory();
+  if (sweep.has_cost()) workload.cost = [&sweep](TaskId task) { return sweep.cost(task); };
+  workload.features = [&sweep](TaskId task) {
+    forecast::Features features;
+    for (const auto& [name, value] : sweep.parameters(task))
+      features.push_back(forecast::feature_of(value));
+    return features;
+  };
+  return workload;
+}
+
+}  // namespace gantry::engine

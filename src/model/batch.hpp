@@ -1,0 +1,75 @@
+#pragma once
+/// Tasks come into being in batches: all the points of a sweep at once, what an edit of it has
+/// added, or a step of a search. Task numbers are dense and only ever appended. Plain values; any
+/// thread.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "model/ids.hpp"
+
+namespace gantry {
+
+/// Neighbours in the order in which a study enumerates its points, from 0.
+struct PointRange {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  friend bool operator==(const PointRange&, const PointRange&) = default;
+};
+
+/// Points that the study with this digest makes from their index: only their places are stored.
+struct EnumeratedPoints {
+  Digest study;
+  std::vector<PointRange> ranges;  ///< in the order of the tasks
+  friend bool operator==(const EnumeratedPoints&, const EnumeratedPoints&) = default;
+};
+
+/// Points that somebody has chosen one by one: the parameters' values of each, in their order.
+struct ListedPoints {
+  std::vector<std::vector<std::string>> rows;
+  friend bool operator==(const ListedPoints&, const ListedPoints&) = default;
+};
+
+using Points = std::variant<EnumeratedPoints, ListedPoints>;
+
+/// Tasks first … first + count - 1 of a run.
+struct Batch {
+  NodeId node;
+  std::uint32_t iteration = 0;  ///< of the loop that the node is part of
+  TaskId first{1};
+  std::uint32_t count = 0;
+  friend bool operator==(const Batch&, const Batch&) = default;
+
+  /// The number of the task that the next batch begins with.
+  [[nodiscard]] TaskId end() const { return TaskId(first.value() + count); }
+};
+
+/// What a task's number stands for.
+struct TaskPlace {
+  NodeId node;
+  std::uint32_t iteration = 0;
+  std::uint32_t batch = 0;  ///< from 0
+  std::uint32_t index = 0;  ///< among the batch's points, from 0
+  friend bool operator==(const TaskPlace&, const TaskPlace&) = default;
+};
+
+/// The batches of a run, in the order in which they came.
+class Batches {
+ public:
+  /// False, and nothing changes, unless the batch follows the last one and task numbers suffice.
+  bool add(const Batch& batch);
+  [[nodiscard]] std::uint32_t task_count() const;
+  [[nodiscard]] const std::vector<Batch>& all() const { return batches_; }
+  /// Nothing for a number that no task has.
+  [[nodiscard]] std::optional<TaskPlace> find(TaskId task) const;
+
+ private:
+  std::vector<Batch> batches_;
+};
+
+}  // namespace gantry

@@ -1,0 +1,43 @@
+#pragma once
+/// What replaying a run's journal up to some event gives, so that opening it need not read a
+/// million rows again. The engine makes and restores it, the store keeps it. Plain values.
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/time.hpp"
+#include "model/batch.hpp"
+#include "model/ids.hpp"
+
+namespace gantry {
+
+/// How a task stands in the journal. A task that runs is `open` until its end is there.
+enum class TaskStanding : std::uint8_t {
+  open,
+  done,    ///< by an attempt of this run
+  reused,  ///< done by an earlier run's result
+  failed,
+  cancelled
+};
+
+struct TaskSnapshot {
+  std::uint32_t attempt = 0;  ///< highest number of an attempt that has ended
+  TaskStanding standing = TaskStanding::open;
+  friend bool operator==(const TaskSnapshot&, const TaskSnapshot&) = default;
+};
+
+struct RunSnapshot {
+  std::vector<Batch> batches;
+  bool closed = false;
+  std::vector<TaskSnapshot> tasks;  ///< by number
+  /// Attempts with a lower number than the last of their task whose end is not known, ascending.
+  std::vector<std::pair<TaskId, AttemptId>> unheard;
+  /// The latest observations that forecasts begin with, oldest first: how long attempts took, and
+  /// the memory that they used.
+  std::vector<std::pair<TaskId, Duration>> run_times;
+  std::vector<std::pair<TaskId, std::uint64_t>> memory;
+  friend bool operator==(const RunSnapshot&, const RunSnapshot&) = default;
+};
+
+}  // namespace gantry
