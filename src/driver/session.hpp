@@ -82,7 +82,7 @@ class Session {
   /// Its end was taken in and is not in the journal yet.
   [[nodiscard]] bool waits_for_commit(const TaskKey& key) const;
   [[nodiscard]] bool is_of_another_study(const ReportReceived& received) const;
-  [[nodiscard]] std::string why_stale(const AttemptEnded& ended);
+  [[nodiscard]] std::optional<OutdatedReason> why_stale(const AttemptEnded& ended);
   Result<> take_requests();
   // session_sites.cpp: sites that come and go.
   void change_sites(const store::Request& request);

@@ -66,13 +66,13 @@ Result<> Session::on_report(ReportReceived received, bool adopted) {
   ++ended_;
   ++ended_on_[ended.host];
   if (ended.report.out.truncated || ended.report.err.truncated) ++cut_;
-  std::string stale = adopted ? why_stale(ended) : "";
-  if (stale.empty()) {
+  const auto stale = adopted ? why_stale(ended) : std::nullopt;
+  if (!stale) {
     record_end(std::move(ended));
   } else {
     record(std::move(ended));
-    add_outdated(run_.outdated, stale);
-    record(TaskInvalidated{run_.id, key.task, std::move(stale), now_});
+    add_outdated(run_.outdated, *stale);
+    record(TaskInvalidated{run_.id, key.task, reason_text(*stale), now_});
   }
   return {};
 }
@@ -142,18 +142,18 @@ bool Session::is_of_another_study(const ReportReceived& received) const {
   return received.fingerprint.command != command_digest(sweep_.task(received.report.key.task));
 }
 
-/// Its inputs may have changed since an earlier session started it. Empty when the end counts.
-std::string Session::why_stale(const AttemptEnded& ended) {
+/// Its inputs may have changed since an earlier session started it. Nothing when the end counts.
+std::optional<OutdatedReason> Session::why_stale(const AttemptEnded& ended) {
   const auto cause = ended.report.cause;
-  if (cause == FailureCause::lost || cause == FailureCause::cancelled) return {};
+  if (cause == FailureCause::lost || cause == FailureCause::cancelled) return std::nullopt;
   const Task task = sweep_.task(ended.report.key.task);
   const auto print = contents_.fingerprint(task, [this] { return stop_waits(); });
-  if (stop_waits()) return {};  // whoever goes on with the run looks again
-  if (!print) return "an input is missing: " + print.error().message;
+  if (stop_waits()) return std::nullopt;  // whoever goes on with the run looks again
+  if (!print) return OutdatedReason{OutdatedBy::input_missing, print.error().message};
   const auto holds = contents_.holds(
       ended.fingerprint, ended.report.started, task, *print, [this] { return stop_waits(); },
       ended.report.ended);
-  if (stop_waits() || (holds && *holds)) return {};
+  if (stop_waits() || (holds && *holds)) return std::nullopt;
   return what_changed({ended.fingerprint, ended.report.started}, *print, task);
 }
 
