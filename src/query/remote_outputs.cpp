@@ -58,4 +58,13 @@ Result<OutputsAtSites> outputs_at_sites(const store::Store& store, const store::
   return OutputsAtSites{{all.begin(), others}, {others, all.end()}, last && last->id == run.id};
 }
 
+Result<OutputSites> output_sites(const store::Store& store, RunId run) {
+  OutputSites sites;
+  TRY_ASSIGN(const auto outputs, store.remote_outputs());
+  for (const auto& output : outputs)
+    if (output.made_by.run == run && !output.replaced)
+      sites[output.made_by.task] = output.file.site;
+  return sites;
+}
+
 }  // namespace gantry::query

@@ -2,6 +2,8 @@
 /// Outputs that stayed at the sites where they were made (`keep: remote`), and to which run they
 /// belong. The same for whoever shows them and for whoever fetches them.
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "query/selector.hpp"
@@ -25,5 +27,9 @@ struct OutputsAtSites {
 };
 Result<OutputsAtSites> outputs_at_sites(const store::Store& store, const store::RunRecord& run,
                                         const ReloadSweep& reload);
+
+/// The sites that have outputs of the run's tasks.
+using OutputSites = std::map<TaskId, std::string>;
+Result<OutputSites> output_sites(const store::Store& store, RunId run);
 
 }  // namespace gantry::query

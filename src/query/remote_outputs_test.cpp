@@ -53,6 +53,12 @@ TEST_F(RemoteOutputsTest, AreToldApartFromThoseOfOtherRuns) {
   EXPECT_TRUE(outputs_at_sites(store_, record(second_), no_study)->is_last_run);
 }
 
+TEST_F(RemoteOutputsTest, ATaskTellsWhichSiteHasThem) {
+  make(first_, 2, "/study/c.bin");
+  EXPECT_THAT(output_sites(store_, first_).value(),
+              ElementsAre(testing::Pair(TaskId{1}, "lab"), testing::Pair(TaskId{2}, "lab")));
+}
+
 TEST_F(RemoteOutputsTest, TheStudyIsReadOnlyWhenAnotherRunHasMadeSome) {
   int read = 0;
   const auto reload = [&](const store::RunRecord& run) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "model/quantity.hpp"
 #include "model/visible_text.hpp"
 
 namespace gantry::query {
@@ -88,10 +89,10 @@ Result<TaskSelector> TaskSelector::within(std::uint32_t size) const {
   std::erase_if(bounded.ranges_, [&](const Range& range) { return range.first > size; });
   if (bounded.ranges_.size() < ranges_.size()) {
     const auto& past = ranges_[bounded.ranges_.size()];
-    return fail(ErrorCode::usage,
-                fmt::format("there is no task {}: the run has {} task{}", past.first, size,
-                            size == 1 ? "" : "s"),
-                kTaskHint);
+    return fail(
+        ErrorCode::usage,
+        fmt::format("there is no task {}: the run has {}", past.first, count_of(size, "task")),
+        kTaskHint);
   }
   for (auto& range : bounded.ranges_) range.last = std::min(range.last, size);
   return bounded;
