@@ -110,9 +110,7 @@ void add_cancel(CLI::App& app, Action& action) {
       "  gantry cancel            everything in the last run\n"
       "  gantry cancel 12,30-40\n"
       "  gantry cancel --grid grid.yaml");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return cancel(context, *options); };
-  });
+  set_action(*command, action, options, cancel);
 }
 
 }  // namespace gantry::cli

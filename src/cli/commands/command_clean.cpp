@@ -14,6 +14,7 @@
 #include "cli/commands/study.hpp"
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/error_report.hpp"
+#include "model/quantity.hpp"
 #include "operate/orphan_cancel.hpp"
 #include "query/stored_run.hpp"
 #include "store/run_lock.hpp"
@@ -72,9 +73,9 @@ Result<> warn_of_unseen(Context& context, const std::vector<store::RunRecord>& r
   for (const auto& record : records) {
     TRY_ASSIGN(const auto left, agent.count(store, record.id));
     if (left.unseen > 0)
-      context.note(fmt::format("run {}: {} task{} may still run at {}; first {} ends {}",
-                               record.id.value(), left.unseen, left.unseen == 1 ? "" : "s",
-                               sites_text(left), cancel_command(record.id, "", left.grid),
+      context.note(fmt::format("run {}: {} may still run at {}; first {} ends {}",
+                               record.id.value(), count_of(left.unseen, "task"), sites_text(left),
+                               cancel_command(record.id, "", left.grid),
                                left.unseen == 1 ? "it" : "them"));
   }
   return {};
@@ -160,7 +161,7 @@ Result<int> clean(Context& context, const CleanOptions& options) {
   TRY_ASSIGN(const auto left, store.runs());
   TRY_ASSIGN(const auto needed, store.packs_of_removed_runs());
   remove_stray_output(context, left, needed);
-  context.note(fmt::format("removed {} run{}{}", records.size(), records.size() == 1 ? "" : "s",
+  context.note(fmt::format("removed {}{}", count_of(records.size(), "run"),
                            ended_some ? "; tasks that still ran were ended" : ""));
   return kExitOk;
 }
@@ -183,9 +184,7 @@ void add_clean(CLI::App& app, Action& action) {
       "Examples:\n"
       "  gantry clean 3\n"
       "  gantry clean --keep 5 --yes");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return clean(context, *options); };
-  });
+  set_action(*command, action, options, clean);
 }
 
 }  // namespace gantry::cli

@@ -71,9 +71,7 @@ void add_explain(CLI::App& app, Action& action) {
       "Examples:\n"
       "  gantry explain 17\n"
       "  gantry explain 17 --run 2");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return explain_tasks(context, *options); };
-  });
+  set_action(*command, action, options, explain_tasks);
 }
 
 }  // namespace gantry::cli

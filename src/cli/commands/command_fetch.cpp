@@ -39,8 +39,8 @@ void print_site(Context& context, const FetchCommandOptions& options, const std:
     line.text("site", site).number("files", fetched.files).number("bytes", fetched.bytes);
     line.number("failed", fetched.problems.size()).close();
   } else if (fetched.files > 0 || fetched.problems.empty()) {
-    context.out.line(fmt::format("fetched {} file{} ({}) from {}", fetched.files,
-                                 fetched.files == 1 ? "" : "s", format_bytes(fetched.bytes), site));
+    context.out.line(fmt::format("fetched {} ({}) from {}", count_of(fetched.files, "file"),
+                                 format_bytes(fetched.bytes), site));
   }
   for (const auto& problem : fetched.problems) context.complain("gantry: " + one_line(problem));
 }
@@ -135,9 +135,7 @@ void add_fetch(CLI::App& app, Action& action) {
       "  gantry fetch                     all of the last run\n"
       "  gantry fetch 17,20-30            of these tasks\n"
       "  gantry fetch --all --grid grid.yaml");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return fetch(context, *options); };
-  });
+  set_action(*command, action, options, fetch);
 }
 
 }  // namespace gantry::cli

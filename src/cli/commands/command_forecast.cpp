@@ -63,9 +63,7 @@ void add_forecast(CLI::App& app, Action& action) {
       "  gantry forecast\n"
       "  gantry forecast --run 3\n"
       "  gantry forecast --json | jq '.hosts[].pace_forecast'");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return run_forecast(context, *options); };
-  });
+  set_action(*command, action, options, run_forecast);
 }
 
 }  // namespace gantry::cli

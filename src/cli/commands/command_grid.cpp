@@ -54,9 +54,6 @@ void print_live(Context& context, const Grid& grid) {
 /// Tells a person what is waited for: first tasks, then their outputs, each once.
 Result<> drain(Context& context, const store::LiveState& live,
                const std::vector<std::string>& sites) {
-  const auto tasks_text = [](std::uint32_t tasks) {
-    return fmt::format("{} task{}", tasks, tasks == 1 ? "" : "s");
-  };
   bool told_running = false;
   bool told_homeward = false;
   return query::drain_sites(context.state_dir, live, sites, [&](const query::WorkAtSites& work) {
@@ -64,12 +61,12 @@ Result<> drain(Context& context, const store::LiveState& live,
       context.note(
           fmt::format("waiting for {} there to end; Ctrl-C ends only the waiting, and "
                       "cancel ends tasks",
-                      tasks_text(work.running)));
+                      count_of(work.running, "task")));
     if (work.running == 0 && work.homeward > 0 && !std::exchange(told_homeward, true))
       context.note(
           fmt::format("waiting for what {} made there to come home; Ctrl-C ends only "
                       "the waiting",
-                      tasks_text(work.homeward)));
+                      count_of(work.homeward, "task")));
   });
 }
 
@@ -123,9 +120,8 @@ Result<int> grid_remove(Context& context, const GridCommandOptions& options) {
     line.number("files", removal.files).number("kept", removal.kept).close();
     return kExitOk;
   }
-  context.out.line(fmt::format("{}: removed {} in {} file{}", options.sites.front(),
-                               format_bytes(removal.bytes), removal.files,
-                               removal.files == 1 ? "" : "s"));
+  context.out.line(fmt::format("{}: removed {} in {}", options.sites.front(),
+                               format_bytes(removal.bytes), count_of(removal.files, "file")));
   if (removal.kept > 0)
     context.out.line(fmt::format("kept what {} other state director{} there; --all removes it",
                                  removal.kept, removal.kept == 1 ? "y has" : "ies have"));
@@ -254,9 +250,7 @@ void add_grid(CLI::App& app, Action& action) {
       "  gantry grid add grid.yaml           sites that were written into it meanwhile\n"
       "  gantry grid drain grid.yaml lab\n"
       "  gantry grid remove grid.yaml lab");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return run_grid(context, *options); };
-  });
+  set_action(*command, action, options, run_grid);
 }
 
 }  // namespace gantry::cli

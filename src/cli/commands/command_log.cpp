@@ -89,9 +89,7 @@ void add_log(CLI::App& app, Action& action) {
       "  gantry log 17                    what task 17 printed\n"
       "  gantry log --failed --stderr     the complaints of all that failed\n"
       "  gantry log 3 --stdout > out.txt  the exact bytes");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return show_log(context, *options); };
-  });
+  set_action(*command, action, options, show_log);
 }
 
 }  // namespace gantry::cli

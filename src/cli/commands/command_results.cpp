@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "cli/commands/commands.hpp"
-#include "cli/commands/remote_output_text.hpp"
 #include "cli/commands/result_plot.hpp"
 #include "cli/commands/result_rows.hpp"
+#include "cli/commands/run_text.hpp"
 #include "cli/commands/study.hpp"
 #include "cli/commands/task_options.hpp"
 #include "cli/terminal/error_report.hpp"
@@ -110,9 +110,7 @@ void add_results(CLI::App& app, Action& action) {
       "  gantry results                               a table\n"
       "  gantry results --csv > study.csv             for a spreadsheet or pandas\n"
       "  gantry results --plot start peak --by strength");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return show_results(context, *options); };
-  });
+  set_action(*command, action, options, show_results);
 }
 
 }  // namespace gantry::cli

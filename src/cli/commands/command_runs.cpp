@@ -10,6 +10,7 @@
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "cli/terminal/format.hpp"
+#include "model/quantity.hpp"
 #include "query/run_status.hpp"
 #include "query/stored_run.hpp"
 #include "store/run_lock.hpp"
@@ -47,8 +48,7 @@ void print_table(Context& context, const RunsOptions& options,
   if (cancelled) columns.push_back({"cancelled", false, false});
   columns.push_back({"started", false, false});
   columns.push_back({"from"});
-  Table table(std::move(columns), context.table_style(options.wide),
-              [&](std::string_view line) { context.out.line(line); });
+  Table table = context.table(std::move(columns), options.wide);
   for (const auto& record : records) {
     const query::RunPhase phase = query::phase_of(record, holder);
     std::vector<Cell> cells{{std::to_string(record.id.value())},
@@ -76,8 +76,8 @@ void note_outlived(Context& context, RunId run, const query::AgentView::Tally& l
     text = fmt::format("{} task{} without a gantry", left.running,
                        left.running == 1 ? " runs" : "s run");
   if (left.unseen > 0)
-    text += fmt::format("{}{} task{} may still run at {}", text.empty() ? "" : ", ", left.unseen,
-                        left.unseen == 1 ? "" : "s", sites_text(left));
+    text += fmt::format("{}{} may still run at {}", text.empty() ? "" : ", ",
+                        count_of(left.unseen, "task"), sites_text(left));
   if (!text.empty())
     context.note(fmt::format("run {}: {}; gantry status {} says what to do", run.value(), text,
                              run.value()));
@@ -113,9 +113,7 @@ void add_runs(CLI::App& app, Action& action) {
       "Examples:\n"
       "  gantry runs\n"
       "  gantry results --run 2     a command about an older run");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return list_runs(context, *options); };
-  });
+  set_action(*command, action, options, list_runs);
 }
 
 }  // namespace gantry::cli

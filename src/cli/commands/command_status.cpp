@@ -10,8 +10,9 @@
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "cli/terminal/format.hpp"
-#include "cli/terminal/live_block.hpp"
 #include "cli/terminal/progress_text.hpp"
+#include "cli/terminal/redraw_block.hpp"
+#include "model/quantity.hpp"
 #include "query/run_status.hpp"
 #include "query/stored_run.hpp"
 #include "store/run_lock.hpp"
@@ -59,8 +60,8 @@ std::vector<std::string> status_lines(const store::RunRecord& record,
     lines.push_back(
         fmt::format("  {} still run{} without a gantry: the same gantry run again goes "
                     "on with {}, gantry cancel --run {} ends {}",
-                    left == 1 ? "1 task" : fmt::format("{} tasks", left), left == 1 ? "s" : "",
-                    left == 1 ? "it" : "them", record.id.value(), left == 1 ? "it" : "them"));
+                    count_of(left, "task"), left == 1 ? "s" : "", left == 1 ? "it" : "them",
+                    record.id.value(), left == 1 ? "it" : "them"));
   }
   if (outlived.unseen > 0)
     lines.push_back(fmt::format(
@@ -109,7 +110,7 @@ Result<int> show_once(Context& context, const StatusOptions& options) {
 Result<int> watch(Context& context, const StatusOptions& options) {
   TRY_ASSIGN(const query::StoredRun run, query::open_run(context.state_dir, options.run));
   {
-    LiveBlock block(context.out, [&] { return Terminal::columns(context.out.fd()); });
+    RedrawBlock block(context.out, [&] { return Terminal::columns(context.out.fd()); });
     while (!context.out.closed()) {
       TRY_ASSIGN(const auto record, run.store.run(run.record.id));
       const auto holder = store::RunLock::holder(context.state_dir);
@@ -131,6 +132,10 @@ Result<int> watch(Context& context, const StatusOptions& options) {
   return show_once(context, {std::to_string(run.record.id.value()), options.json, false});
 }
 
+Result<int> show_status(Context& context, const StatusOptions& options) {
+  return options.watch ? watch(context, options) : show_once(context, options);
+}
+
 }  // namespace
 
 void add_status(CLI::App& app, Action& action) {
@@ -144,11 +149,7 @@ void add_status(CLI::App& app, Action& action) {
       "  gantry status              the last run\n"
       "  gantry status 3 --json     run 3, for a program\n"
       "  gantry status --watch      follow a run from another terminal");
-  command->callback([options, &action] {
-    action = [options](Context& context) {
-      return options->watch ? watch(context, *options) : show_once(context, *options);
-    };
-  });
+  set_action(*command, action, options, show_status);
 }
 
 }  // namespace gantry::cli

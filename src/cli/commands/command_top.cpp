@@ -117,9 +117,7 @@ void add_top(CLI::App& app, Action& action) {
       "Examples:\n"
       "  gantry top\n"
       "  gantry top --json | jq '.hosts[] | select(.state == \"lost\")'");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return run_top(context, *options); };
-  });
+  set_action(*command, action, options, run_top);
 }
 
 }  // namespace gantry::cli

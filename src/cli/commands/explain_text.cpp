@@ -32,15 +32,14 @@ std::string words_of(const std::vector<std::pair<std::string, std::string>>& bin
 }
 
 std::string resources_text(const Task& task, const std::optional<query::LearntMemory>& memory) {
-  std::string text =
-      fmt::format("{} core{}", task.resources.cores, task.resources.cores == 1 ? "" : "s");
+  std::string text = count_of(task.resources.cores, "core");
   if (task.resources.memory > 0)
     text += fmt::format(", {} of memory", format_bytes(task.resources.memory));
   if (task.resources.learn_memory) {
     text += ", memory as it is learnt";
     if (memory)
-      text += fmt::format(" ({} by {} task{})", format_bytes(memory->bytes), memory->tasks,
-                          memory->tasks == 1 ? "" : "s");
+      text +=
+          fmt::format(" ({} by {})", format_bytes(memory->bytes), count_of(memory->tasks, "task"));
   }
   if (task.resources.walltime > Duration{0})
     text += ", walltime " + format_duration(task.resources.walltime);
@@ -244,17 +243,6 @@ std::vector<std::string> explain(const TaskStory& story, const std::string& outp
   return lines;
 }
 
-void append_remote_json(std::string& out, const std::vector<RemoteFile>& remote) {
-  out += '[';
-  for (const auto& file : remote) {
-    if (&file != &remote.front()) out += ',';
-    JsonLine entry(out);
-    entry.text("path", file.path).text("site", file.site).number("bytes", file.bytes);
-    entry.text("content", file.content.hex()).close(false);
-  }
-  out += ']';
-}
-
 void append_explain_json(std::string& out, const TaskStory& story) {
   JsonLine line(out);
   line.number("run", story.run.value()).number("task", story.task.value());
@@ -278,28 +266,22 @@ void append_explain_json(std::string& out, const TaskStory& story) {
     line.scalars("parameters", story.row->parameters);
   }
   if (story.row) line.scalars("results", story.row->results);
-  if (!story.remote.empty()) append_remote_json(line.raw("remote_outputs"), story.remote);
-  std::string& inner = line.raw("history");
-  inner += '[';
+  if (!story.remote.empty())
+    line.objects("remote_outputs", story.remote, [](JsonLine& entry, const RemoteFile& file) {
+      entry.text("path", file.path).text("site", file.site).number("bytes", file.bytes);
+      entry.text("content", file.content.hex());
+    });
   Fingerprint before;
-  for (const auto& row : story.history) {
-    if (&row != &story.history.front()) inner += ',';
-    JsonLine event(inner);
-    event.text("at", format_time_iso(row.at))
-        .text("kind", row.kind)
-        .number("attempt", row.attempt.value());
-    event.text("text", history_text(row))
-        .text("changed", changed_text(query::changed_parts(before, row.fingerprint)));
-    if (row.kind == "ended") {
-      event.text("cause", to_string(row.report.cause)).number("code", row.report.code);
-      event.text("host", row.host)
-          .text("detail", row.report.detail)
-          .real("seconds", seconds(row.report.ended - row.report.started));
-    }
-    event.close(false);
+  line.objects("history", story.history, [&](JsonLine& event, const store::HistoryRow& row) {
+    event.text("at", format_time_iso(row.at)).text("kind", row.kind);
+    event.number("attempt", row.attempt.value()).text("text", history_text(row));
+    event.text("changed", changed_text(query::changed_parts(before, row.fingerprint)));
     if (!row.fingerprint.empty()) before = row.fingerprint;
-  }
-  inner += ']';
+    if (row.kind != "ended") return;
+    event.text("cause", to_string(row.report.cause)).number("code", row.report.code);
+    event.text("host", row.host).text("detail", row.report.detail);
+    event.real("seconds", seconds(row.report.ended - row.report.started));
+  });
   if (story.place) {
     const auto& at = story.place->at;
     line.text("host", at.empty() ? "" : at.back().host.name);

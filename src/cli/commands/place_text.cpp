@@ -15,10 +15,6 @@ using query::SlotWait;
 using query::TaskAtHost;
 using query::TaskPlace;
 
-std::string count_of(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::string time_text(double seconds) {
   return format_duration(from_seconds(std::min(seconds, 1e9)));
 }

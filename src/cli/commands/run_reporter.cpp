@@ -7,6 +7,7 @@
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/json_line.hpp"
 #include "cli/terminal/progress_text.hpp"
+#include "model/quantity.hpp"
 
 namespace gantry::cli {
 namespace {
@@ -129,8 +130,8 @@ void RunReporter::on_notice(const std::string& text) {
 
 void RunReporter::on_waiting(std::uint32_t tasks, Duration elapsed) {
   if (!options_.progress || options_.quiet) return;
-  const std::string line = fmt::format("waiting for {} task{} of other runs, {}", tasks,
-                                       tasks == 1 ? "" : "s", format_duration(elapsed));
+  const std::string line = fmt::format("waiting for {} of other runs, {}", count_of(tasks, "task"),
+                                       format_duration(elapsed));
   if (live()) return block_.draw({line});
   if (elapsed - last_line_at_ < kLineEvery) return;
   last_line_at_ = elapsed;

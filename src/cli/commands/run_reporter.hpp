@@ -8,7 +8,7 @@
 #include "cli/commands/job_log.hpp"
 #include "cli/commands/task_printer.hpp"
 #include "cli/context.hpp"
-#include "cli/terminal/live_block.hpp"
+#include "cli/terminal/redraw_block.hpp"
 #include "driver/driver.hpp"
 #include "query/failure_tally.hpp"
 
@@ -55,7 +55,7 @@ class RunReporter {
   ReportOptions options_;
   std::string study_;
   std::uint32_t tasks_;
-  LiveBlock block_;
+  RedrawBlock block_;
   query::FailureTally failures_;
   TaskPrinter printer_;
   bool announced_ = false;

@@ -9,8 +9,8 @@
 #include <set>
 
 #include "cli/commands/attempt_output.hpp"
-#include "cli/commands/remote_output_text.hpp"
 #include "cli/commands/result_rows.hpp"
+#include "cli/commands/run_text.hpp"
 #include "cli/commands/study.hpp"
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/error_report.hpp"
@@ -60,9 +60,8 @@ void print_failures(Context& context, const query::FailureTally& failures) {
   if (groups.empty()) return;
   for (std::size_t i = 0; i < std::min(groups.size(), kGroupsShown); ++i) {
     const auto& group = groups[i];
-    std::string line =
-        fmt::format("  {}: {} task{}, e.g. task {}", describe(group.cause, group.code, ""),
-                    group.count, group.count == 1 ? "" : "s", group.example.value());
+    std::string line = fmt::format("  {}: {}, e.g. task {}", describe(group.cause, group.code, ""),
+                                   count_of(group.count, "task"), group.example.value());
     if (!group.detail.empty()) line += ": " + fit(one_line(group.detail), kDetailColumns, false);
     context.complain(line);
   }
@@ -92,19 +91,15 @@ void print_summary(Context& context, const driver::Summary& summary, const RunRe
   context.note(line);
   for (const auto& [reason, outdated] : summary.outdated) {
     if (outdated.tasks == outdated.told) continue;
-    context.note(
-        fmt::format("  {} ran again: {}",
-                    outdated.tasks == 1 ? "1 task" : fmt::format("{} tasks", outdated.tasks),
-                    one_line(driver::outdated_text(reason, outdated))));
+    context.note(fmt::format("  {} ran again: {}", count_of(outdated.tasks, "task"),
+                             one_line(driver::outdated_text(reason, outdated))));
   }
   for (const auto& [path, count] : summary.changed)
     context.complain(fmt::format("  {} changed while {} ran: the next gantry run makes {} again",
-                                 path, count == 1 ? "1 task" : fmt::format("{} tasks", count),
-                                 count == 1 ? "it" : "them"));
+                                 path, count_of(count, "task"), count == 1 ? "it" : "them"));
   if (summary.cut > 0)
-    context.complain(
-        fmt::format("  of the output of {} only the end was kept: the disk was full",
-                    summary.cut == 1 ? "1 task" : fmt::format("{} tasks", summary.cut)));
+    context.complain(fmt::format("  of the output of {} only the end was kept: the disk was full",
+                                 count_of(summary.cut, "task")));
   print_failures(context, reporter.failures());
   if (is_unfinished(summary))
     context.note(fmt::format("stopped: {}. Run the same command again to go on.",
@@ -139,23 +134,13 @@ void json_summary(Context& context, const driver::Summary& summary) {
       .real("seconds", seconds(summary.elapsed))
       .flag("interrupted", is_unfinished(summary))
       .text("why", summary.why);
-  std::string& again = line.raw("again");
-  again += '[';
-  for (const auto& [reason, outdated] : summary.outdated) {
-    if (again.back() != '[') again += ',';
-    JsonLine(again)
-        .number("tasks", outdated.tasks)
-        .text("why", driver::outdated_text(reason, outdated))
-        .close(false);
-  }
-  again += ']';
-  std::string& changed = line.raw("changed_inputs");
-  changed += '[';
-  for (const auto& [path, tasks] : summary.changed) {
-    if (changed.back() != '[') changed += ',';
-    JsonLine(changed).text("path", path).number("tasks", tasks).close(false);
-  }
-  changed += ']';
+  line.objects("again", summary.outdated, [](JsonLine& entry, const auto& outdated) {
+    entry.number("tasks", outdated.second.tasks);
+    entry.text("why", driver::outdated_text(outdated.first, outdated.second));
+  });
+  line.objects("changed_inputs", summary.changed, [](JsonLine& entry, const auto& changed) {
+    entry.text("path", changed.first).number("tasks", changed.second);
+  });
   line.close();
   context.out.flush();
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands/attempt_output.hpp"
+#include "model/quantity.hpp"
 #include "query/find_attempt.hpp"
 #include "query/task_list.hpp"
 
@@ -40,9 +41,9 @@ void TaskPrinter::on_progress(RunId run, const std::function<void()>& before) {
 Result<> TaskPrinter::finish(const store::Store& store, RunId run) {
   TRY(print_turns(store, run, true, [] {}));
   if (lost_ > 0) {
-    context_.note(fmt::format(
-        "what {} printed is not shown: it was removed with the run that ran {}",
-        lost_ == 1 ? "1 task" : fmt::format("{} tasks", lost_), lost_ == 1 ? "it" : "them"));
+    context_.note(
+        fmt::format("what {} printed is not shown: it was removed with the run that ran {}",
+                    count_of(lost_, "task"), lost_ == 1 ? "it" : "them"));
   }
   return {};
 }

@@ -1,4 +1,4 @@
-#include "cli/terminal/live_block.hpp"
+#include "cli/terminal/redraw_block.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -24,9 +24,9 @@ struct Screen {
   }
 };
 
-TEST(LiveBlock, DrawsOverItself) {
+TEST(RedrawBlock, DrawsOverItself) {
   Screen screen;
-  LiveBlock block(screen.out, [&] { return screen.columns; });
+  RedrawBlock block(screen.out, [&] { return screen.columns; });
   block.draw({"one", "two"});
   EXPECT_EQ(screen.take(), "one\ntwo");
   block.draw({"1", "2"});
@@ -37,9 +37,9 @@ TEST(LiveBlock, DrawsOverItself) {
   EXPECT_EQ(screen.take(), "");
 }
 
-TEST(LiveBlock, GoesUpFurtherAfterTheWindowBecameNarrow) {
+TEST(RedrawBlock, GoesUpFurtherAfterTheWindowBecameNarrow) {
   Screen screen;
-  LiveBlock block(screen.out, [&] { return screen.columns; });
+  RedrawBlock block(screen.out, [&] { return screen.columns; });
   block.draw({std::string(70, 'a'), "\x1b[31m" + std::string(30, 'b') + "\x1b[0m"});
   screen.take();
   screen.columns = 40;

@@ -1,4 +1,4 @@
-#include "cli/terminal/live_block.hpp"
+#include "cli/terminal/redraw_block.hpp"
 
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ std::size_t painted_width(std::string_view line) {
 
 }  // namespace
 
-std::string LiveBlock::erase_sequence() const {
+std::string RedrawBlock::erase_sequence() const {
   if (shown_.empty()) return {};
   // The cursor stands on the last line. A terminal that became narrower has wrapped what we drew.
   const std::size_t columns = std::max<std::size_t>(1, columns_());
@@ -38,7 +38,7 @@ std::string LiveBlock::erase_sequence() const {
   return rows > 1 ? fmt::format("\r\x1b[{}A\x1b[J", rows - 1) : "\r\x1b[J";
 }
 
-void LiveBlock::draw(std::vector<std::string> lines) {
+void RedrawBlock::draw(std::vector<std::string> lines) {
   std::string text = erase_sequence();
   shown_.clear();
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -51,7 +51,7 @@ void LiveBlock::draw(std::vector<std::string> lines) {
   out_.flush();
 }
 
-void LiveBlock::clear() {
+void RedrawBlock::clear() {
   if (shown_.empty()) return;
   out_.write(erase_sequence());
   shown_.clear();

@@ -12,14 +12,14 @@
 
 namespace gantry::cli {
 
-class LiveBlock {
+class RedrawBlock {
  public:
   /// `columns` tells the terminal's present width.
-  LiveBlock(Output& out, std::function<std::size_t()> columns)
+  RedrawBlock(Output& out, std::function<std::size_t()> columns)
       : out_(out), columns_(std::move(columns)) {}
-  ~LiveBlock() { clear(); }
-  LiveBlock(const LiveBlock&) = delete;
-  LiveBlock& operator=(const LiveBlock&) = delete;
+  ~RedrawBlock() { clear(); }
+  RedrawBlock(const RedrawBlock&) = delete;
+  RedrawBlock& operator=(const RedrawBlock&) = delete;
 
   void draw(std::vector<std::string> lines);
   /// Takes the block away; ordinary output may follow. The next draw() puts it below that.
