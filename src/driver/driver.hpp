@@ -84,7 +84,7 @@ enum class OutdatedBy : std::uint8_t {
 /// Tasks that had to run again for one reason.
 struct Outdated {
   std::uint32_t tasks = 0;
-  std::string example;            ///< what the first of them names, such as a file; may be empty
+  std::string example{};          ///< what the first of them names, such as a file; may be empty
   std::uint32_t other_names = 0;  ///< tasks that name something else
   std::uint32_t told = 0;         ///< tasks that a notice has told of
 };

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "model/fingerprint.hpp"
@@ -12,31 +13,19 @@ namespace gantry::driver {
 
 namespace {
 
-std::string_view words_of(OutdatedBy by) {
-  switch (by) {
-    case OutdatedBy::result:
-      return "a result cannot be had from what is stored";
-    case OutdatedBy::input_meanwhile:
-      return "an input changed while it ran";
-    case OutdatedBy::input_missing:
-      return "an input is missing";
-    case OutdatedBy::input:
-      return "an input or the program changed";
-    case OutdatedBy::input_list:
-      return "an input or the program changed, or one was added or left out";
-    case OutdatedBy::asked:
-      return "asked to run again";
-    case OutdatedBy::environment:
-      return "its environment changed";
-    case OutdatedBy::output_missing:
-      return "its output is not there";
-    case OutdatedBy::older_gantry:
-      return "recorded by an older gantry";
-    case OutdatedBy::unknown:
-      break;
-  }
-  return "what it was made from is not known";
-}
+constexpr std::array<std::string_view, 10> kReasons{
+    "a result cannot be had from what is stored",
+    "an input changed while it ran",
+    "an input is missing",
+    "an input or the program changed",
+    "an input or the program changed, or one was added or left out",
+    "asked to run again",
+    "its environment changed",
+    "its output is not there",
+    "recorded by an older gantry",
+    "what it was made from is not known",
+};
+static_assert(kReasons.size() == static_cast<std::size_t>(OutdatedBy::unknown) + 1);
 
 /// The input that changed while a task ran: the journal keeps it in the attempt's detail.
 std::string input_of(const std::string& noted) {
@@ -68,7 +57,7 @@ std::string newer_files(const Task& task, TimePoint since) {
 }  // namespace
 
 std::string reason_text(const OutdatedReason& reason) {
-  std::string text(words_of(reason.by));
+  std::string text(kReasons[static_cast<std::size_t>(reason.by)]);
   return reason.name.empty() ? text : text + ": " + reason.name;
 }
 

@@ -1,6 +1,7 @@
 #include "query/run_status.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace gantry::query {
 namespace {
@@ -23,15 +24,8 @@ std::uint32_t left_of(const store::Counts& counts) {
 }  // namespace
 
 std::string_view to_string(RunPhase phase) {
-  switch (phase) {
-    case RunPhase::running:
-      return "running";
-    case RunPhase::interrupted:
-      return "interrupted";
-    case RunPhase::finished:
-      break;
-  }
-  return "finished";
+  constexpr std::array<std::string_view, 3> kNames{"running", "interrupted", "finished"};
+  return kNames[static_cast<std::size_t>(phase)];
 }
 
 std::optional<int> driver_of(const store::RunRecord& record, std::optional<int> holder) {

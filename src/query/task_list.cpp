@@ -1,5 +1,6 @@
 #include "query/task_list.hpp"
 
+#include <array>
 #include <variant>
 #include <vector>
 
@@ -43,21 +44,9 @@ Result<std::vector<bool>> cancelled_unstarted(const store::Store& store,
 }  // namespace
 
 std::string_view to_string(TaskState state) {
-  switch (state) {
-    case TaskState::pending:
-      return "pending";
-    case TaskState::running:
-      return "running";
-    case TaskState::unknown:
-      return "unknown";
-    case TaskState::done:
-      return "done";
-    case TaskState::failed:
-      return "failed";
-    case TaskState::cancelled:
-      return "cancelled";
-  }
-  return "unknown";
+  constexpr std::array<std::string_view, 6> kNames{"pending", "running", "unknown",
+                                                   "done",    "failed",  "cancelled"};
+  return kNames[static_cast<std::size_t>(state)];
 }
 
 TaskState state_of(const store::TaskRow* row) {

@@ -54,12 +54,8 @@ TaskAtHost with_agent(const LiveState& live, const LiveHost& host, const store::
   TaskAtHost at = at_host(live, host, task.cost > 0 ? task.cost : cost);
   const bool started = task.started != kNever;
   at.stage = started ? TaskAtHost::Stage::running : TaskAtHost::Stage::next;
-  at.attempt = task.attempt;
+  at.task = task;
   if (started) at.since = ago(task.started, now);
-  at.expected = task.expected;
-  at.memory = task.memory;
-  at.memory_learnt_from = task.memory_learnt_from;
-  at.memory_died_with = task.memory_died_with;
   return at;
 }
 
@@ -67,8 +63,8 @@ TaskAtHost coming_home(const LiveState& live, const LiveHost& host,
                        const store::LiveArrival& arrival, TimePoint now) {
   TaskAtHost at{.stage = TaskAtHost::Stage::coming_home,
                 .host = choice_of(live, host, 1),
-                .attempt = arrival.attempt,
-                .since = ago(arrival.since, now)};
+                .since = ago(arrival.since, now),
+                .task = {arrival.task, arrival.attempt}};
   if (const LiveSite* site = site_of(live, host)) {
     at.link_bytes_per_second = site->bytes_per_second;
     at.homeward = site->homeward;

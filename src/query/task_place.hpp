@@ -41,12 +41,8 @@ struct TaskAtHost {
   };
   Stage stage = Stage::running;
   HostChoice host{};
-  std::uint32_t attempt = 0;  ///< 0 while it awaits files
-  Duration since{0};          ///< for how long it has been running or coming home
-  double expected = 0;        ///< seconds, when it started; 0 = nothing was known
-  std::uint64_t memory = 0;   ///< bytes that it was given, where memory is learnt
-  std::uint32_t memory_learnt_from = 0;
-  std::uint64_t memory_died_with = 0;
+  Duration since{0};       ///< for how long it has been running or coming home
+  store::LiveTask task{};  ///< its attempt is 0 while it awaits files
   std::vector<FileTransfer> files{};
   double link_bytes_per_second = 0;  ///< coming home: of the site's link, in both directions
   std::uint32_t homeward = 0;        ///< coming home: attempts of the site that are

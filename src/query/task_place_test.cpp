@@ -52,7 +52,7 @@ TEST(TaskPlaceTest, ATaskThatRunsAndWhatElseWasToChoose) {
   ASSERT_EQ(found.at.size(), 1U);
   const TaskAtHost& at = found.at[0];
   EXPECT_EQ(at.stage, Stage::running);
-  EXPECT_EQ(at.attempt, 2U);
+  EXPECT_EQ(at.task.attempt, 2U);
   EXPECT_EQ(at.since, Duration(seconds(12)));
   EXPECT_EQ(at.host.name, "zeus");
   EXPECT_EQ(at.host.site, "home");

@@ -59,16 +59,18 @@ class PlaceText {
                         at.host.slots));
         break;
       case TaskAtHost::Stage::running:
-        add(fmt::format(
-            "Attempt {} runs on {}, for {} so far{}.", at.attempt, host, format_duration(at.since),
-            at.expected > 0 ? "; " + time_text(at.expected) + " were expected when it began" : ""));
+        add(fmt::format("Attempt {} runs on {}, for {} so far{}.", at.task.attempt, host,
+                        format_duration(at.since),
+                        at.task.expected > 0
+                            ? "; " + time_text(at.task.expected) + " were expected when it began"
+                            : ""));
         break;
       case TaskAtHost::Stage::coming_home:
         add(fmt::format("Attempt {} has ended on {}; what it made has been on its way home for {}.",
-                        at.attempt, host, format_duration(at.since)));
+                        at.task.attempt, host, format_duration(at.since)));
         return add_link(at);
     }
-    add_memory(at);
+    add_memory(at.task);
     add_reason(at);
   }
 
@@ -83,14 +85,14 @@ class PlaceText {
   }
 
   /// How much it was given, where that is learnt.
-  void add_memory(const TaskAtHost& at) {
-    if (at.memory == 0) return;
+  void add_memory(const store::LiveTask& task) {
+    if (task.memory == 0) return;
     std::string why = "what all begin with, as nothing is learnt yet";
-    if (at.memory_died_with > 0)
-      why = "as it died with " + format_bytes(at.memory_died_with);
-    else if (at.memory_learnt_from > 0)
-      why = "as learnt from " + count_of(at.memory_learnt_from, "task");
-    add(fmt::format("It was given {} of memory, {}.", format_bytes(at.memory), why));
+    if (task.memory_died_with > 0)
+      why = "as it died with " + format_bytes(task.memory_died_with);
+    else if (task.memory_learnt_from > 0)
+      why = "as learnt from " + count_of(task.memory_learnt_from, "task");
+    add(fmt::format("It was given {} of memory, {}.", format_bytes(task.memory), why));
   }
 
   /// Who chose the host, and by which figures.

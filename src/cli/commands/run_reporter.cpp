@@ -159,25 +159,18 @@ void RunReporter::json_ended(const AttemptEnded& event, bool again) {
   const auto& report = event.report;
   const bool ok = report.cause == FailureCause::none;
   JsonLine line(context_.out.buffer());
-  line.text("event", "task")
-      .number("task", report.key.task.value())
-      .number("attempt", report.key.attempt.value())
-      .flag("ok", ok)
-      .flag("again", again)
-      .text("cause", to_string(report.cause))
-      .number("code", report.code)
-      .text("detail", report.detail)
-      .text("host", event.host_name)
-      .text("started", format_time_iso(report.started))
-      .text("ended", format_time_iso(report.ended))
-      .real("seconds", seconds(report.ended - report.started))
-      .real("expected_seconds", seconds(event.expected))
-      .real("user_seconds", seconds(report.usage.user))
-      .real("system_seconds", seconds(report.usage.system))
-      .number("max_rss", report.usage.max_rss)
-      .scalars("parameters", event.parameters)
-      .scalars("results", event.results)
-      .close();
+  line.text("event", "task").number("task", report.key.task.value());
+  line.number("attempt", report.key.attempt.value()).flag("ok", ok).flag("again", again);
+  line.text("cause", to_string(report.cause)).number("code", report.code);
+  line.text("detail", report.detail).text("host", event.host_name);
+  line.text("started", format_time_iso(report.started));
+  line.text("ended", format_time_iso(report.ended));
+  line.real("seconds", seconds(report.ended - report.started));
+  line.real("expected_seconds", seconds(event.expected));
+  line.real("user_seconds", seconds(report.usage.user));
+  line.real("system_seconds", seconds(report.usage.system));
+  line.number("max_rss", report.usage.max_rss).scalars("parameters", event.parameters);
+  line.scalars("results", event.results).close();
   context_.out.settle();
 }
 

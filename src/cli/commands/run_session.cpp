@@ -122,18 +122,12 @@ Result<> print_remote_outputs(Context& context, const query::StoredRun& ended) {
 void json_summary(Context& context, const driver::Summary& summary) {
   const auto& counts = summary.counts;
   JsonLine line(context.out.buffer());
-  line.text("event", "summary")
-      .number("run", summary.run.value())
-      .number("total", counts.total)
-      .number("done", counts.done)
-      .number("failed", counts.failed)
-      .number("cancelled", counts.cancelled)
-      .number("executed", summary.executed)
-      .number("unchanged", summary.unchanged)
-      .number("cut_outputs", summary.cut)
-      .real("seconds", seconds(summary.elapsed))
-      .flag("interrupted", is_unfinished(summary))
-      .text("why", summary.why);
+  line.text("event", "summary").number("run", summary.run.value());
+  line.number("total", counts.total).number("done", counts.done).number("failed", counts.failed);
+  line.number("cancelled", counts.cancelled).number("executed", summary.executed);
+  line.number("unchanged", summary.unchanged).number("cut_outputs", summary.cut);
+  line.real("seconds", seconds(summary.elapsed)).flag("interrupted", is_unfinished(summary));
+  line.text("why", summary.why);
   line.objects("again", summary.outdated, [](JsonLine& entry, const auto& outdated) {
     entry.number("tasks", outdated.second.tasks);
     entry.text("why", driver::outdated_text(outdated.first, outdated.second));

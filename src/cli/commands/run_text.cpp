@@ -64,18 +64,12 @@ void append_run_json(std::string& out, const store::RunRecord& record,
                      const query::RunStatus& status) {
   const store::Counts& counts = status.counts;
   JsonLine line(out);
-  line.number("run", record.id.value())
-      .text("name", record.name)
-      .text("state", to_string(status.phase))
-      .number("total", counts.total)
-      .number("done", counts.done)
-      .number("reused", counts.reused)
-      .number("failed", counts.failed)
-      .number("cancelled", counts.cancelled)
-      .number("running", counts.running)
-      .number("pending", status.pending)
-      .number("unknown", status.unknown)
-      .number("waiting_ends", status.outlived.ended);
+  line.number("run", record.id.value()).text("name", record.name);
+  line.text("state", to_string(status.phase)).number("total", counts.total);
+  line.number("done", counts.done).number("reused", counts.reused);
+  line.number("failed", counts.failed).number("cancelled", counts.cancelled);
+  line.number("running", counts.running).number("pending", status.pending);
+  line.number("unknown", status.unknown).number("waiting_ends", status.outlived.ended);
   const auto left = [&](Duration time) {
     return status.eta.expected > Duration{0} ? std::optional(seconds(time)) : std::nullopt;
   };
