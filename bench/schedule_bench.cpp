@@ -21,12 +21,15 @@ struct Size {
   std::uint32_t works = 0;  ///< for each file: files x works classes
   std::uint32_t hosts = 0;
   std::uint32_t sites = 0;
+  bool alike = false;  ///< the works of all files are the same
 };
 
 constexpr Size kHundredThousand{100'000, 10, 10, 1'000, 20};
 constexpr Size kMillion{1'000'000, 10, 10, 10'000, 100};
 constexpr Size kMillionFilesApart{1'000'000, 100, 1, 10'000, 100};
 constexpr Size kOneLargeSite{1'000'000, 10, 10, 10'000, 1};
+/// A sweep of 20 data sets with the same 50 settings each.
+constexpr Size kSettings{10'000, 20, 50, 100, 5, true};
 /// An application and grid of the paper's Table 1, of average size: six simulations of 510 tasks
 /// with 185 different costs on seven clusters of 17 hosts.
 constexpr Size kTable1{3'060, 6, 185, 119, 7};
@@ -38,11 +41,14 @@ Situation situation(const Size& size) {
   };
   Situation result;
   const std::uint32_t each = std::max(1U, size.tasks / (size.files * size.works));
+  std::vector<double> works;
   for (std::uint32_t file = 0; file < size.files; ++file) {
     result.files.push_back({uniform(4e5, 1e8)});
-    for (std::uint32_t i = 0; i < size.works; ++i)
+    if (!size.alike) works.clear();
+    while (works.size() < size.works) works.push_back(uniform(100, 300));
+    for (const double work : works)
       result.classes.push_back({.waiting = each,
-                                .work = uniform(100, 300),
+                                .work = work,
                                 .files = {file},
                                 .private_bytes = 1e3,
                                 .output_bytes = 1e4});
@@ -203,6 +209,7 @@ void register_all() {
   add("1M_tasks_10k_hosts_100_sites/100_files", kMillionFilesApart, false, each);
   add("100k_tasks_10k_hosts_100_sites", fewer, false, each);
   add("1M_tasks_10k_hosts_1_site", kOneLargeSite, false, each);
+  add("10k_tasks_100_hosts_5_sites/settings", kSettings, true, {});
   add("table_1", kTable1, true, each);
   add("table_1/once", kTable1, true, {});
   const auto add_bounds = [](const char* what, const Size& size) {

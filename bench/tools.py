@@ -13,7 +13,7 @@ from ssh_host import SshHost
 
 PEERS = ["gantry_ssh", "xargs", "make", "ninja", "parallel", "makeflow", "dask", "snakemake"]
 PROGRAM = {"dask": "/usr/bin/dask-scheduler"}
-AGENT_PIDS = {"gantry": "state/agent/pid", "gantry_ssh": "sshd-far/scratch/agents/*/agent/pid"}
+AGENT_PIDS = {"gantry": "state/agent/pid", "gantry_ssh": "sshd-far/scratch/work/*/hosts/far/agent/pid"}
 
 
 def available(tool):

@@ -95,8 +95,8 @@ class Sandboxes {
     return keeping;
   }
 
-  bool sweep(const Start& start) {
-    if (keep_as_spare(start.sandbox)) return true;
+  bool sweep(const Start& start, const Start* next) {
+    if (keep_as_spare(start.sandbox, next)) return true;
     const fs::path sandbox(start.sandbox);
     const auto parent = open_file(sandbox.parent_path(), O_RDONLY | O_DIRECTORY);
     return parent && depot::remove_tree(parent->get(), sandbox.filename());
@@ -110,12 +110,18 @@ class Sandboxes {
   /// Else the agent makes the folder, as all others.
   void use_spare(const fs::path& sandbox) {
     if (spare_.empty()) return;
-    if (::rename(spare_.c_str(), sandbox.c_str()) != 0) ::rmdir(spare_.c_str());
+    if (spare_ != sandbox && ::rename(spare_.c_str(), sandbox.c_str()) != 0)
+      ::rmdir(spare_.c_str());
     spare_.clear();
   }
 
-  bool keep_as_spare(const fs::path& sandbox) {
+  bool keep_as_spare(const fs::path& sandbox, const Start* next) {
     if (!spare_.empty() || !is_as_made(sandbox)) return false;
+    if (next != nullptr && !next->sandbox.empty() &&
+        ::rename(sandbox.c_str(), next->sandbox.c_str()) == 0) {
+      spare_ = next->sandbox;
+      return true;
+    }
     const fs::path folder = sandbox.parent_path().parent_path() / "spare";
     const fs::path spare = folder / sandbox.filename();
     if (::rename(sandbox.c_str(), spare.c_str()) != 0) {
@@ -151,11 +157,12 @@ class Sandboxes {
 
 agent::SandboxKeeper make_sandbox_keeper(const fs::path& scratch) {
   const auto sandboxes = std::make_shared<Sandboxes>(scratch);
-  return {.stage = [=](const Start& start) { return sandboxes->stage(start); },
-          .check = [=](const Start& start) { return sandboxes->check(start); },
-          .keep = [](const Start& start) { return Sandboxes::keep(start); },
-          .sweep = [=](const Start& start) { return sandboxes->sweep(start); },
-          .leave = [=] { sandboxes->leave(); }};
+  return {
+      .stage = [=](const Start& start) { return sandboxes->stage(start); },
+      .check = [=](const Start& start) { return sandboxes->check(start); },
+      .keep = [](const Start& start) { return Sandboxes::keep(start); },
+      .sweep = [=](const Start& start, const Start* next) { return sandboxes->sweep(start, next); },
+      .leave = [=] { sandboxes->leave(); }};
 }
 
 }  // namespace gantry

@@ -74,17 +74,17 @@ class Agent {
   void begin_to_stop(const char* why);
   /// The host is lent until then: tells tasks that want to be told, and stops when it is time.
   void heed_end(SteadyClock::time_point now);
-  [[nodiscard]] bool has_time_for(const Start& start) const;
+  [[nodiscard]] bool has_time_for(const PackedStart& start) const;
   [[nodiscard]] std::string unless_stopped(const Slot& slot, std::string body);
   [[nodiscard]] bool is_stopping() const { return stop_at_ != kNotNow; }
   [[nodiscard]] bool may_stop(SteadyClock::time_point now);
   // Tasks.
   void dispatch();
-  void begin(Start start);
-  void on_no_slot(Start start, const Error& why);
-  void send_start(std::size_t index, Start start);
-  void give_successor(std::size_t index);
-  void recall_successor(std::size_t index, Slot::Recalled why);
+  void begin(const PackedStart& start);
+  void on_no_slot(const PackedStart& start, const Error& why);
+  void encode_start(std::size_t index, const PackedStart& start);
+  void give_successors(std::size_t index);
+  void recall_successors(std::size_t index, Successor::Recalled why);
   void on_returned(std::size_t index, const AttemptKey& key);
   void share_out_successors();
   void serve_slot(std::size_t index);

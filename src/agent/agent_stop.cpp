@@ -78,7 +78,7 @@ void Agent::heed_end(SteadyClock::time_point now) {
   }
 }
 
-bool Agent::has_time_for(const Start& start) const {
+bool Agent::has_time_for(const PackedStart& start) const {
   if (ends_at_ == kNotNow || start.walltime_ns <= 0) return true;
   return std::chrono::nanoseconds(start.walltime_ns) <= ends_at_ - SteadyClock::now();
 }

@@ -18,10 +18,21 @@ namespace gantry::agent {
 
 namespace {
 
-/// A task for which the way to the agent and back counts.
-constexpr std::int64_t kShort = 20'000'000;
+using namespace std::chrono_literals;
 
-void note_checkpoint(Slot& slot, const Start& start) {
+/// A task for which the way to the agent and back counts.
+constexpr Duration kShort = 20ms;
+/// How many tasks a slot has at hand at most.
+constexpr std::size_t kMostSuccessors = 16;
+
+/// As many as take no longer than a short task.
+std::size_t successors_wanted(const Slot& slot) {
+  if (!slot.last_took || *slot.last_took >= kShort) return 0;
+  const auto fit = kShort / std::max(*slot.last_took, Duration(1));
+  return std::min(static_cast<std::size_t>(fit), kMostSuccessors);
+}
+
+void note_checkpoint(Slot& slot, const PackedStart& start) {
   slot.checkpoint_signal = start.checkpoint_signal;
   slot.checkpoint_before = std::chrono::nanoseconds(start.checkpoint_before_ns);
   slot.told = false;
@@ -77,11 +88,12 @@ void Agent::on_hello(Hello hello) {
     if (!slot->busy) continue;
     welcome.running.push_back({slot->current.key, slot->current.started_ns});
     slot->announced = true;
-    if (!slot->next) continue;
-    // Nobody can tell from here whether it has begun. It will, and this gantry shall not give it
-    // again.
-    welcome.running.push_back({slot->next->key, slot->current.started_ns});
-    if (slot->recalled == Slot::Recalled::to_gantry) slot->recalled = Slot::Recalled::to_queue;
+    // Nobody can tell from here whether these have begun. They will, and this gantry shall not give
+    // them again.
+    for (auto& [start, recalled] : slot->next) {
+      welcome.running.push_back({start.key, slot->current.started_ns});
+      if (recalled == Successor::Recalled::to_gantry) recalled = Successor::Recalled::to_queue;
+    }
   }
   const auto& reports = book_.unacknowledged();
   welcome.reports = static_cast<std::uint32_t>(reports.size());
@@ -99,7 +111,7 @@ void Agent::on_hello(Hello hello) {
 }
 
 void Agent::on_start(const Frame& frame) {
-  auto start = decode_start(frame.body);
+  auto start = pack_start(frame.body);
   if (!start) return drop_gantry();
   if (is_stopping()) {
     encode(gantry_.outbox(), Returned{start->key});
@@ -116,7 +128,11 @@ void Agent::on_cancel(const AttemptKey& key) {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     Slot& slot = slots_[i];
     if (!slot.busy) continue;
-    if (slot.next && slot.next->key == key) recall_successor(i, Slot::Recalled::cancelled);
+    for (auto& [start, recalled] : slot.next) {
+      if (start.key != key) continue;
+      recall_successors(i, Successor::Recalled::to_queue);
+      recalled = Successor::Recalled::cancelled;
+    }
     if (slot.current.key != key) continue;
     encode(slot.stream.outbox(), Cancel{key});
     poller_.send(slot.stream, i);
@@ -125,10 +141,8 @@ void Agent::on_cancel(const AttemptKey& key) {
 }
 
 void Agent::on_recall() {
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    if (slots_[i].recalled != Slot::Recalled::cancelled)
-      recall_successor(i, Slot::Recalled::to_gantry);
-  }
+  for (std::size_t i = 0; i < slots_.size(); ++i)
+    recall_successors(i, Successor::Recalled::to_gantry);
   for (const auto& key : queue_.clear()) encode(gantry_.outbox(), Returned{key});
   note_news();
 }
@@ -141,7 +155,7 @@ void Agent::dispatch() {
     auto start = queue_.take();
     if (!start) break;
     if (has_time_for(*start)) {
-      begin(std::move(*start));
+      begin(*start);
       continue;
     }
     queue_.release(claim_of(*start));
@@ -151,16 +165,16 @@ void Agent::dispatch() {
   share_out_successors();
 }
 
-void Agent::begin(Start start) {
+void Agent::begin(const PackedStart& start) {
   bool fresh = false;
   const auto index = slots_.acquire(fresh);
-  if (!index) return on_no_slot(std::move(start), index.error());
+  if (!index) return on_no_slot(start, index.error());
   Slot& slot = slots_[*index];
   if (fresh) {
     if (const auto added = poller_.add(slot.stream.fd(), *index); !added) {
       slots_.bury(*index);
       slots_.release(*index);
-      return on_no_slot(std::move(start), added.error());
+      return on_no_slot(start, added.error());
     }
   }
   if (!std::exchange(slot.has_hello, true)) encode(slot.stream.outbox(), hello_);
@@ -169,13 +183,14 @@ void Agent::begin(Start start) {
   slot.current = {start.key, to_ns(RealClock{}.now())};
   slot.claim = claim_of(start);
   note_checkpoint(slot, start);
-  send_start(*index, std::move(start));
-  give_successor(*index);
+  encode_start(*index, start);
+  give_successors(*index);
+  poller_.send(slot.stream, *index);
   note_news();
 }
 
 /// The machine allows no more processes or files. Fewer slots are better than failed tasks.
-void Agent::on_no_slot(Start start, const Error& why) {
+void Agent::on_no_slot(const PackedStart& start, const Error& why) {
   queue_.release(claim_of(start));
   if (queue_.running() == 0) {
     return add_report(ReportBook::kNoSlot,
@@ -183,7 +198,7 @@ void Agent::on_no_slot(Start start, const Error& why) {
                                    "cannot make a process for a slot: " + why.message),
                       Kept::not_needed);
   }
-  queue_.put_back(std::move(start));
+  queue_.put_back(start);
   crowded_ = true;
   if (gantry_ && !std::exchange(said_crowded_, true)) {
     encode(gantry_.outbox(), Notice{"only " + std::to_string(queue_.running()) +
@@ -192,60 +207,69 @@ void Agent::on_no_slot(Start start, const Error& why) {
   }
 }
 
-void Agent::send_start(std::size_t index, Start start) {
+/// For the slot's shepherd, which gets it last. REQUIRES: `start` is what the slot runs now, or the
+/// last of its successors.
+void Agent::encode_start(std::size_t index, const PackedStart& start) {
   Slot& slot = slots_[index];
   const auto count = book_.count(index);
-  start.log_serial = count.reports + (slot.next ? 2 : 1);
-  start.log_safe = count.safe;
-  encode(slot.stream.outbox(), start);
-  poller_.send(slot.stream, index);
+  encode(slot.stream.outbox(), start, count.reports + slot.next.size() + 1, count.safe);
 }
 
-/// Between two short tasks a slot need not wait for us. Only when there is enough for all slots: a
-/// task must not wait behind another one when it could start elsewhere.
-void Agent::give_successor(std::size_t index) {
+/// Between short tasks a slot need not wait for us. Only when there is enough for all slots: a task
+/// must not wait behind another one when it could start elsewhere. Several at once, as each time we
+/// tell a slot something takes time from a task.
+void Agent::give_successors(std::size_t index) {
   Slot& slot = slots_[index];
-  if (!slot.quick || !gantry_ || queue_.waiting() <= slots_.size()) return;
-  slot.next = queue_.take_successor(slot.claim);
-  if (!slot.next) return;
-  slot.recalled = Slot::Recalled::none;
-  send_start(index, *slot.next);
+  const std::size_t wanted = successors_wanted(slot);
+  if (!gantry_ || !slot.stream || slot.next.size() > wanted / 2) return;
+  while (slot.next.size() < wanted && queue_.waiting() > slots_.size()) {
+    auto start = queue_.take_successor(slot.claim);
+    if (!start) break;
+    slot.next.push_back({std::move(*start)});
+    encode_start(index, slot.next.back().start);
+  }
 }
 
-void Agent::recall_successor(std::size_t index, Slot::Recalled why) {
+/// Asks the shepherd for all that it has not begun.
+void Agent::recall_successors(std::size_t index, Successor::Recalled why) {
   Slot& slot = slots_[index];
-  if (!slot.next) return;
-  if (std::exchange(slot.recalled, why) != Slot::Recalled::none) return;  // it was asked already
+  bool is_news = false;
+  for (auto& successor : slot.next) {
+    is_news |= successor.recalled == Successor::Recalled::no;
+    successor.recalled = std::max(successor.recalled, why);
+  }
+  if (!is_news) return;
   encode(slot.stream.outbox(), Recall{});
   poller_.send(slot.stream, index);
 }
 
-/// The shepherd had not begun the task that we gave it early, and will not.
+/// The shepherd had not begun a task that we gave it early, and will not.
 void Agent::on_returned(std::size_t index, const AttemptKey& key) {
-  Slot& slot = slots_[index];
-  if (!slot.next || slot.next->key != key) return;
-  Start start = std::move(*std::exchange(slot.next, std::nullopt));
-  const auto why = std::exchange(slot.recalled, Slot::Recalled::none);
-  if (why == Slot::Recalled::cancelled) {
-    return add_report(ReportBook::kNoSlot, unrun_report({key, 0}, Cause::cancelled, ""),
+  auto& next = slots_[index].next;
+  const auto found = std::ranges::find(next, key, [](const Successor& s) { return s.start.key; });
+  if (found == next.end()) return;
+  auto [start, why] = std::move(*found);
+  next.erase(found);
+  if (why == Successor::Recalled::cancelled) {
+    return add_report(ReportBook::kNoSlot, unrun_report({start.key, 0}, Cause::cancelled, ""),
                       Kept::not_needed);
   }
   if (!gantry_) return;  // nobody waits for it; the next gantry hands it over again
-  if (why != Slot::Recalled::to_gantry) return queue_.put_back(std::move(start));
-  encode(gantry_.outbox(), Returned{key});
+  if (why != Successor::Recalled::to_gantry) return queue_.put_back(std::move(start));
+  encode(gantry_.outbox(), Returned{start.key});
   note_news();
 }
 
 /// What is at hand behind a task that turns out to be long is first in the queue again. So is
 /// whatever could start elsewhere at once.
 void Agent::share_out_successors() {
-  const std::int64_t now = to_ns(RealClock{}.now());
+  const TimePoint now = RealClock{}.now();
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const Slot& slot = slots_[i];
-    if (!slot.next || slot.recalled != Slot::Recalled::none) continue;
-    const bool is_long = now - slot.current.started_ns >= kShort;
+    if (slot.next.empty()) continue;
+    const bool is_long = now - from_ns(slot.current.started_ns) >= kShort;
     if (is_long || (queue_.waiting() == 0 && queue_.fits(slot.claim)))
-      recall_successor(i, Slot::Recalled::to_queue);
+      recall_successors(i, Successor::Recalled::to_queue);
   }
 }
 
@@ -265,30 +289,30 @@ void Agent::serve_slot(std::size_t index) {
     end_task(index, unless_stopped(slot, std::string(frame->body)),
              logged ? Kept::in_slot_log : Kept::nowhere);
   }
+  if (slot.stream.wants_to_send()) poller_.send(slot.stream, index);
   if (slot.stream.broken()) on_slot_died(index);
 }
 
 void Agent::end_task(std::size_t index, std::string body, Kept kept) {
-  add_report(index, std::move(body), kept);
   Slot& slot = slots_[index];
-  const std::int64_t now = to_ns(RealClock{}.now());
-  slot.quick = now - slot.current.started_ns < kShort;
-  if (!slot.next) {
+  const RunTime ran = peek_run_time(body);
+  slot.last_took = Duration(ran.ended_ns - ran.started_ns);
+  add_report(index, std::move(body), kept);
+  if (slot.next.empty()) {
     queue_.release(slot.claim);
     slots_.release(index);
     crowded_ = false;
     return;
   }
   // The shepherd went on with it by itself; what it left to us is to know.
-  const Start next = std::move(*std::exchange(slot.next, std::nullopt));
-  slot.current = {next.key, now};
+  const auto [next, recalled] = std::move(slot.next.front());
+  slot.next.pop_front();
+  slot.current = {next.key, ran.ended_ns};
   note_checkpoint(slot, next);
   slot.announced = false;
-  if (std::exchange(slot.recalled, Slot::Recalled::none) == Slot::Recalled::cancelled) {
+  if (recalled == Successor::Recalled::cancelled)
     encode(slot.stream.outbox(), Cancel{slot.current.key});
-    poller_.send(slot.stream, index);
-  }
-  give_successor(index);
+  give_successors(index);
 }
 
 /// A shepherd that somebody stopped keeps no time and hears of no cancel.
@@ -303,19 +327,20 @@ void Agent::wake_stopped_slots() {
 /// Somebody killed a shepherd: say what became of its task.
 void Agent::on_slot_died(std::size_t index) {
   slots_.bury(index);
-  const Slot& slot = slots_[index];
+  Slot& slot = slots_[index];
   if (!slot.busy) return;
-  // It tells us of an end before it goes on: what it was to do next has not begun.
-  if (slot.next) on_returned(index, slot.next->key);
-  std::string body = unrun_report(slot.current, Cause::lost, "its slot process died");
-  // It may have written the report without having sent it.
-  const auto history = recover_slot_log(slot_log_path(config_.dir, static_cast<unsigned>(index)));
-  if (history) {
-    for (const auto& ended : history->ended) {
-      if (peek_ended_key(ended) == slot.current.key) body = ended;
-    }
+  // Its log knows more than it had told us.
+  const auto path = slot_log_path(config_.dir, static_cast<unsigned>(index));
+  const SlotHistory history = recover_slot_log(path).value_or(SlotHistory{});
+  while (!slot.next.empty() && !history.has_begun(slot.next.back().start.key))
+    on_returned(index, slot.next.back().start.key);
+  while (slot.busy) {
+    const std::string* end = history.end_of(slot.current.key);
+    end_task(
+        index,
+        end != nullptr ? *end : unrun_report(slot.current, Cause::lost, "its slot process died"),
+        Kept::in_slot_log);
   }
-  end_task(index, std::move(body), Kept::in_slot_log);
 }
 
 void Agent::add_report(std::size_t slot, std::string body, Kept kept) {

@@ -12,9 +12,9 @@ namespace gantry::agent {
 OutputCapture::OutputCapture(std::filesystem::path output_dir, std::string stream)
     : output_dir_(std::move(output_dir)), stream_(std::move(stream)), buffer_(kInline, '\0') {}
 
-Result<> OutputCapture::begin(const std::string& pack_stem) {
+Result<> OutputCapture::begin(std::string_view pack_stem) {
   captured_ = {};
-  pack_name_ = pack_stem + "." + stream_;
+  pack_stem_ = pack_stem;
   const auto now = std::chrono::steady_clock::now();
   if (!read_ || now - made_ > kShared) {
     made_ = now;
@@ -62,22 +62,23 @@ void OutputCapture::keep(std::string_view bytes) {
 }
 
 bool OutputCapture::open_pack() {
-  const auto path = output_dir_ / pack_name_;
+  const std::string name = pack_stem_ + "." + stream_;
+  const auto path = output_dir_ / name;
   struct stat info {};
   // `gantry clean` may have removed the file that is open.
   const bool gone = pack_ && (::fstat(pack_.get(), &info) != 0 || info.st_nlink == 0);
-  if (pack_open_ != pack_name_ || gone) {
+  if (pack_open_ != name || gone) {
     std::error_code ignored;  // open() below tells what is wrong
     std::filesystem::create_directories(path.parent_path(), ignored);
     auto opened = open_file(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
     pack_ = opened ? std::move(*opened) : UniqueFd();
-    pack_open_ = pack_ ? pack_name_ : "";
+    pack_open_ = pack_ ? name : "";
   }
   if (!pack_) {
     captured_.truncated = true;
     return false;
   }
-  captured_.pack = pack_name_;
+  captured_.pack = name;
   captured_.offset = static_cast<std::uint64_t>(::lseek(pack_.get(), 0, SEEK_END));
   return true;
 }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "agent/protocol.hpp"
 #include "base/fd.hpp"
@@ -32,7 +33,7 @@ class OutputCapture {
   [[nodiscard]] int write_end() const { return write_.get(); }
 
   /// A new task begins; `pack_stem` is like "run-3/slot-2". The error is that of pipe(2).
-  Result<> begin(const std::string& pack_stem);
+  Result<> begin(std::string_view pack_stem);
   /// Reads what is there, without waiting; not for ever, however fast the task prints.
   void drain();
   /// Drains a last time and hands over what was captured.
@@ -51,7 +52,7 @@ class OutputCapture {
   std::chrono::steady_clock::time_point made_;  ///< the pipe
   std::filesystem::path output_dir_;
   std::string stream_;
-  std::string pack_name_;
+  std::string pack_stem_;
   UniqueFd pack_;
   std::string pack_open_;  ///< name of the file that `pack_` is
   Captured captured_;

@@ -27,6 +27,13 @@ std::vector<std::string> get_list(Decoder& d) {
   return list;
 }
 
+/// How many there are.
+std::uint32_t skip_list(Decoder& d) {
+  const std::uint32_t size = d.count(sizeof(std::uint32_t));
+  for (std::uint32_t i = 0; i < size; ++i) d.str();
+  return size;
+}
+
 void put(Encoder& e, const Captured& c) {
   e.u64(c.size).str(c.text).str(c.pack).u64(c.offset).u8(c.truncated ? 1 : 0);
 }
@@ -104,6 +111,14 @@ std::vector<StagedInput> get_inputs(Decoder& d) {
   return inputs;
 }
 
+void skip_inputs(Decoder& d) {
+  for (auto left = d.count(2 * sizeof(std::uint32_t) + 1); left > 0; --left) {
+    d.str();
+    d.str();
+    d.u8();
+  }
+}
+
 /// A message counts only when every field was there and nothing is left over.
 template <class T>
 std::optional<T> whole(const Decoder& d, T message) {
@@ -142,6 +157,13 @@ void encode(std::string& out, const Start& m) {
   put(e, m.keep);
   e.str(m.kept_folder).str(m.tag);
   e.u64(m.log_serial).u64(m.log_safe);
+}
+
+void encode(std::string& out, const PackedStart& m, std::uint64_t log_serial,
+            std::uint64_t log_safe) {
+  FrameWriter frame(out, MessageType::start);
+  out.append(m.body, 0, m.body.size() - sizeof log_serial - sizeof log_safe);
+  frame.encoder.u64(log_serial).u64(log_safe);
 }
 
 void encode(std::string& out, const Cancel& m) {
@@ -273,6 +295,34 @@ std::optional<Start> decode_start(std::string_view body) {
   return whole(d, std::move(m));
 }
 
+std::optional<PackedStart> pack_start(std::string_view body) {
+  Decoder d(body);
+  PackedStart m;
+  m.key = get_key(d);
+  m.cores = d.u32();
+  m.memory = d.u64();
+  d.i64();  // timeout_ns
+  m.walltime_ns = d.i64();
+  m.checkpoint_signal = static_cast<std::int32_t>(d.u32());
+  m.checkpoint_before_ns = d.i64();
+  if (skip_list(d) == 0) return std::nullopt;  // argv
+  skip_list(d);                                // environment
+  d.str();                                     // workdir
+  d.u8();                                      // make_workdir
+  skip_list(d);                                // outputs
+  skip_list(d);                                // collect
+  d.str();                                     // sandbox
+  skip_inputs(d);
+  skip_list(d);  // keep
+  d.str();       // kept_folder
+  d.str();       // tag
+  d.u64();       // log_serial
+  d.u64();       // log_safe
+  if (!d.ok() || !d.at_end()) return std::nullopt;
+  m.body = body;
+  return m;
+}
+
 std::optional<AttemptKey> decode_key(std::string_view body) {
   Decoder d(body);
   const AttemptKey key = get_key(d);
@@ -384,6 +434,19 @@ std::optional<AttemptKey> peek_ended_key(std::string_view ended_body) {
   const AttemptKey key = get_key(d);
   if (!d.ok()) return std::nullopt;
   return key;
+}
+
+RunTime peek_run_time(std::string_view ended_body) {
+  Decoder d(ended_body);
+  d.u64();
+  get_key(d);
+  d.u8();
+  d.u32();
+  d.str();
+  RunTime time;
+  time.started_ns = d.i64();
+  time.ended_ns = d.i64();
+  return time;
 }
 
 }  // namespace gantry::agent

@@ -72,6 +72,18 @@ struct Start {
   std::uint64_t log_safe = 0;
 };
 
+/// A Start as an agent keeps it for a shepherd: what concerns the agent, and the rest unread. Its
+/// fields mean what they mean there.
+struct PackedStart {
+  AttemptKey key;
+  std::uint32_t cores = 1;
+  std::uint64_t memory = 0;
+  std::int64_t walltime_ns = 0;
+  std::int32_t checkpoint_signal = 0;
+  std::int64_t checkpoint_before_ns = 0;
+  std::string body{};  ///< of the frame
+};
+
 struct Cancel {
   AttemptKey key;
 };
@@ -218,6 +230,9 @@ struct Frame {
 
 void encode(std::string& out, const Hello& message);
 void encode(std::string& out, const Start& message);
+/// The Start itself, with these numbers for the shepherd's log.
+void encode(std::string& out, const PackedStart& message, std::uint64_t log_serial,
+            std::uint64_t log_safe);
 void encode(std::string& out, const Cancel& message);
 void encode(std::string& out, const Tell& message);
 void encode(std::string& out, const Recall& message);
@@ -237,6 +252,8 @@ void encode_ended(std::string& out, std::uint64_t receipt, std::string_view ende
 
 std::optional<Hello> decode_hello(std::string_view body);
 std::optional<Start> decode_start(std::string_view body);
+/// Checks as much as decode_start() does.
+std::optional<PackedStart> pack_start(std::string_view body);
 std::optional<AttemptKey> decode_key(std::string_view body);  ///< Cancel, Returned
 std::optional<Tell> decode_tell(std::string_view body);
 std::optional<Ack> decode_ack(std::string_view body);
@@ -251,6 +268,12 @@ std::optional<Load> decode_load(std::string_view body);
 std::optional<std::pair<std::uint64_t, Ended>> decode_ended(std::string_view body);
 /// The key at the head of a Start, or (after its receipt) of an Ended, without decoding the rest.
 std::optional<AttemptKey> peek_ended_key(std::string_view ended_body);
+struct RunTime {
+  std::int64_t started_ns = 0;
+  std::int64_t ended_ns = 0;
+};
+/// Of a whole Ended, in the same way.
+RunTime peek_run_time(std::string_view ended_body);
 
 /// Bytes from a stream, cut into frames of this protocol.
 class FrameReader : public gantry::FrameReader {

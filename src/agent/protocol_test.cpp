@@ -106,6 +106,39 @@ TEST(Protocol, AStartWithoutACommandIsRefused) {
   Start start = example_start();
   start.argv.clear();
   EXPECT_FALSE(decode_start(body_of(frame_of(start))));
+  EXPECT_FALSE(pack_start(body_of(frame_of(start))));
+}
+
+TEST(Protocol, APackedStartIsPassedOnWithOtherNumbersForTheLog) {
+  Start start = example_start();
+  start.inputs = {{"mesh/a.dat", std::string(32, 'a'), false}};
+  start.keep = {"/w/out"};
+  const auto packed = pack_start(body_of(frame_of(start)));
+  ASSERT_TRUE(packed);
+  EXPECT_EQ(packed->key, start.key);
+  EXPECT_EQ(packed->cores, start.cores);
+  EXPECT_EQ(packed->memory, start.memory);
+  EXPECT_EQ(packed->walltime_ns, start.walltime_ns);
+  EXPECT_EQ(packed->checkpoint_signal, start.checkpoint_signal);
+  EXPECT_EQ(packed->checkpoint_before_ns, start.checkpoint_before_ns);
+  std::string passed_on;
+  encode(passed_on, *packed, 100, 99);
+  start.log_serial = 100;
+  start.log_safe = 99;
+  EXPECT_EQ(passed_on, frame_of(start));
+}
+
+TEST(Protocol, AStartThatCannotBeDecodedIsNotPassedOnEither) {
+  Start start = example_start();
+  start.inputs = {{"mesh/a.dat", std::string(32, 'a'), false}};
+  const std::string whole = body_of(frame_of(start));
+  EXPECT_TRUE(rc::check([&] {
+    std::string body = whole.substr(0, *rc::gen::inRange<std::size_t>(0, whole.size() + 1));
+    const auto damages = *rc::gen::inRange(0, 4);
+    for (int i = 0; i < damages && !body.empty(); ++i)
+      body[*rc::gen::inRange<std::size_t>(0, body.size())] = *rc::gen::inRange<char>(0, 8);
+    RC_ASSERT(pack_start(body).has_value() == decode_start(body).has_value());
+  }));
 }
 
 TEST(Protocol, AnEndedComesBackWholeAndUnderAnotherReceipt) {
@@ -121,6 +154,8 @@ TEST(Protocol, AnEndedComesBackWholeAndUnderAnotherReceipt) {
   EXPECT_TRUE(decoded->second.out.truncated);
   EXPECT_EQ(decoded->second.collected, ended.collected);
   EXPECT_EQ(peek_ended_key(body_of(frame)), ended.key);
+  EXPECT_EQ(peek_run_time(body_of(frame)).started_ns, ended.started_ns);
+  EXPECT_EQ(peek_run_time(body_of(frame)).ended_ns, ended.ended_ns);
 
   std::string forwarded;
   encode_ended(forwarded, 99, body_of(frame));

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -39,14 +40,13 @@ bool Shepherd::prepare() {
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &child, nullptr);
-  struct sigaction wake {};
-  wake.sa_handler = [](int) {};  // only there to interrupt ppoll
-  ::sigaction(SIGCHLD, &wake, nullptr);
+  ::signal(SIGCHLD, SIG_DFL);  // ignored, as somebody may have left it, it would tell us nothing
+  child_signals_.reset(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
   auto log = SlotLog::open(slot_log_path(config_.agent_dir, config_.slot));
   if (log) log_.emplace(std::move(*log));
   auto null = open_file("/dev/null", O_RDONLY);
   if (null) null_ = std::move(*null);
-  return static_cast<bool>(null_);
+  return null_ && child_signals_;
 }
 
 void Shepherd::receive() {
@@ -104,12 +104,13 @@ void Shepherd::on_tell(const Tell& tell) const {
 }
 
 void Shepherd::give_back(std::size_t keep) {
-  frame_.clear();
-  while (queue_.size() > keep) {
-    encode(frame_, Returned{queue_.back().key});
-    queue_.pop_back();
-  }
-  if (!write_all(socket_.get(), frame_)) leave();
+  for (; queue_.size() > keep; queue_.pop_back()) encode(unsent_, Returned{queue_.back().key});
+  send_reports();
+}
+
+void Shepherd::send_reports() {
+  if (!write_all(socket_.get(), unsent_)) leave();
+  unsent_.clear();
 }
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -22,6 +23,10 @@ namespace gantry::agent {
 
 /// For processes that were killed to go.
 inline constexpr int kKillPatienceMs = 20'000;
+/// How long a report may wait for others while more tasks are at hand, and how many bytes of them:
+/// the agent, when it is woken, takes time from a task.
+inline constexpr Duration kReportDelay = std::chrono::milliseconds(5);
+inline constexpr std::size_t kMostUnsent = std::size_t{32} << 10;
 
 class Shepherd {
  public:
@@ -46,6 +51,7 @@ class Shepherd {
   void on_tell(const Tell& tell) const;
   /// Gives up what waits here, but for the first `keep`.
   void give_back(std::size_t keep);
+  void send_reports();
 
   // shepherd_task.cpp: one task.
   void run_task(const Start& start);
@@ -60,6 +66,8 @@ class Shepherd {
   /// Until the task's first process has ended: output, messages, time and memory limits. When the
   /// task was asked to end, the rest of its tree has as much time for that as the first process.
   void supervise(const Start& start);
+  /// How long nothing has to be looked at; nothing when that is for ever.
+  [[nodiscard]] std::optional<Duration> until_next_check() const;
   void check_limits(const Start& start);
   static void carry_out(LimitWatch::Do what);
   /// Collects what has ended; true when nothing is left.
@@ -75,6 +83,7 @@ class Shepherd {
   ShepherdConfig config_;
   UniqueFd socket_;
   UniqueFd null_;
+  UniqueFd child_signals_;  ///< can be read when a child has ended
   std::optional<SlotLog> log_;
   OutputCapture out_;
   OutputCapture err_;
@@ -83,6 +92,8 @@ class Shepherd {
   TaskEnvironment environment_;
   Duration grace_{0};
   std::string frame_;
+  std::string unsent_;  ///< reports to the agent; all are in the log
+  SteadyTime unsent_since_;
 
   Ended current_;
   std::optional<AttemptKey> cancelled_early_;  ///< a waiting task that must not start

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -94,7 +95,8 @@ bool Shepherd::launch(const Start& start) {
   }
   frame_.clear();
   encode(frame_, Started{start.key, current_.started_ns});
-  if (log_) log_->append(frame_);
+  // Without a record, what we told the agent of the task before says that this one has begun.
+  if (!log_ || !log_->append(frame_)) send_reports();
   if (has_zero_byte(start))
     return not_started(EINVAL, "an argument, variable or path holds a zero byte");
   if (!start.sandbox.empty() && !stage(start)) return false;
@@ -157,28 +159,37 @@ void Shepherd::supervise(const Start& start) {
   first_ended_ = false;
   oom_kills_ = start.memory > 0 ? kernel_oom_kills() : 0;
   watch_ = LimitWatch({Duration(start.timeout_ns), start.memory, grace_}, SteadyClock::now());
-  sigset_t none;
-  sigemptyset(&none);
-  for (;;) {
-    const bool none_left = reap(start);
-    if (first_ended_ && (none_left || !watch_.in_grace())) break;
-    pollfd fds[] = {
-        {socket_.get(), POLLIN, 0}, {out_.read_end(), POLLIN, 0}, {err_.read_end(), POLLIN, 0}};
-    const auto limit = watch_.until_next_check(SteadyClock::now());
+  bool none_left = false;
+  while (!first_ended_ || (!none_left && watch_.in_grace())) {
+    pollfd fds[] = {{socket_.get(), POLLIN, 0},
+                    {out_.read_end(), POLLIN, 0},
+                    {err_.read_end(), POLLIN, 0},
+                    {child_signals_.get(), POLLIN, 0}};
+    const auto limit = until_next_check();
     const timespec wait = to_timespec(limit.value_or(Duration{0}));
-    const int ready = ::ppoll(fds, 3, limit ? &wait : nullptr, &none);
+    const int ready = ::ppoll(fds, 4, limit ? &wait : nullptr, nullptr);
     if (ready > 0) {
       if (fds[1].revents != 0) out_.drain();
       if (fds[2].revents != 0) err_.drain();
       if (fds[0].revents != 0) receive();
+      if (fds[3].revents != 0) none_left = reap(start);
     }
     if (limit) check_limits(start);
   }
   running_ = false;
 }
 
+std::optional<Duration> Shepherd::until_next_check() const {
+  const auto now = SteadyClock::now();
+  const auto limit = watch_.until_next_check(now);
+  if (unsent_.empty()) return limit;
+  const auto left = std::max(Duration{0}, Duration(unsent_since_ + kReportDelay - now));
+  return std::min(left, limit.value_or(left));
+}
+
 void Shepherd::check_limits(const Start& start) {
   const auto now = SteadyClock::now();
+  if (!unsent_.empty() && now - unsent_since_ >= kReportDelay) send_reports();
   carry_out(watch_.on_time(now));
   if (!watch_.memory_is_due(now)) return;
   std::uint64_t bytes = resident_memory_of_descendants();
@@ -194,6 +205,8 @@ void Shepherd::carry_out(LimitWatch::Do what) {
 }
 
 bool Shepherd::reap(const Start& start) {
+  signalfd_siginfo taken;  // before we look: what ends after that is told anew
+  static_cast<void>(::read(child_signals_.get(), &taken, sizeof taken));
   for (;;) {
     int status = 0;
     rusage usage{};
@@ -259,17 +272,23 @@ void Shepherd::sweep(const Start& start) {
   const bool wanted = current_.cause == static_cast<std::uint8_t>(Cause::none) &&
                       start.outputs.size() > start.keep.size();
   if (start.sandbox.empty() || wanted || !config_.keeper.sweep) return;
-  current_.swept = config_.keeper.sweep(start);
+  current_.swept = config_.keeper.sweep(start, queue_.empty() ? nullptr : &queue_.front());
 }
 
 void Shepherd::report() {
   frame_.clear();
   encode(frame_, 1, current_);
-  if (!log_ || !log_->append(frame_)) {
+  const bool logged = log_ && log_->append(frame_);
+  if (!logged) {
     frame_.clear();
     encode(frame_, 0, current_);
   }
-  if (!write_all(socket_.get(), frame_)) leave();
+  const auto now = SteadyClock::now();
+  if (unsent_.empty()) unsent_since_ = now;
+  unsent_ += frame_;
+  const bool may_wait = logged && !queue_.empty() && unsent_.size() < kMostUnsent &&
+                        now - unsent_since_ < kReportDelay;
+  if (!may_wait) send_reports();
 }
 
 }  // namespace gantry::agent

@@ -106,6 +106,19 @@ bool SlotLog::append(std::string_view frame) {
   return false;
 }
 
+const std::string* SlotHistory::end_of(const AttemptKey& key) const {
+  const auto found = std::find_if(ended.rbegin(), ended.rend(), [&](const std::string& body) {
+    return peek_ended_key(body) == key;
+  });
+  return found == ended.rend() ? nullptr : &*found;
+}
+
+bool SlotHistory::has_begun(const AttemptKey& key) const {
+  return end_of(key) != nullptr ||
+         std::any_of(unfinished.begin(), unfinished.end(),
+                     [&](const Started& started) { return started.key == key; });
+}
+
 std::filesystem::path slot_log_path(const std::filesystem::path& agent_dir, unsigned slot) {
   return agent_dir / ("slot-" + std::to_string(slot) + ".log");
 }

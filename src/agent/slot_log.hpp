@@ -47,6 +47,10 @@ class SlotLog {
 struct SlotHistory {
   std::vector<std::string> ended;   ///< bodies of Ended frames
   std::vector<Started> unfinished;  ///< started, and nobody saw the end
+
+  /// The body of the last Ended frame of an attempt; nullptr when there is none.
+  [[nodiscard]] const std::string* end_of(const AttemptKey& key) const;
+  [[nodiscard]] bool has_begun(const AttemptKey& key) const;
 };
 
 std::filesystem::path slot_log_path(const std::filesystem::path& agent_dir, unsigned slot);

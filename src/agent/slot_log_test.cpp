@@ -69,6 +69,12 @@ TEST_F(SlotLogTest, TellsWhatEndedAndWhatDidNot) {
   ASSERT_EQ(history.unfinished.size(), 1U);
   EXPECT_EQ(history.unfinished[0].key.task, 2U);
   EXPECT_EQ(history.unfinished[0].started_ns, 1002);
+  ASSERT_NE(history.end_of({1, 1, 1}), nullptr);
+  EXPECT_EQ(peek_ended_key(*history.end_of({1, 1, 1}))->task, 1U);
+  EXPECT_EQ(history.end_of({1, 2, 1}), nullptr);
+  EXPECT_TRUE(history.has_begun({1, 1, 1}));
+  EXPECT_TRUE(history.has_begun({1, 2, 1}));
+  EXPECT_FALSE(history.has_begun({1, 3, 1}));
 }
 
 TEST_F(SlotLogTest, NoLogIsAnEmptyHistory) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -16,8 +17,23 @@
 #include "agent/shepherd.hpp"
 #include "agent/task_queue.hpp"
 #include "base/result.hpp"
+#include "base/time.hpp"
 
 namespace gantry::agent {
+
+/// A task that a slot has at hand: its shepherd begins it as soon as those before it have ended.
+struct Successor {
+  /// What becomes of it when the shepherd hands it back. In order: a stronger reason replaces a
+  /// weaker one.
+  enum class Recalled : std::uint8_t {
+    no,         ///< the shepherd was not asked to
+    to_queue,   ///< it comes first here again
+    to_gantry,  ///< gantry wants it back
+    cancelled,  ///< nobody wants it any more
+  };
+  PackedStart start;
+  Recalled recalled = Recalled::no;
+};
 
 struct Slot {
   pid_t pid = -1;
@@ -25,17 +41,13 @@ struct Slot {
   bool busy = false;
   bool announced = false;  ///< gantry knows what runs
   bool has_hello = false;  ///< the shepherd knows the common environment
-  bool quick = false;      ///< its last task was a short one
   Started current;
   std::int32_t checkpoint_signal = 0;  ///< what its task is to be told before the end; 0: nothing
   std::chrono::nanoseconds checkpoint_before{0};
   bool told = false;  ///< that the end is near
   Claim claim;
-  /// Sent to the shepherd already, to be started the moment the current one ends.
-  std::optional<Start> next;
-  /// What becomes of `next` when the shepherd hands it back; `none` while it was not asked to.
-  enum class Recalled : std::uint8_t { none, to_queue, to_gantry, cancelled };
-  Recalled recalled = Recalled::none;
+  std::optional<Duration> last_took;  ///< its last task
+  std::deque<Successor> next;         ///< as far as we know; reports may be on their way
 };
 
 class SlotPool {

@@ -29,8 +29,9 @@ struct SandboxKeeper {
   std::function<Staging(const Start&)> check = {};
   /// After a task that succeeded: moves what it is to keep out of its sandbox.
   std::function<Keeping(const Start&)> keep = {};
-  /// Takes the sandbox away, and all that is in it; false when something is left.
-  std::function<bool(const Start&)> sweep = {};
+  /// Takes the sandbox away, and all that is in it; false when something is left. The task that the
+  /// slot begins at once, if one is at hand, may get the folder.
+  std::function<bool(const Start&, const Start* next)> sweep = {};
   std::function<void()> leave = {};  ///< before the slot's process ends
 };
 

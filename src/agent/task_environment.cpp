@@ -13,6 +13,12 @@ std::string_view name_of(std::string_view entry) {
   return entry.substr(0, entry.find('='));
 }
 
+bool has_name(std::string_view entry, std::string_view name) {
+  if (entry.empty() || name.empty() || entry.front() != name.front())
+    return false;  // nearly always
+  return entry.starts_with(name) && (entry.size() == name.size() || entry[name.size()] == '=');
+}
+
 /// The value that getenv("PATH") would find.
 const char* path_in(const std::vector<char*>& envp) {
   for (const char* entry : envp) {
@@ -35,10 +41,12 @@ bool has_relative_part(std::string_view path) {
 std::vector<char*> TaskEnvironment::with(const std::vector<std::string>& own) {
   std::vector<char*> envp;
   envp.reserve(common_.size() + own.size() + 2);
+  std::vector<std::string_view> names;
+  names.reserve(own.size());
+  for (const auto& entry : own) names.push_back(name_of(entry));
   for (auto& entry : common_) {
-    const auto name = name_of(entry);
-    const bool replaced = std::any_of(
-        own.begin(), own.end(), [&](const std::string& other) { return name_of(other) == name; });
+    const bool replaced =
+        std::any_of(names.begin(), names.end(), [&](auto name) { return has_name(entry, name); });
     if (!replaced) envp.push_back(entry.data());
   }
   for (const auto& entry : own) envp.push_back(const_cast<char*>(entry.c_str()));

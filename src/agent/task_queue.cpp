@@ -5,11 +5,7 @@
 
 namespace gantry::agent {
 
-Claim claim_of(const Start& start) {
-  return {std::max(start.cores, 1U), start.memory};
-}
-
-void TaskQueue::push(Start start) {
+void TaskQueue::push(PackedStart start) {
   queue_.push_back({std::move(start)});
 }
 
@@ -20,7 +16,7 @@ bool TaskQueue::fits(const Claim& claim) const {
   return used_memory_ <= memory_ && claim.memory <= memory_ - used_memory_;
 }
 
-std::optional<Start> TaskQueue::take() {
+std::optional<PackedStart> TaskQueue::take() {
   if (running_ > 0 && used_cores_ >= cores_) return std::nullopt;
   const std::size_t depth = std::min(queue_.size(), kLookPast);
   for (std::size_t i = 0; i < depth; ++i) {
@@ -30,7 +26,7 @@ std::optional<Start> TaskQueue::take() {
       continue;
     }
     for (std::size_t before = 0; before < i; ++before) ++queue_[before].overtaken;
-    Start start = std::move(queue_[i].start);
+    PackedStart start = std::move(queue_[i].start);
     queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(i));
     used_cores_ += claim.cores;
     used_memory_ += claim.memory;
@@ -40,14 +36,14 @@ std::optional<Start> TaskQueue::take() {
   return std::nullopt;
 }
 
-std::optional<Start> TaskQueue::take_successor(const Claim& running) {
+std::optional<PackedStart> TaskQueue::take_successor(const Claim& running) {
   if (queue_.empty() || claim_of(queue_.front().start) != running) return std::nullopt;
-  Start start = std::move(queue_.front().start);
+  PackedStart start = std::move(queue_.front().start);
   queue_.pop_front();
   return start;
 }
 
-void TaskQueue::put_back(Start start) {
+void TaskQueue::put_back(PackedStart start) {
   queue_.push_front({std::move(start)});
 }
 

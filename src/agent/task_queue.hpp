@@ -3,6 +3,7 @@
 /// processes. In order of arrival, but a task that does not fit may be overtaken by smaller ones, a
 /// bounded number of times: then what ends makes room for it.
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -30,15 +31,15 @@ class TaskQueue {
     memory_ = memory;
   }
 
-  void push(Start start);
+  void push(PackedStart start);
   /// The next task that may start now; its claim counts as used from here on. A task that is larger
   /// than the whole host gets it alone.
-  std::optional<Start> take();
+  std::optional<PackedStart> take();
   /// The first task that waits, if it takes exactly the room that a running one will leave; that
   /// room is its own when the running one ends, so it counts only once.
-  std::optional<Start> take_successor(const Claim& running);
+  std::optional<PackedStart> take_successor(const Claim& running);
   /// Puts back what take_successor() gave: it comes first again.
-  void put_back(Start start);
+  void put_back(PackedStart start);
   /// May a task like this start now?
   [[nodiscard]] bool fits(const Claim& claim) const;
   /// A task that was taken has ended.
@@ -54,7 +55,7 @@ class TaskQueue {
 
  private:
   struct Entry {
-    Start start;
+    PackedStart start;
     unsigned overtaken = 0;
   };
 
@@ -66,6 +67,10 @@ class TaskQueue {
   unsigned running_ = 0;
 };
 
-Claim claim_of(const Start& start);
+/// Of a Start, packed or not.
+template <class AnyStart>
+Claim claim_of(const AnyStart& start) {
+  return {std::max(start.cores, 1U), start.memory};
+}
 
 }  // namespace gantry::agent

@@ -9,12 +9,11 @@
 namespace gantry::agent {
 namespace {
 
-Start task(std::uint32_t number, std::uint32_t cores = 1, std::uint64_t memory = 0) {
-  Start start;
+PackedStart task(std::uint32_t number, std::uint32_t cores = 1, std::uint64_t memory = 0) {
+  PackedStart start;
   start.key = {1, number, 1};
   start.cores = cores;
   start.memory = memory;
-  start.argv = {"x"};
   return start;
 }
 

@@ -55,7 +55,9 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t lim
     }
     out.resize(old + static_cast<std::size_t>(n));
     if (n == 0) return out;
-    room = 65536;
+    // What resize() zeroes grows with the file: most under /proc are small, and an agent that
+    // starts reads one of every process.
+    room = std::max<std::size_t>(out.size(), 4096);
   }
 }
 

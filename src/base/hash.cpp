@@ -11,6 +11,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <memory>
+#include <new>
 
 #include "base/fd.hpp"
 
@@ -22,23 +23,28 @@ Digest to_digest(XXH128_hash_t h) {
 }
 }  // namespace
 
-struct Hasher::State {
-  XXH3_state_t xxh;
-};
+struct Hasher::State : XXH3_state_t {};
 
-Hasher::Hasher() : state_(std::make_unique<State>()) {
+Hasher::Hasher() {
+  static_assert(sizeof(State) == kStateBytes && alignof(State) == kStateAlignment);
+  ::new (static_cast<void*>(bytes_)) State;
   reset();
 }
-Hasher::~Hasher() = default;
-Hasher::Hasher(Hasher&&) noexcept = default;
-Hasher& Hasher::operator=(Hasher&&) noexcept = default;
+
+Hasher::State& Hasher::state() {
+  return *std::launder(reinterpret_cast<State*>(bytes_));
+}
+
+const Hasher::State& Hasher::state() const {
+  return *std::launder(reinterpret_cast<const State*>(bytes_));
+}
 
 void Hasher::reset() {
-  XXH3_128bits_reset(&state_->xxh);
+  XXH3_128bits_reset(&state());
 }
 
 Hasher& Hasher::add_raw(std::string_view bytes) {
-  XXH3_128bits_update(&state_->xxh, bytes.data(), bytes.size());
+  XXH3_128bits_update(&state(), bytes.data(), bytes.size());
   return *this;
 }
 
@@ -48,7 +54,7 @@ Hasher& Hasher::add(std::string_view field) {
 }
 
 Hasher& Hasher::add(std::uint64_t field) {
-  XXH3_128bits_update(&state_->xxh, &field, sizeof field);
+  XXH3_128bits_update(&state(), &field, sizeof field);
   return *this;
 }
 
@@ -57,7 +63,7 @@ Hasher& Hasher::add(const Digest& field) {
 }
 
 Digest Hasher::digest() const {
-  return to_digest(XXH3_128bits_digest(&state_->xxh));
+  return to_digest(XXH3_128bits_digest(&state()));
 }
 
 std::string Digest::hex() const {

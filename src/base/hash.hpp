@@ -4,10 +4,10 @@
 
 #include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -28,11 +28,8 @@ struct Digest {
 class Hasher {
  public:
   Hasher();
-  ~Hasher();
-  Hasher(Hasher&&) noexcept;
-  Hasher& operator=(Hasher&&) noexcept;
 
-  /// Forgets everything added so far; cheaper than a new Hasher.
+  /// Forgets everything added so far.
   void reset();
   Hasher& add(std::string_view field);
   Hasher& add(std::uint64_t field);
@@ -42,8 +39,15 @@ class Hasher {
   [[nodiscard]] Digest digest() const;
 
  private:
+  /// XXH3_state_t, whose header is large. Not on the heap: each task takes several of them.
   struct State;
-  std::unique_ptr<State> state_;
+  static constexpr std::size_t kStateBytes = 576;
+  static constexpr std::size_t kStateAlignment = 64;
+
+  State& state();
+  [[nodiscard]] const State& state() const;
+
+  alignas(kStateAlignment) std::byte bytes_[kStateBytes];
 };
 
 Digest hash_bytes(std::string_view bytes);

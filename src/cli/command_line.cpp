@@ -71,7 +71,7 @@ TakesValue taker(const CLI::App& app, const CLI::App* command) {
 /// GNU parallel's options that gantry has no like of, and what to do instead.
 std::string_view instead_of(std::string_view option) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kInstead{{
-      {"--resume", "the same command again goes on where it stopped"},
+      {"--resume", "run the same command again to continue"},
       {"--resume-failed", "'gantry retry' runs again what failed"},
       {"--halt", "--max-fails N stops after N failures"},
       {"--bar", "a terminal shows progress by itself"},
@@ -132,8 +132,9 @@ CommandLine::CommandLine()
   app.require_subcommand(0, 1);  // a file or task that is named like a command is none
   app.set_help_flag("-h,--help", "Show this help");
   app.footer(
-      "'gantry COMMAND --help' tells more, with examples. Exit codes: 0 all tasks\n"
-      "succeeded, 1 some failed, 2 wrong usage or sweep file, 3 the machine's fault.\n\n"
+      "'gantry COMMAND --help' says more, with examples. Exit codes: 0 all tasks\n"
+      "succeeded, 1 some failed, 2 wrong usage or sweep file, 3 the machine's fault.\n"
+      "\n"
       "Examples:\n"
       "  gantry run sweep.yaml\n"
       "  gantry run -- ./sim --seed {} ::: 1..200\n"
@@ -171,7 +172,7 @@ Error CommandLine::unexpected_word(const std::string& word) const {
     return {ErrorCode::usage,
             fmt::format("'{}' is one word too many for 'gantry {}'", one_line(word),
                         chosen[0]->get_name()),
-            fmt::format("'gantry {} --help' tells what it takes", chosen[0]->get_name())};
+            fmt::format("'gantry {} --help' shows what it takes", chosen[0]->get_name())};
   if (names_sweep_file(word))
     return {ErrorCode::usage, fmt::format("'{}' is not a command", one_line(word)),
             fmt::format("to run it: gantry run {}", shell_quote(word))};
@@ -195,7 +196,7 @@ Result<std::optional<std::string>> CommandLine::parse(std::vector<std::string> w
   } catch (const CLI::ParseError& error) {
     const auto chosen = app_.get_subcommands();
     return fail(ErrorCode::usage, error.what(),
-                fmt::format("'gantry {}--help' tells more",
+                fmt::format("'gantry {}--help' says more",
                             chosen.empty() ? "" : chosen[0]->get_name() + " "));
   }
   if (const auto extra = app_.remaining(true); !extra.empty())

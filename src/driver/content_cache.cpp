@@ -49,12 +49,21 @@ std::string plain_path(const std::string& path) {
 
 }  // namespace
 
-Result<Digest> ContentCache::digest(const std::string& path, const Stop& stop) {
+Result<Digest> ContentCache::digest_as(Kind kind, const std::string& path, const Stop& stop) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return fail_errno(path);
+  if (S_ISREG(info.st_mode)) return file_digest(kind, path, info, stop);
   if (S_ISDIR(info.st_mode)) return tree_digest(path, stop);
-  if (!S_ISREG(info.st_mode))
-    return fail(ErrorCode::io, path + ": an input must be a file or a folder");
+  return fail(ErrorCode::io, path + ": an input must be a file or a folder");
+}
+
+Result<Digest> ContentCache::file_digest(Kind kind, const std::string& path,
+                                         const struct stat& info, const Stop& stop) {
+  if (kind == Kind::value && info.st_size > kLargeValue)
+    return Hasher()
+        .add(static_cast<std::uint64_t>(info.st_size))
+        .add(static_cast<std::uint64_t>(to_ns(info.st_mtim)))
+        .digest();
   // The inode's time and not the content's, which anyone can set back (cp -p, tar, touch).
   Known now{static_cast<std::uint64_t>(info.st_size), to_ns(info.st_ctim), info.st_ino, {}};
   const auto found = known_.find(path);
@@ -73,17 +82,6 @@ Result<Digest> ContentCache::digest(const std::string& path, const Stop& stop) {
   }
   known_[path] = now;
   return now.digest;
-}
-
-Result<Digest> ContentCache::digest_as(Kind kind, const std::string& path, const Stop& stop) {
-  struct stat info {};
-  const bool large = kind == Kind::value && ::stat(path.c_str(), &info) == 0 &&
-                     S_ISREG(info.st_mode) && info.st_size > kLargeValue;
-  if (!large) return digest(path, stop);
-  Hasher hasher;
-  return hasher.add(static_cast<std::uint64_t>(info.st_size))
-      .add(static_cast<std::uint64_t>(to_ns(info.st_mtim)))
-      .digest();
 }
 
 Result<std::vector<std::string>> ContentCache::tree(const std::string& path) {
@@ -177,7 +175,7 @@ Result<Fingerprint> ContentCache::fingerprint(const Task& task, const Stop& stop
     if (changed > made_since && (kind != Kind::value || changed <= made_until ||
                                  born_between(path, made_since, made_until)))
       return;
-    if (const auto content = digest_as(kind, path, stop))
+    if (const auto content = file_digest(kind, path, info, stop))
       parts_.push_back({plain_path(path), kind, *content});
   };
   for (const auto& path : implied_inputs(task)) add(path, Kind::program);

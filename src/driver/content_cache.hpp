@@ -3,6 +3,8 @@
 /// of its last change differ, also across runs (the store remembers). Used from the driver's
 /// thread.
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -33,7 +35,9 @@ class ContentCache {
 
   /// The digest of a file, or of a directory's tree. Error io when it is not there, or neither (a
   /// pipe has no contents to compare, and may never end).
-  Result<Digest> digest(const std::string& path, const Stop& stop = {});
+  Result<Digest> digest(const std::string& path, const Stop& stop = {}) {
+    return digest_as(Kind::named, path, stop);
+  }
 
   /// The file itself, or all files of a folder, for those who do not see them here.
   Result<std::vector<TaskFile>> files(const std::string& path, const Stop& stop = {});
@@ -86,6 +90,9 @@ class ContentCache {
   Result<Digest> tree_digest(const std::string& path, const Stop& stop);
   /// As digest(); but nobody said that a value's file is worth reading all of it.
   Result<Digest> digest_as(Kind kind, const std::string& path, const Stop& stop);
+  /// The same of a regular file that looks like `info`.
+  Result<Digest> file_digest(Kind kind, const std::string& path, const struct stat& info,
+                             const Stop& stop);
 
   struct Look {
     std::uint64_t round = 0;

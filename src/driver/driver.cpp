@@ -1,16 +1,17 @@
 #include "driver/driver.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <string>
 #include <system_error>
+#include <thread>
 
 #include "base/machine.hpp"
 #include "driver/content_cache.hpp"
 #include "driver/grid_launch.hpp"
+#include "driver/hub.hpp"
 #include "driver/run_setup.hpp"
-#include "driver/session.hpp"
-#include "driver/shared_inputs.hpp"
 #include "driver/take_over.hpp"
 #include "driver/undriven_runs.hpp"
 #include "store/live_state.hpp"
@@ -29,17 +30,41 @@ Result<> make_state_dir(const std::filesystem::path& path) {
 }
 
 /// Whatever tasks declare that they write, and we.
-std::vector<std::string> written_files(const Sweep& sweep, const Options& options) {
+std::vector<std::string> written_files(std::span<const Job> jobs, const Options& options) {
   std::vector<std::string> files;
   if (!options.job_log.empty())
     files.push_back(std::filesystem::absolute(options.job_log).string());
   Task task;
-  for (std::uint32_t i = 1; i <= sweep.size(); ++i) {
-    sweep.fill_task(TaskId(i), task);
-    for (const auto* list : {&task.outputs, &task.collect})
-      files.insert(files.end(), list->begin(), list->end());
+  for (const Job& job : jobs) {
+    for (std::uint32_t i = 1; i <= job.sweep.size(); ++i) {
+      job.sweep.fill_task(TaskId(i), task);
+      for (const auto* list : {&task.outputs, &task.collect})
+        files.insert(files.end(), list->begin(), list->end());
+    }
   }
   return files;
+}
+
+/// Waits for a gantry that drives runs here, if the person wants that.
+Result<store::RunLock> lock_state(const Options& options, const Observer& observer) {
+  auto lock = store::RunLock::acquire(options.state_dir);
+  if (!options.wait || lock || lock.error().code != ErrorCode::busy) return lock;
+  if (observer.notice) observer.notice(lock.error().message + "; waiting for it to end");
+  constexpr auto kLook = std::chrono::milliseconds(100);
+  while (!lock && lock.error().code == ErrorCode::busy) {
+    std::this_thread::sleep_for(kLook);
+    lock = store::RunLock::acquire(options.state_dir);
+  }
+  return lock;
+}
+
+Result<> check_different(std::span<const Job> jobs) {
+  std::set<std::string> seen;
+  for (const Job& job : jobs)
+    if (!seen.insert(job.sweep.digest().hex()).second)
+      return fail(ErrorCode::usage, "the same study is named twice: " + job.source.path,
+                  "name each study once");
+  return {};
 }
 
 /// Those that a gantry which was killed had at sites.
@@ -54,32 +79,34 @@ std::set<std::string> far_hosts(const store::LiveState& left) {
 
 }  // namespace
 
-Result<Summary> drive(const Sweep& sweep, const SpecSource& source, const Options& options,
-                      const Observer& observer, const Clock& clock) {
-  const TimePoint began = clock.now();
+Result<std::vector<Summary>> drive(std::span<const Job> jobs, const Options& options,
+                                   const Observer& observer, const Clock& clock) {
+  TRY(check_different(jobs));
   TRY(make_state_dir(options.state_dir));
+  TRY_ASSIGN(const auto lock, lock_state(options, observer));
   const auto left = store::read_left_live(options.state_dir);
-  TRY_ASSIGN(const auto lock, store::RunLock::acquire(options.state_dir));
   TRY_ASSIGN(auto store, store::Store::open(options.state_dir, store::Access::read_write));
   ContentCache contents(store, options.state_dir);
-  contents.leave_out([&] { return written_files(sweep, options); });
+  contents.leave_out([&] { return written_files(jobs, options); });
   UndrivenRuns others(store, options);
-  TRY_ASSIGN(auto sites, GridLaunch::make(options, source.base_dir));
-  const SharedInputs shared = sites.travels() ? SharedInputs(sweep) : SharedInputs();
-  TRY_ASSIGN(const auto ours, run_to_continue(store, sweep, options));
+  TRY_ASSIGN(auto sites, GridLaunch::make(options, jobs.front().source.base_dir));
+  std::set<RunId> ours;
+  for (const Job& job : jobs) {
+    TRY_ASSIGN(const auto run, run_to_continue(store, job.sweep, options));
+    if (run) ours.insert(run->id);
+  }
   TRY_ASSIGN(const auto earlier, store.runs());
   if (std::ranges::all_of(earlier, [](const store::RunRecord& run) {
         return run.state == store::RunState::finished;
       }))
     sites.launcher().expect_nothing();
-  TRY_ASSIGN(auto opened, take_over(sites.launcher(), store, others, sweep,
-                                    ours ? ours->id : RunId{}, observer, clock));
-  TRY_ASSIGN(auto run, prepare_run(store, sweep, source, options, contents, clock.now(),
-                                   sites.map(), shared));
-  if (left && left->run == run.id.value()) run.unheard = far_hosts(*left);
-  Session session(sweep, options, observer, store, contents, sites, shared, others, clock,
-                  std::move(run), began);
-  return session.run(std::move(opened));
+  Hub hub(options, observer, store, contents, sites, others, clock);
+  TRY_ASSIGN(auto opened, take_over(sites.launcher(), store, others, jobs, ours, observer, clock));
+  for (const Job& job : jobs) {
+    TRY(hub.add(job));
+  }
+  if (left) hub.expect(RunId(left->run), far_hosts(*left));
+  return hub.run(std::move(opened));
 }
 
 std::uint32_t cores_here() {

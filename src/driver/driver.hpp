@@ -1,13 +1,13 @@
 #pragma once
-/// Drives one run: feeds what launchers and the person say to the engine, journals it, and carries
-/// out what the engine decides. The same loop serves the command line now and the daemon later. One
-/// thread.
+/// Drives runs: feeds what launchers and the person say to the engine, journals it, and carries out
+/// what the engine decides. One thread.
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +28,7 @@ struct Options {
   /// For sites that join while the run goes on; without: none do.
   std::function<Result<Grid>(const std::filesystem::path&)> read_grid{};
   std::uint32_t jobs = 0;       ///< tasks at once (cores to pack into); 0 = one a core
+  bool wait = false;            ///< while another gantry drives runs of this state directory
   bool fresh = false;           ///< a new run that reuses nothing
   bool keep_going = false;      ///< also when everything so far has failed
   std::uint32_t max_fails = 0;  ///< stop starting tasks after so many failures; 0 = no limit
@@ -44,9 +45,24 @@ struct Options {
   std::function<Result<Sweep>(const store::RunRecord&)> reload;
 };
 
-/// What a person sees while the run goes on.
-struct Progress {
+/// A study to run.
+struct Job {
+  const Sweep& sweep;
+  const SpecSource& source;
+  double weight = 1;  ///< its part of the hosts, beside those of other jobs
+};
+
+/// How one of several runs is getting on.
+struct RunProgress {
   RunId run;
+  std::string name{};
+  store::Counts counts{};
+  Eta eta{};
+};
+
+/// What a person sees while runs go on. Of several runs: all their tasks together.
+struct Progress {
+  RunId run;  ///< of several the first
   store::Counts counts;
   std::uint32_t retrying = 0;  ///< waiting for their back-off
   Duration elapsed{0};
@@ -54,6 +70,7 @@ struct Progress {
   double tasks_per_second = 0;  ///< over the last seconds
   bool draining = false;
   std::string draining_why;
+  std::vector<RunProgress> runs{};  ///< each of them, when there are several
 };
 
 /// Called from drive(), in its thread. Empty functions are not called.
@@ -104,11 +121,13 @@ struct Summary {
   std::string why;           ///< of the interruption
 };
 
-/// Runs (or continues) the sweep until nothing is left to do or the person stops it. While tasks
-/// may run it handles SIGINT and SIGTERM: once drains, twice cancels, three times leaves at once.
-/// Before that they end the process, as nothing has been started. `clock` must not go back.
-Result<Summary> drive(const Sweep& sweep, const SpecSource& source, const Options& options,
-                      const Observer& observer, const Clock& clock);
+/// Runs (or continues) the studies at once until nothing is left to do or the person stops it; they
+/// share hosts by their weights. A summary for each, in their order. While tasks may run it handles
+/// SIGINT and SIGTERM: once drains, twice cancels, three times leaves at once. Before that they end
+/// the process, as nothing has been started. `clock` must not go back. REQUIRES: jobs is not empty;
+/// of several none is given options.continue_run.
+Result<std::vector<Summary>> drive(std::span<const Job> jobs, const Options& options,
+                                   const Observer& observer, const Clock& clock);
 
 /// Cores that tasks may use on this machine.
 std::uint32_t cores_here();

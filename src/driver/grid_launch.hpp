@@ -33,12 +33,15 @@ class GridLaunch {
   /// outlive it.
   static Result<GridLaunch> make(const Options& options, const std::filesystem::path& base_dir);
   /// These hosts, and no others.
-  GridLaunch(std::shared_ptr<Launcher> launcher, const Options& options)
-      : options_(&options), launcher_(std::move(launcher)), grid_(options.grid) {}
+  GridLaunch(std::shared_ptr<Launcher> launcher, const Options& options, bool travels = false)
+      : options_(&options),
+        launcher_(std::move(launcher)),
+        travels_(travels),
+        grid_(options.grid) {}
 
   [[nodiscard]] Launcher& launcher() const { return *launcher_; }
   /// Files go to other sites, or may.
-  [[nodiscard]] bool travels() const { return many_ != nullptr; }
+  [[nodiscard]] bool travels() const { return travels_ || many_ != nullptr; }
   [[nodiscard]] const SiteMap& map() const { return map_; }
   /// With the sites that have joined, and those that have left; nullptr: this machine alone.
   [[nodiscard]] const Grid* grid() const { return grid_ ? &*grid_ : nullptr; }
@@ -58,6 +61,7 @@ class GridLaunch {
 
   const Options* options_;
   std::shared_ptr<Launcher> launcher_;
+  bool travels_ = false;
   std::optional<Grid> grid_;
   std::shared_ptr<ManySites> many_{};  ///< the launcher, with a grid
   SiteMap map_{};

@@ -16,7 +16,7 @@ void read_kept(const store::Store& store, const Sweep& sweep, const char* kind, 
                std::vector<std::string>& notices) {
   const auto not_used = [&](const Error& why) {
     notices.push_back(
-        fmt::format("what earlier runs have taught is not used ({}): {}", kind, why.message));
+        fmt::format("what earlier runs have learnt is not used ({}): {}", kind, why.message));
   };
   const auto stored = store.learned(kind, sweep.program_digest().hex());
   if (!stored) return not_used(stored.error());

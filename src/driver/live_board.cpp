@@ -70,6 +70,11 @@ store::LiveForecast forecast_of(const forecast::Series* of, bool inverted, doubl
   return shown;
 }
 
+/// One run is shown, although hosts may have attempts of others.
+bool is_shown(const LiveFacts& facts, const schedule::Ongoing& ongoing) {
+  return ongoing.run == facts.progress.run;
+}
+
 /// With the last task as an example, on whichever host.
 store::LiveModel model_of(const engine::RunView& run) {
   store::LiveModel shown;
@@ -151,7 +156,8 @@ store::LiveHost host_of(const LiveFacts& facts, const HostGlance& glance,
   for (const schedule::Ongoing& ongoing : load->ongoing) {
     if (ongoing.started == kNever) continue;
     ++host.running;
-    busy += facts.run.resources(ongoing.task).cores;
+    // What another run's task uses is not known here.
+    busy += is_shown(facts, ongoing) ? facts.run.resources(ongoing.task).cores : 1;
   }
   host.busy = static_cast<std::uint32_t>(std::min<std::uint64_t>(busy, host.slots));
   return host;
@@ -163,6 +169,7 @@ void list_tasks(const LiveFacts& facts, const schedule::HostLoad& load, std::siz
   for (const bool running : {true, false})
     for (const schedule::Ongoing& ongoing : load.ongoing) {
       if (host.tasks.size() == most) return;
+      if (!is_shown(facts, ongoing)) continue;
       if (ongoing.attempt.value() == 0 || (ongoing.started != kNever) != running) continue;
       const auto given =
           facts.run.given_memory({facts.progress.run, ongoing.task, ongoing.attempt});
@@ -177,6 +184,7 @@ void list_waits(const LiveFacts& facts, const schedule::HostLoad& load, std::uin
                 std::span<const schedule::SiteFiles> sites, store::LiveState& state) {
   const auto here = std::ranges::find(sites, load.host->site, &schedule::SiteFiles::site);
   for (const schedule::Ongoing& ongoing : load.ongoing) {
+    if (!is_shown(facts, ongoing)) continue;
     if (ongoing.attempt.value() != 0 || state.waits.size() >= store::kMostLiveTasks) continue;
     store::LiveWait& wait = state.waits.emplace_back();
     wait.task = ongoing.task.value();

@@ -25,7 +25,7 @@ struct LiveFacts {
   engine::Engine& engine;
   engine::RunView run;
   const Launcher& launcher;
-  const SharedInputs& shared;
+  const FileNames& shared;
   const Options& options;
   const Grid* grid;  ///< nullptr: this machine alone
   const std::set<SiteId>& leaving;

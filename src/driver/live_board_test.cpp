@@ -62,7 +62,7 @@ TEST(LiveBoardTest, ItsSizeIsBoundedAndSumsCountAll) {
       engine.apply(AttemptStarted{start->key, start->host, now});
   ScratchDir dir;
   const ManyHosts launcher(kHosts);
-  const SharedInputs shared;
+  const FileNames shared;
   const Options options = options_of(dir.path());
   const Progress progress = progress_after({});
   const std::map<HostId, std::uint32_t> done{{HostId(2), 5}};
@@ -93,7 +93,7 @@ TEST(LiveBoardTest, NothingIsWrittenWhileNothingChanges) {
   engine.apply(HostUp{{HostId(1), "here", 2, 1ULL << 30}});
   ScratchDir dir;
   const ManyHosts launcher(1);
-  const SharedInputs shared;
+  const FileNames shared;
   const Options options = options_of(dir.path());
   const std::map<HostId, std::uint32_t> done;
   LiveBoard board(dir.path());
@@ -118,7 +118,7 @@ TEST(LiveBoardTest, AFolderThatIsGoneEndsNothing) {
   engine::OneRun engine({.count = 2}, {});
   ScratchDir dir;
   const ManyHosts launcher(1);
-  const SharedInputs shared;
+  const FileNames shared;
   const Options options = options_of(dir.path() / "gone");
   const Progress progress = progress_after({});
   const std::map<HostId, std::uint32_t> done;

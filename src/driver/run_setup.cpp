@@ -31,18 +31,22 @@ engine::Workload workload_of(const Sweep& sweep, const SharedInputs& shared, Kep
 
 class Setup {
  public:
-  Setup(store::Store& store, const Sweep& sweep, const Options& options, ContentCache& contents,
-        TimePoint now, std::unique_ptr<schedule::Scheduler> scheduler, const SiteMap& map,
+  Setup(store::Store& store, engine::Engine& engine, const Job& job, const Options& options,
+        ContentCache& contents, TimePoint now, std::unique_ptr<schedule::Scheduler> scheduler,
         const SharedInputs& shared, KeptModels known)
       : store_(store),
-        sweep_(sweep),
+        engine_(engine),
+        sweep_(job.sweep),
+        weight_(job.weight),
         options_(options),
         contents_(contents),
         now_(now),
-        workload_(workload_of(sweep, shared, known)),
+        workload_(workload_of(job.sweep, shared, known)),
         scheduler_(std::move(scheduler)),
-        run_{RunId{}, false, engine::Engine(map), 0, {}, std::move(known.notices)},
-        old_results_(store, sweep, options.state_dir) {}
+        run_{RunId{}, false, 0, {}, std::move(known.notices)},
+        old_results_(store, job.sweep, options.state_dir) {
+    for (const FileMade& file : shared.made()) engine_.apply(file);
+  }
 
   Result<PreparedRun> prepare(const SpecSource& source) {
     TRY_ASSIGN(const auto existing, run_to_continue(store_, sweep_, options_));
@@ -54,7 +58,7 @@ class Setup {
       TRY(create(source));
       run_.is_new = true;
     }
-    run_.unchanged = run_.view().counts().done;
+    run_.unchanged = view().counts().done;
     return std::move(run_);
   }
 
@@ -67,13 +71,14 @@ class Setup {
 
   void open(RunId id) {
     run_.id = id;
-    run_.engine.add_run(id, std::move(workload_),
-                        {.keep_going = options_.keep_going,
-                         .max_fails = options_.max_fails,
-                         .hosts_may_come = true,
-                         .learn_for = options_.learn_for},
-                        std::move(scheduler_));
+    engine_.add_run(id, std::move(workload_),
+                    {.keep_going = options_.keep_going,
+                     .max_fails = options_.max_fails,
+                     .hosts_may_come = true,
+                     .learn_for = options_.learn_for},
+                    std::move(scheduler_), weight_);
   }
+  [[nodiscard]] engine::RunView view() const { return engine_.run(run_.id); }
 
   /// With all that it reuses in one step: the next call finds it by its digest and does not look
   /// for results elsewhere again.
@@ -96,7 +101,7 @@ class Setup {
     record.counts.done = record.counts.reused = static_cast<std::uint32_t>(matches.size());
     auto next = matches.begin();
     TRY_ASSIGN(run_.id, store_.create_run(record, [&](RunId id) -> Result<std::optional<Event>> {
-      if (!run_.engine.has_run(id)) open(id);
+      if (!engine_.has_run(id)) open(id);
       if (next == matches.end()) return std::nullopt;
       Match& match = *next++;
       if (!match.results) {
@@ -111,7 +116,7 @@ class Setup {
                                std::move(*match.results),
                                match.print,
                                now_};
-      run_.engine.apply(event);
+      engine_.apply(event);
       return event;
     }));
     return {};
@@ -120,7 +125,7 @@ class Setup {
   Result<> replay() {
     recorded_.assign(sweep_.size() + 1, {});
     return store_.replay(run_.id, [&](const Event& event) {
-      run_.engine.apply(event);
+      engine_.apply(event);
       if (const auto* ended = std::get_if<AttemptEnded>(&event)) {
         const auto task = ended->report.key.task.value();
         if (task > sweep_.size()) return;
@@ -140,16 +145,16 @@ class Setup {
     if (chosen) {
       auto tasks = options_.only;
       for (std::uint32_t i = 1; options_.only_failed && i <= sweep_.size(); ++i) {
-        const auto state = run_.view().state(TaskId(i));
+        const auto state = view().state(TaskId(i));
         if (state == TaskState::failed || state == TaskState::cancelled) tasks.emplace_back(i);
       }
       for (const TaskId task : tasks) {
-        if (run_.view().state(task) == TaskState::done) TRY(invalidate(task, {OutdatedBy::asked}));
+        if (view().state(task) == TaskState::done) TRY(invalidate(task, {OutdatedBy::asked}));
       }
-      run_.engine.apply(RunResumed{run_.id, std::move(tasks)});
+      engine_.apply(RunResumed{run_.id, std::move(tasks)});
     } else {
       TRY(check_unchanged());
-      run_.engine.apply(RunResumed{run_.id});
+      engine_.apply(RunResumed{run_.id});
     }
     return {};
   }
@@ -160,7 +165,7 @@ class Setup {
     TRY(find_newer());
     Task task;
     for (std::uint32_t i = 1; i <= sweep_.size(); ++i) {
-      if (run_.view().state(TaskId(i)) != TaskState::done) continue;
+      if (view().state(TaskId(i)) != TaskState::done) continue;
       sweep_.fill_task(TaskId(i), task);
       const auto print = contents_.fingerprint(task);
       if (!print) {
@@ -224,14 +229,16 @@ class Setup {
 
   /// In groups, so that a million of them do not wait in memory.
   Result<> record(Event event) {
-    run_.engine.apply(event);
+    engine_.apply(event);
     TRY(store_.append(run_.id, std::move(event)));
     if (++recorded_events_ % kGroup == 0) return store_.commit();
     return {};
   }
 
   store::Store& store_;
+  engine::Engine& engine_;
   const Sweep& sweep_;
+  double weight_;
   const Options& options_;
   ContentCache& contents_;
   TimePoint now_;
@@ -261,17 +268,17 @@ Result<std::optional<store::RunRecord>> run_to_continue(const store::Store& stor
   return record;
 }
 
-Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep, const SpecSource& source,
+Result<PreparedRun> prepare_run(store::Store& store, engine::Engine& engine, const Job& job,
                                 const Options& options, ContentCache& contents, TimePoint now,
-                                const SiteMap& map, const SharedInputs& shared) {
+                                const SharedInputs& shared) {
   TRY_ASSIGN(auto scheduler,
              schedule::make_scheduler(options.scheduler,
                                       {.interval = kPlanEvery,
                                        .adaptive = true,
                                        .second_attempts = options.grid && options.duplicates}));
-  return Setup(store, sweep, options, contents, now, std::move(scheduler), map, shared,
-               kept_models(store, sweep))
-      .prepare(source);
+  return Setup(store, engine, job, options, contents, now, std::move(scheduler), shared,
+               kept_models(store, job.sweep))
+      .prepare(job.source);
 }
 
 }  // namespace gantry::driver

@@ -18,9 +18,7 @@ namespace gantry::driver {
 
 struct PreparedRun {
   RunId id;
-  bool is_new = false;  ///< it was made now
-  engine::Engine engine;
-  [[nodiscard]] engine::RunView view() const { return engine.run(id); }
+  bool is_new = false;                 ///< it was made now
   std::uint32_t unchanged = 0;         ///< tasks that need no run
   OutdatedTasks outdated{};            ///< Summary::outdated
   std::vector<std::string> notices{};  ///< for a person
@@ -33,10 +31,11 @@ struct PreparedRun {
 Result<std::optional<store::RunRecord>> run_to_continue(const store::Store& store,
                                                         const Sweep& sweep, const Options& options);
 
-/// Continues that run or makes a new one; replays its journal; takes back (and journals that it
-/// does) results whose command, environment or inputs have changed; reuses results of other runs.
-Result<PreparedRun> prepare_run(store::Store& store, const Sweep& sweep, const SpecSource& source,
+/// Continues that run or makes a new one, and adds it to the engine; replays its journal; takes
+/// back (and journals that it does) results whose command, environment or inputs have changed;
+/// reuses results of other runs. `shared` must outlive the engine's run.
+Result<PreparedRun> prepare_run(store::Store& store, engine::Engine& engine, const Job& job,
                                 const Options& options, ContentCache& contents, TimePoint now,
-                                const SiteMap& map = {}, const SharedInputs& shared = {});
+                                const SharedInputs& shared);
 
 }  // namespace gantry::driver

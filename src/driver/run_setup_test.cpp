@@ -9,18 +9,27 @@ namespace {
 
 class RunSetupTest : public DriverTest {
  protected:
-  PreparedRun prepare(store::Store& store, const Sweep& study) {
+  struct Ready {
+    engine::Engine engine;
+    PreparedRun run;
+    [[nodiscard]] engine::RunView view() const { return engine.run(run.id); }
+  };
+
+  Ready prepare(store::Store& store, const Sweep& study) {
     ContentCache contents(store);
-    auto prepared = prepare_run(store, study, {}, options_, contents, from_ns(1));
+    Ready ready;
+    auto prepared =
+        prepare_run(store, ready.engine, {study, source_}, options_, contents, from_ns(1), shared_);
     if (!prepared) throw std::runtime_error(prepared.error().message);
-    return std::move(*prepared);
+    ready.run = std::move(*prepared);
+    return ready;
   }
 
   /// A run of the study, each task done.
   void finish(const Sweep& study) {
     auto store = open_store();
     ContentCache contents(store);
-    const RunId run = prepare(store, study).id;
+    const RunId run = prepare(store, study).run.id;
     for (std::uint32_t i = 1; i <= study.size(); ++i) {
       AttemptEnded ended;
       ended.report.key = {run, TaskId(i), AttemptId(1)};
@@ -29,6 +38,9 @@ class RunSetupTest : public DriverTest {
     }
     ASSERT_TRUE(store.commit());
   }
+
+  SpecSource source_;
+  SharedInputs shared_;
 };
 
 TEST_F(RunSetupTest, ARunIsThereWithAllThatItReusesOrNotAtAll) {
@@ -39,14 +51,14 @@ TEST_F(RunSetupTest, ARunIsThereWithAllThatItReusesOrNotAtAll) {
     auto store = open_store();
     const auto run = prepare(store, grown);
     EXPECT_EQ(run.view().counts().reused, 2U);
-    first = run.id;
+    first = run.run.id;
   }
   auto store = open_store();
   EXPECT_EQ(store.run(first).value()->counts.reused, 2U) << "for status";
   const auto again = prepare(store, grown);
-  EXPECT_EQ(again.id, first);
+  EXPECT_EQ(again.run.id, first);
   EXPECT_EQ(again.view().counts().reused, 2U);
-  EXPECT_EQ(again.unchanged, 2U);
+  EXPECT_EQ(again.run.unchanged, 2U);
 }
 
 TEST_F(RunSetupTest, AFreshRunReusesNothingAlsoWhenItIsResumed) {

@@ -28,17 +28,28 @@ double bytes_of(const std::string& path) {
 
 }  // namespace
 
-SharedInputs::SharedInputs(const Sweep& sweep) {
+FileId FileNames::number(const std::string& path) {
+  const auto [known, is_new] =
+      ids_.try_emplace(path, FileId(static_cast<std::uint32_t>(paths_.size())));
+  if (is_new) paths_.push_back(path);
+  return known->second;
+}
+
+SharedInputs::SharedInputs(const Sweep& sweep, FileNames& names) {
   std::unordered_map<std::string, std::uint32_t> readers;
   Task task;
   for (std::uint32_t i = 1; i <= sweep.size(); ++i) {
     sweep.fill_task(TaskId(i), task);
     for (const auto& path : task.inputs)
-      if (++readers[path] == 2) {
-        ids_.emplace(path, FileId(static_cast<std::uint32_t>(paths_.size())));
-        paths_.push_back(path);
-      }
+      if (++readers[path] == 2) ids_.emplace(path, names.number(path));
   }
+}
+
+std::vector<FileMade> SharedInputs::made() const {
+  std::vector<FileMade> files;
+  for (const auto& [path, id] : ids_) files.push_back({id, kHome, bytes_of(path)});
+  std::ranges::sort(files, {}, &FileMade::file);
+  return files;
 }
 
 std::vector<FileId> SharedInputs::read_by(const Task& task) const {
@@ -51,8 +62,7 @@ std::vector<FileId> SharedInputs::read_by(const Task& task) const {
 }
 
 void SharedInputs::describe(engine::Workload& workload, const Sweep& sweep) const {
-  if (paths_.empty()) return;
-  for (const auto& path : paths_) workload.file_bytes.push_back(bytes_of(path));
+  if (ids_.empty()) return;
   workload.files = [this, &sweep](TaskId task) { return read_by(sweep.task(task)); };
 }
 

@@ -37,12 +37,12 @@ std::vector<Digest> claims(const Task& task) {
 
 class TakeOver {
  public:
-  TakeOver(Launcher& launcher, store::Store& store, UndrivenRuns& others, const Sweep& sweep,
-           RunId ours, const Observer& observer, const Clock& clock)
+  TakeOver(Launcher& launcher, store::Store& store, UndrivenRuns& others, std::span<const Job> jobs,
+           const std::set<RunId>& ours, const Observer& observer, const Clock& clock)
       : launcher_(launcher),
         store_(store),
         others_(others),
-        sweep_(sweep),
+        jobs_(jobs),
         ours_(ours),
         observer_(observer),
         clock_(clock) {}
@@ -103,7 +103,7 @@ class TakeOver {
 
   /// Numbers that no run has are left to the session, whose run may get such a number.
   Result<bool> is_others(const TaskKey& key) {
-    if (key.run == ours_) return false;
+    if (ours_.contains(key.run)) return false;
     return others_.knows(key.run);
   }
 
@@ -112,9 +112,11 @@ class TakeOver {
     Task task;
     for (const auto& [key, host] : others_.running()) {
       if (wanted.empty()) {
-        for (std::uint32_t i = 1; i <= sweep_.size(); ++i) {
-          sweep_.fill_task(TaskId(i), task);
-          for (const Digest& claim : claims(task)) wanted.insert(claim);
+        for (const Job& job : jobs_) {
+          for (std::uint32_t i = 1; i <= job.sweep.size(); ++i) {
+            job.sweep.fill_task(TaskId(i), task);
+            for (const Digest& claim : claims(task)) wanted.insert(claim);
+          }
         }
       }
       TRY_ASSIGN(const Sweep* study, others_.study(key.run));
@@ -157,8 +159,8 @@ class TakeOver {
   Launcher& launcher_;
   store::Store& store_;
   UndrivenRuns& others_;
-  const Sweep& sweep_;
-  RunId ours_;
+  std::span<const Job> jobs_;
+  const std::set<RunId>& ours_;
   const Observer& observer_;
   const Clock& clock_;
   std::map<HostId, std::string> host_names_;
@@ -169,9 +171,9 @@ class TakeOver {
 }  // namespace
 
 Result<Opened> take_over(Launcher& launcher, store::Store& store, UndrivenRuns& others,
-                         const Sweep& sweep, RunId ours, const Observer& observer,
-                         const Clock& clock) {
-  return TakeOver(launcher, store, others, sweep, ours, observer, clock).run();
+                         std::span<const Job> jobs, const std::set<RunId>& ours,
+                         const Observer& observer, const Clock& clock) {
+  return TakeOver(launcher, store, others, jobs, ours, observer, clock).run();
 }
 
 }  // namespace gantry::driver

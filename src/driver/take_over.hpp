@@ -3,6 +3,8 @@
 /// thread.
 
 #include <cstdint>
+#include <set>
+#include <span>
 #include <vector>
 
 #include "actuate/launcher.hpp"
@@ -17,12 +19,12 @@ struct Opened {
   std::uint64_t receipt = 0;  ///< of the latest report, whoever's it was
 };
 
-/// Opens the launcher and journals how tasks of runs other than `ours` (0: there is none yet) have
-/// ended. Those that still run and whose command is one of the sweep's are waited for: they must
+/// Opens the launcher and journals how tasks of runs other than `ours` have ended. Those that still
+/// run and whose command is one of the jobs' are waited for: they must
 /// not run beside their twins, and what comes of them can be reused. Requests to cancel them are
 /// carried out meanwhile; requests of earlier sessions are dropped.
 Result<Opened> take_over(Launcher& launcher, store::Store& store, UndrivenRuns& others,
-                         const Sweep& sweep, RunId ours, const Observer& observer,
-                         const Clock& clock);
+                         std::span<const Job> jobs, const std::set<RunId>& ours,
+                         const Observer& observer, const Clock& clock);
 
 }  // namespace gantry::driver

@@ -33,6 +33,8 @@ struct Engine::Impl {
   std::vector<Action> decide(TimePoint now);
   /// Lets runs start tasks, each when it is its turn.
   void start_tasks(TimePoint now, std::vector<Action>& actions);
+  /// Tells each run how long the tasks of the others take.
+  void agree_on_queues(const std::set<RunId>& waiting);
   void share_out();
 
   Grid grid;
@@ -111,8 +113,14 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
 void Engine::Impl::start_tasks(TimePoint now, std::vector<Action>& actions) {
   constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
   std::set<RunId> waiting;
-  for (const auto& [id, run] : runs)
-    if (run.starts_tasks() && run.wants_to_plan()) waiting.insert(id);
+  std::set<RunId> backlog;
+  for (const auto& [id, run] : runs) {
+    if (!run.starts_tasks()) continue;
+    if (run.wants_to_plan()) waiting.insert(id);
+    if (run.has_more_to_start()) backlog.insert(id);
+  }
+  turns.set_backlog(std::move(backlog));
+  agree_on_queues(waiting);
   while (!waiting.empty()) {
     const RunId id = turns.next(waiting);
     Run& run = runs.at(id);
@@ -132,6 +140,22 @@ void Engine::Impl::start_tasks(TimePoint now, std::vector<Action>& actions) {
     turns.pay(id, charge * static_cast<double>(started));
     if (started < most || !run.has_more_to_start()) waiting.erase(id);
   }
+}
+
+void Engine::Impl::agree_on_queues(const std::set<RunId>& waiting) {
+  std::optional<Duration> longest;
+  std::optional<Duration> second;
+  RunId whose;
+  for (const RunId id : waiting) {
+    const auto mean = runs.at(id).run_times.mean();
+    if (!mean || (longest && *mean <= *longest)) {
+      second = schedule::longer_mean(second, mean);
+      continue;
+    }
+    second = std::exchange(longest, mean);
+    whose = id;
+  }
+  for (const RunId id : waiting) runs.at(id).others_mean = id == whose ? second : longest;
 }
 
 void Engine::Impl::share_out() {

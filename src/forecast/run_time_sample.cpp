@@ -19,6 +19,7 @@ void RunTimeSample::observe(TimePoint started, double seconds) {
   if (!(seconds >= kShortestTime && seconds <= kLongestTime)) return;
   if (times_.size() == kMost) forget(1);
   times_.push_back(seconds);
+  logarithms_.push_back(std::log(seconds));
   started_.push_back(started);
   if (has_stepped()) forget(times_.size() - kInARow);
   // Not what it was and what has changed: after one that was far longer that would be mere
@@ -30,15 +31,15 @@ void RunTimeSample::observe(TimePoint started, double seconds) {
 void RunTimeSample::forget(std::size_t oldest) {
   const auto count = static_cast<std::ptrdiff_t>(oldest);
   times_.erase(times_.begin(), times_.begin() + count);
+  logarithms_.erase(logarithms_.begin(), logarithms_.begin() + count);
   started_.erase(started_.begin(), started_.begin() + count);
 }
 
 void RunTimeSample::count_logarithms() {
-  double sum = 0;
-  for (const double time : times_) sum += std::log(time);
-  log_mean_ = sum / static_cast<double>(times_.size());
+  const double sum = std::accumulate(logarithms_.begin(), logarithms_.end(), 0.0);
+  log_mean_ = sum / static_cast<double>(logarithms_.size());
   log_squares_ = 0;
-  for (const double time : times_) log_squares_ += std::pow(std::log(time) - log_mean_, 2);
+  for (const double logarithm : logarithms_) log_squares_ += std::pow(logarithm - log_mean_, 2);
 }
 
 bool RunTimeSample::has_stepped() const {

@@ -42,6 +42,7 @@ class RunTimeSample {
   void count_logarithms();
 
   std::vector<double> times_;       ///< the newest last
+  std::vector<double> logarithms_;  ///< of these
   std::vector<TimePoint> started_;  ///< as many
   double sum_ = 0;
   double log_mean_ = 0;

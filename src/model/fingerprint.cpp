@@ -22,17 +22,15 @@ constexpr std::array<std::string_view, 22> kInterpreters = {
     "php",    "java", "tclsh", "guile",   "gnuplot", "source"};
 
 /// python3.11 is python, too.
-bool is_named(std::string_view program, std::string_view name) {
-  program = program_name(program);
-  return program.starts_with(name) &&
-         program.find_first_not_of("0123456789.", name.size()) == std::string_view::npos;
+std::string_view without_version(std::string_view program) {
+  const std::string_view name = program_name(program);
+  return name.substr(0, name.find_last_not_of("0123456789.") + 1);
 }
 
 /// `.` reads a script like any of them.
 bool is_interpreter(std::string_view program) {
   return program == "." ||
-         std::any_of(kInterpreters.begin(), kInterpreters.end(),
-                     [&](std::string_view name) { return is_named(program, name); });
+         std::ranges::find(kInterpreters, without_version(program)) != kInterpreters.end();
 }
 
 /// Options whose value is program text.
@@ -43,10 +41,10 @@ bool takes_text(std::string_view option) {
 /// -c of Python, -e of Perl, Ruby, node …: there is no script then. With gnuplot and Octave a
 /// script may follow; to a shell -e means something else, and its -c has been looked at before.
 bool text_is_all(std::string_view interpreter) {
-  constexpr std::array<std::string_view, 10> kOthers{
-      "gnuplot", "octave", "octave-cli", "bash", "sh", "dash", "ksh", "zsh", "source", "."};
-  return std::none_of(kOthers.begin(), kOthers.end(),
-                      [&](std::string_view name) { return is_named(interpreter, name); });
+  constexpr std::array<std::string_view, 9> kOthers{
+      "gnuplot", "octave", "octave-cli", "bash", "sh", "dash", "ksh", "zsh", "source"};
+  return interpreter != "." &&
+         std::ranges::find(kOthers, without_version(interpreter)) == kOthers.end();
 }
 
 /// Collects the files that a command runs.
@@ -65,9 +63,11 @@ class ProgramFinder {
   void command(std::span<const std::string> words, int depth) {
     if (words.empty()) return;
     program(words[0]);
-    words = words.subspan(behind_wrappers(words));
-    if (words.empty()) return;
-    program(words[0]);
+    if (const auto wrappers = behind_wrappers(words); wrappers > 0) {
+      words = words.subspan(wrappers);
+      if (words.empty()) return;
+      program(words[0]);
+    }
     const std::string_view text = shell_text(words);
     if (!text.empty()) {
       if (depth < kMaxDepth) shell(text, depth + 1);
@@ -103,7 +103,7 @@ class ProgramFinder {
         continue;
       }
       if (words[i].starts_with("--file=") && add(words[i].substr(7))) return;
-      if (words[i] == "-m" && i + 1 < words.size() && is_named(words[0], "python"))
+      if (words[i] == "-m" && i + 1 < words.size() && without_version(words[0]) == "python")
         return module(words[i + 1]);
       if (!words[i].starts_with('-') && add(words[i])) return;
     }

@@ -92,7 +92,7 @@ class Fetcher {
       ++way_;
       if (++failures_ >= site_.hosts.size())
         return fail(ErrorCode::peer, fmt::format("site '{}': {}", site_.name, why),
-                    "what has come is here; the same command goes on");
+                    "what has arrived is here; the same command continues");
     }
     std::vector<ReadySet::Wanted> wanted;
     depot_.add_wanted(wanted);
@@ -140,10 +140,9 @@ class Fetcher {
       return {};
     }
     --in_folder_[folder_of(file.remote)];
-    fetched_.problems.push_back(
-        fmt::format("{} is not at site '{}' any more as it was made; the next 'gantry run' makes "
-                    "it again",
-                    file.path, site_.name));
+    fetched_.problems.push_back(fmt::format(
+        "{} is no longer at site '{}' as it was made; the next 'gantry run' makes it again",
+        file.path, site_.name));
     return store_.forget(file);
   }
 

@@ -31,7 +31,7 @@ void judge_disk(const GridSite& site, const HostCheck& host, std::vector<Finding
     found.push_back({false, host.name,
                      fmt::format("depot: allows {}, but its whole disk has {}",
                                  format_bytes(site.depot), format_bytes(host.facts->total_disk)),
-                     fmt::format("say depot: {} or less", format_bytes(free))});
+                     fmt::format("write depot: {} or less", format_bytes(free))});
 }
 
 void judge_host(const GridSite& site, const HostCheck& host, std::vector<Finding>& found) {
@@ -57,7 +57,7 @@ void judge_host(const GridSite& site, const HostCheck& host, std::vector<Finding
                      fmt::format("its clock is {:.0f} s {} this machine's",
                                  seconds(std::chrono::abs(facts.clock_ahead)),
                                  facts.clock_ahead > 0s ? "ahead of" : "behind"),
-                     "set both by NTP: times of tasks there will look wrong"});
+                     "set both by NTP; otherwise times of tasks there look wrong"});
 }
 
 std::string rate_text(double rate) {
@@ -78,9 +78,9 @@ void judge_link(const Grid& grid, const SiteCheck& check, std::vector<Finding>& 
   // Where both ways differ, what is declared may be either.
   if (link->bandwidth <= kFarFrom * most && link->bandwidth >= least / kFarFrom) return;
   found.push_back({false, "",
-                   fmt::format("files go at {}, and {} is {}", rate_text(*check.speed.to_site),
+                   fmt::format("files go at {}, but {} is {}", rate_text(*check.speed.to_site),
                                rate_text(link->bandwidth), link->assumed ? "assumed" : "declared"),
-                   fmt::format("say link: {{ bandwidth: {} }}, by which tasks are placed",
+                   fmt::format("write link: {{ bandwidth: {} }}: tasks are placed by it",
                                rate_text(*check.speed.to_site))});
 }
 
@@ -103,9 +103,9 @@ void judge_pull_speed(const Grid& grid, const SiteCheck& check, const PullCheck&
   if (link->bandwidth <= kFarFrom * measured && link->bandwidth >= measured / kFarFrom) return;
   found.push_back(
       {false, pull.host,
-       fmt::format("files come from site {} at {}, and {} is declared", pull.site,
+       fmt::format("files come from site {} at {}, but {} is declared", pull.site,
                    rate_text(measured), rate_text(link->bandwidth)),
-       fmt::format("say bandwidth: {} of that link, by which the way of files is chosen",
+       fmt::format("write bandwidth: {} for that link: the way of files is chosen by it",
                    rate_text(measured))});
 }
 
@@ -119,7 +119,7 @@ void judge_pulls(const Grid& grid, const SiteCheck& check, std::vector<Finding>&
     const std::string& hint = pull.failure->hint;
     found.push_back(
         {false, pull.host,
-         fmt::format("it cannot fetch files from site {}, they will come from home (ssh {}: {})",
+         fmt::format("it cannot fetch files from site {}; they will come from home (ssh {}: {})",
                      pull.site, pull.ssh, pull.failure->message),
          fmt::format("there: {}",
                      hint.empty()

@@ -48,7 +48,7 @@ TEST(GridFindings, ASiteThatCannotLogInToAnotherGetsAdvice) {
   EXPECT_FALSE(found[0].is_problem);
   EXPECT_EQ(found[0].host, "far");
   EXPECT_EQ(found[0].what,
-            "it cannot fetch files from site small, they will come from home (ssh s1: Permission "
+            "it cannot fetch files from site small; they will come from home (ssh s1: Permission "
             "denied (publickey).)");
   EXPECT_EQ(found[0].fix, "there: a key");
   EXPECT_EQ(found[1].fix, "there: make `ssh -o BatchMode=yes s2 true` work");
@@ -63,7 +63,7 @@ TEST(GridFindings, ALinkBetweenSitesMayBeOtherThanDeclared) {
   lab.check.pulls[0].bandwidth = 10e6;
   ASSERT_EQ(lab.found().size(), 1U);
   EXPECT_FALSE(lab.found()[0].is_problem);
-  EXPECT_EQ(lab.found()[0].what, "files come from site big at 10 MB/s, and 100 MB/s is declared");
+  EXPECT_EQ(lab.found()[0].what, "files come from site big at 10 MB/s, but 100 MB/s is declared");
 }
 
 TEST(GridFindings, AClusterThatTakesNoJobs) {

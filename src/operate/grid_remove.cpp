@@ -57,13 +57,13 @@ tl::unexpected<Error> refuse_living(const std::string& agent, const GridSite& si
 Result<> check_look(const Result<depot::SiteLook>& look, const GridSite& site,
                     const std::string& holder, const std::string& grid) {
   if (!look)
-    return fail(ErrorCode::busy, look.error().message + "; so nobody knows whether tasks run there",
+    return fail(ErrorCode::busy, look.error().message + "; tasks may still run there",
                 look.error().hint);
   if (!look->strange.empty())
     return fail(ErrorCode::usage,
                 fmt::format("{} does not look like a scratch folder of Gantry: it has {}",
                             site.scratch, look->strange),
-                "nothing was removed: is scratch: right? else remove that by hand first");
+                "nothing was removed: check scratch:, or remove that by hand first");
   if (!look->alive.empty()) return refuse_living(look->alive.front(), site, holder, grid);
   return {};
 }
@@ -75,10 +75,9 @@ Result<> check_queue(const RemoteSite& site, const AgentBinary& agent,
   const std::string login = site.hosts.front().name;
   const auto jobs = jobs_in_queue(site, agent, options.patience);
   if (!jobs)
-    return fail(
-        ErrorCode::busy,
-        fmt::format("{}: {}; so nobody knows whether jobs wait there", login, jobs.error().message),
-        jobs.error().hint);
+    return fail(ErrorCode::busy,
+                fmt::format("{}: {}; jobs may still wait there", login, jobs.error().message),
+                jobs.error().hint);
   if (jobs->empty()) return {};
   return fail(ErrorCode::busy,
               fmt::format("site '{}' is in use: {} of gantry {} in its queue ({})", site.name,
@@ -101,7 +100,7 @@ Result<> check_fetched(const std::string& site, const GridRemoveOptions& options
   return fail(ErrorCode::busy,
               fmt::format("site '{}' keeps {} that {} not here", site, count_of(kept, "output"),
                           kept == 1 ? "is" : "are"),
-              "bring them home: gantry fetch --all; or remove them, too: --unfetched");
+              "gantry fetch --all brings them home; --unfetched removes them");
 }
 
 namespace {
@@ -118,7 +117,7 @@ Result<> check_kept(const depot::SiteLook& look, const GridSite& site, const std
     return fail(ErrorCode::busy,
                 fmt::format("site '{}' keeps outputs of {} other state director{}", site.name,
                             others, others == 1 ? "y" : "ies"),
-                "--unfetched removes them, too");
+                "--unfetched also removes them");
   return {};
 }
 

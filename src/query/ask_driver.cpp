@@ -40,7 +40,7 @@ Result<Answer> ask_driver(const std::filesystem::path& state_dir, store::Store& 
 
 tl::unexpected<Error> fail_silent(int holder) {
   return fail(ErrorCode::peer, fmt::format("gantry (process {}) has not taken the request", holder),
-              "is it stopped? It takes the request when it goes on");
+              "if it is stopped, it takes the request when it continues");
 }
 
 }  // namespace gantry::query

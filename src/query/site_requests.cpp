@@ -94,7 +94,7 @@ Result<> check_finished(const std::filesystem::path& state_dir, std::uint32_t ru
   TRY_ASSIGN(const auto record, store.run(RunId(run)));
   if (record && record->state == store::RunState::finished) return {};
   return fail(ErrorCode::gone, "gantry has ended before the site could leave the run",
-              "its tasks may still run there; the next gantry run goes on with them");
+              "its tasks may still run there; the next gantry run adopts them");
 }
 
 }  // namespace
@@ -103,10 +103,10 @@ Result<store::LiveState> run_that_goes_on(const std::filesystem::path& state_dir
   auto live = store::read_live(state_dir);
   if (live) return std::move(*live);
   if (store::RunLock::holder(state_dir))
-    return fail(ErrorCode::busy, "a run begins, and does not show yet what it does",
+    return fail(ErrorCode::busy, "a run is starting, and shows nothing yet",
                 "try again in a moment");
   return fail(ErrorCode::usage,
-              fmt::format("no run goes on in {}", state_dir.lexically_normal().string()),
+              fmt::format("no run is in progress in {}", state_dir.lexically_normal().string()),
               "gantry run --grid uses the sites that its grid file names");
 }
 
@@ -140,7 +140,7 @@ Result<std::vector<JoinedSite>> add_sites(const std::filesystem::path& state_dir
       settled = settled && site != nullptr && is_settled(grid, *site);
       if (site != nullptr) joined.push_back({*site, trouble_of(grid, *now, *site)});
       if (last && site == nullptr)
-        return fail(ErrorCode::peer, fmt::format("the run has not taken up site '{}'", name),
+        return fail(ErrorCode::peer, fmt::format("site '{}' has not joined the run", name),
                     "what gantry run prints says why");
     }
     if (settled || last) return joined;

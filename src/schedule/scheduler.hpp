@@ -154,7 +154,19 @@ struct World {
   RunId run{1};        ///< whose tasks these are; hosts may have attempts of others
   /// How many tasks it may start now: then it is another run's turn.
   std::size_t turn = std::numeric_limits<std::size_t>::max();
+  /// The longest mean run time of other runs that share the hosts; nothing without others.
+  std::optional<Duration> others_mean{};
 };
+
+/// The longer of two mean run times, as far as they are known. All runs that share hosts must agree
+/// on how many tasks may wait there: whoever may hand over more would always find room first.
+[[nodiscard]] inline std::optional<Duration> longer_mean(std::optional<Duration> one,
+                                                         std::optional<Duration> other) {
+  return one && other ? std::max(*one, *other) : one ? one : other;
+}
+[[nodiscard]] inline std::optional<Duration> mean_run_time(const World& world) {
+  return longer_mean(world.run_times.mean(), world.others_mean);
+}
 
 /// Is the attempt this run's? Of others only `expected` can be compared with ours.
 [[nodiscard]] inline bool is_ours(const World& world, const Ongoing& given) {

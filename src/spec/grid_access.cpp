@@ -41,7 +41,7 @@ Result<> read_ssh_keys(const NodeReader& reader, const YamlNode& node,
     const YamlNode* given = NodeReader::find(node, key);
     if (given == nullptr) continue;
     if (site.access == SiteAccess::none)
-      return reader.error(given->mark(), fmt::format("'{}' says nothing without 'via'", key),
+      return reader.error(given->mark(), fmt::format("'{}' needs 'via'", key),
                           fmt::format("add via: ssh to site '{}'", site.name));
     TRY_ASSIGN(*value, plain_text(reader, *given, key));
   }
@@ -60,7 +60,7 @@ Result<> read_staged(const NodeReader& reader, const YamlNode& node,
   const YamlNode* staged = NodeReader::find(node, "staged");
   if (staged == nullptr) return {};
   if (site.access == SiteAccess::none)
-    return reader.error(staged->mark(), "'staged' says nothing without 'via'",
+    return reader.error(staged->mark(), "'staged' needs 'via'",
                         fmt::format("add via: ssh to site '{}'", site.name));
   if (!staged->is_map())
     return reader.wrong_type(*staged, "staged", "a map like {data/genome.fa: /datasets/genome.fa}");
@@ -69,7 +69,7 @@ Result<> read_staged(const NodeReader& reader, const YamlNode& node,
     const std::filesystem::path path(there);
     if (!there.starts_with('/') || path.lexically_normal() != path || !path.has_filename())
       return reader.error(value.mark(),
-                          fmt::format("'{}' is no absolute path at its shortest", there),
+                          fmt::format("'{}' is not an absolute path without '.' and '..'", there),
                           "write where the file is there, like /datasets/genome.fa");
     auto file = (base_dir / here.text).lexically_normal();
     if (!file.has_filename()) file = file.parent_path();  // a/folder/
@@ -89,7 +89,7 @@ Result<> read_directives(const NodeReader& reader, const YamlNode& node, GridSit
     if (!text.text.starts_with('-') || text.text.size() < 2 || text.text.size() > kMaxText ||
         !plain)
       return reader.error(text.mark,
-                          fmt::format("'{}' is no option of {}", text.text,
+                          fmt::format("'{}' is not an option of {}", text.text,
                                       site.access == SiteAccess::slurm ? "sbatch" : "qsub"),
                           "write it as on the command line, like --constraint=fast");
     site.batch.directives.push_back(text.text);
@@ -101,8 +101,7 @@ Result<> refuse_batch_keys(const NodeReader& reader, const YamlNode& node, const
   for (const char* key : {"login", "partition", "queue", "account", "walltime", "mode", "pilots",
                           "nodes", "idle", "jobs", "rate", "directives"})
     if (const YamlNode* given = NodeReader::find(node, key))
-      return reader.error(given->mark(),
-                          fmt::format("'{}' says nothing without a batch system", key),
+      return reader.error(given->mark(), fmt::format("'{}' needs a batch system", key),
                           fmt::format("add via: slurm or via: sge to site '{}'", site.name));
   return {};
 }
@@ -121,11 +120,11 @@ Result<> read_job_mode(const NodeReader& reader, const YamlNode& node, GridSite&
     if (given == nullptr) return {};
     return reader.error(
         given->mark(),
-        fmt::format("'{}' says nothing in mode '{}'", key, by_jobs ? "jobs" : "pilots"), hint);
+        fmt::format("'{}' does not apply in mode '{}'", key, by_jobs ? "jobs" : "pilots"), hint);
   };
   if (!by_jobs) {
     for (const char* key : {"jobs", "rate"})
-      TRY(refuse(key, "add mode: jobs if each task shall be a job of its own"));
+      TRY(refuse(key, "add mode: jobs if each task is to be a job"));
     return {};
   }
   for (const char* key : {"pilots", "nodes", "idle"})
@@ -138,7 +137,7 @@ Result<> read_job_mode(const NodeReader& reader, const YamlNode& node, GridSite&
   if (const YamlNode* rate = NodeReader::find(node, "rate")) {
     TRY_ASSIGN(site.batch.rate, reader.number(*rate, "rate"));
     if (!(site.batch.rate >= kLeastRate && site.batch.rate <= kMostRate))
-      return reader.wrong_type(*rate, "rate", "submissions in a second, from 0.01 to 100");
+      return reader.wrong_type(*rate, "rate", "submissions per second, from 0.01 to 100");
   }
   return {};
 }
@@ -146,7 +145,7 @@ Result<> read_job_mode(const NodeReader& reader, const YamlNode& node, GridSite&
 Result<> read_batch_keys(const NodeReader& reader, const YamlNode& node, GridSite& site) {
   const bool is_slurm = site.access == SiteAccess::slurm;
   if (const YamlNode* hosts = NodeReader::find(node, "hosts"))
-    return reader.error(hosts->mark(), "the hosts of a batch system are its own affair",
+    return reader.error(hosts->mark(), "a batch system chooses its hosts itself",
                         "say pilots: 2 for how many jobs of one host each there may be");
   if (const YamlNode* login = NodeReader::find(node, "login")) {
     TRY_ASSIGN(const auto host, reader.text(*login, "login"));
@@ -169,14 +168,14 @@ Result<> read_batch_keys(const NodeReader& reader, const YamlNode& node, GridSit
   if (const YamlNode* walltime = NodeReader::find(node, "walltime")) {
     TRY_ASSIGN(site.batch.walltime, reader.duration(*walltime, "walltime"));
     if (site.batch.walltime < std::chrono::minutes(1))
-      return reader.error(walltime->mark(), "a walltime is a minute at least",
+      return reader.error(walltime->mark(), "a walltime is at least a minute",
                           "say walltime: 1h: how long each job may take");
   }
   if (const YamlNode* idle = NodeReader::find(node, "idle")) {
     TRY_ASSIGN(site.batch.idle, reader.duration(*idle, "idle"));
     if (site.batch.idle < std::chrono::seconds(1))
-      return reader.error(idle->mark(), "'idle' is a second at least",
-                          "say idle: 5m: a job with nothing to do for so long is given back");
+      return reader.error(idle->mark(), "'idle' is at least a second",
+                          "write idle: 5m to give back jobs that had nothing to do for that long");
   }
   if (const YamlNode* directives = NodeReader::find(node, "directives"))
     return read_directives(reader, *directives, site);
@@ -192,7 +191,7 @@ Result<> check_grid_name(const NodeReader& reader, const SourceText& name, std::
         return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
       });
   if (good) return {};
-  return reader.error(name.mark, fmt::format("'{}' is no name for a {}", name.text, what),
+  return reader.error(name.mark, fmt::format("'{}' cannot be the name of a {}", name.text, what),
                       "use letters, digits, '-', '_' and '.', with a letter, digit or '_' first");
 }
 
@@ -206,7 +205,7 @@ Result<> read_site_access(const NodeReader& reader, const YamlNode& node,
         std::ranges::find(kWays, text.text, &decltype(kWays)::value_type::first);
     if (way == kWays.end()) return reader.wrong_type(*via, "via", "'ssh', 'slurm' or 'sge'");
     if (site.name == kHomeSite)
-      return reader.error(via->mark(), "home is this machine: it is reached by nothing",
+      return reader.error(via->mark(), "home is this machine and needs no 'via'",
                           "give 'via' to another site");
     site.access = way->second;
     site.scratch = kDefaultScratch;

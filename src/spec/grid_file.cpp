@@ -196,11 +196,11 @@ class GridFileReader {
       if (is_new) continue;
       if (at->second == site.name)
         return reader_.error(node.mark(),
-                             fmt::format("host '{}' stands in site '{}' twice", name, site.name),
+                             fmt::format("host '{}' appears in site '{}' twice", name, site.name),
                              "raise its slots: to run more tasks there");
-      return reader_.error(node.mark(),
-                           fmt::format("host '{}' is used by site '{}' already", name, at->second),
-                           "let it stand in one site, or give both another scratch:");
+      return reader_.error(
+          node.mark(), fmt::format("host '{}' is used by site '{}' already", name, at->second),
+          "name it in one site only, or give the sites different scratch: folders");
     }
     return {};
   }
@@ -298,7 +298,7 @@ class GridFileReader {
     }
     if (const YamlNode* probe = NodeReader::find(node, "probe")) {
       if (link.from != 0)
-        return reader_.error(probe->mark(), "only links of home are probed", "remove this 'probe'");
+        return reader_.error(probe->mark(), "only links to home are probed", "remove this 'probe'");
       TRY_ASSIGN(link.probe_after, probe_after(*probe));
     }
     if (const YamlNode* logins = NodeReader::find(node, "ssh"))

@@ -202,10 +202,10 @@ class OneLinerReader {
       const std::string rest = meant.empty() ? "" : words[0].substr(meant.size() + 1);
       const bool looks_listed = words.size() == 1 && rest.find(',') != std::string::npos;
       if (looks_listed || ParameterValues::range(rest))
-        result_.warnings.push_back(fmt::format(
-            "'{}' is one value as it is; with {{{}}} in the command it is a list of that "
-            "name",
-            words[0], meant));
+        result_.warnings.push_back(
+            fmt::format("'{}' is taken as one value; with {{{}}} in the command it would be a list "
+                        "of that name",
+                        words[0], meant));
       return expanded({}, words, false, link);
     }
     words[0].erase(0, name.size() + 1);
@@ -238,7 +238,7 @@ class OneLinerReader {
       TRY_ASSIGN(auto part, std::move(*range));
       if (pieces.size() == 1) return add(name, std::move(part), link);
       if (values.size() > kMaxYamlNodes || part.size() > kMaxYamlNodes - values.size())
-        return wrong(fmt::format("the range {} is too long to stand in a list", piece),
+        return wrong(fmt::format("the range {} is too long to be part of a list", piece),
                      "make it the only value of its list");
       for (std::uint32_t i = 0; i < part.size(); ++i)
         values.emplace_back(part.text({i, 0}, scratch));
@@ -270,9 +270,9 @@ class OneLinerReader {
 
   Result<std::vector<std::string>> stdin_lines() {
     if (!read_stdin_)
-      return wrong("the values should come from the standard input, which holds none",
+      return wrong("the values should come from standard input, which is empty",
                    "pipe them in, or give them after :::");
-    if (stdin_used_) return wrong("the standard input can be read only once");
+    if (stdin_used_) return wrong("standard input can be read only once");
     stdin_used_ = true;
     TRY_ASSIGN(const auto text, read_stdin_());
     return split_lines(text);
@@ -289,7 +289,7 @@ class OneLinerReader {
                    "add values: ::: a b c, or ::: 1..10");
     }
     TRY_ASSIGN(auto lines, stdin_lines());
-    if (lines.empty()) return wrong("the standard input has no lines to run the command for");
+    if (lines.empty()) return wrong("standard input has no lines to run the command for");
     write_out(false, {}, lines);
     return add({}, ParameterValues::list(std::move(lines)), 0);
   }

@@ -134,7 +134,7 @@ TEST(OneLiner, ARangeThatIsNoneIsWarnedOf) {
   EXPECT_THAT(warnings({"e", "{}", ":::", "seed=1..2"}),
               ElementsAre(HasSubstr("with {seed} in the command")));
   EXPECT_THAT(warnings({"e", "{}", ":::", "seed=1,2"}),
-              ElementsAre(HasSubstr("'seed=1,2' is one value as it is")));
+              ElementsAre(HasSubstr("'seed=1,2' is taken as one value")));
   EXPECT_THAT(warnings({"e", "{}", ":::", "a,b"}), ElementsAre());
   EXPECT_THAT(warnings({"e", "{}", ":::", "at=1,2", "at=1,3"}), ElementsAre());
   EXPECT_THAT(warnings({"e", "{}", ":::", "run=1.csv"}), ElementsAre());
@@ -189,10 +189,10 @@ TEST(OneLiner, SaysWhatIsWrong) {
   EXPECT_THAT(error({"e", "{a}", ":::", "a=3..1"}), HasSubstr("is empty"));
   EXPECT_THAT(error({"e", "{a}", ":::", "a=1..3000000000"}), HasSubstr("at most 100000000"));
   EXPECT_THAT(error({"e", "{a}", ":::", "a=x,-9223372036854775807..9223372036854775807"}),
-              HasSubstr("too long to stand in a list"));
+              HasSubstr("too long to be part of a list"));
   EXPECT_THAT(error({"e", "{a}", ":::", "a=1..1000000,1"}), HasSubstr("no error"));
   EXPECT_THAT(error({"e", "{a}", ":::", "a=1,1..1000000"}),
-              HasSubstr("too long to stand in a list"));
+              HasSubstr("too long to be part of a list"));
   EXPECT_THAT(error({"e", "{a}{b}", ":::", "a=1..100000", ":::", "b=1..100000"}),
               HasSubstr("10000000000 or more tasks"));
   EXPECT_THAT(error({"e", ":::#5", "a"}), HasSubstr("cut off"));

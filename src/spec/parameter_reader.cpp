@@ -94,7 +94,7 @@ Result<ParameterValues> ParameterReader::list(const YamlNode& node, std::string_
     }
     TRY_ASSIGN(const auto part, placed(std::move(*range), item.mark()));
     if (part.size() > kMaxYamlNodes - listed_) {
-      return reader_.error(item.mark(), "this range is too long to stand in a list",
+      return reader_.error(item.mark(), "this range is too long to be part of a list",
                            "make it the parameter's only value");
     }
     listed_ += part.size();

@@ -101,8 +101,8 @@ std::vector<std::string> shell_word_warnings(const SweepDefinition& definition) 
   for (const auto& word : definition.command) {
     if (std::find(kWords.begin(), kWords.end(), word.text) == kWords.end()) continue;
     return {
-        fmt::format("no shell reads this command: '{}' is passed to {} as it stands; with --shell "
-                    "one does, and values are quoted for it",
+        fmt::format("no shell runs this command: '{}' is passed to {} as it is; with --shell a "
+                    "shell does, and values are quoted for it",
                     word.text, definition.command[0].text)};
   }
   return {};

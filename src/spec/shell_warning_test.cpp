@@ -72,7 +72,7 @@ TEST(ShellWarning, AParameterReadFromTheEnvironmentIsUsed) {
   EXPECT_THAT(warnings({"sh", "-c", "echo \"$GANTRY_PARAM_i\"", ":::", "i=1..3"}), IsEmpty());
   EXPECT_THAT(warnings({"sh", "-c", "echo ${{GANTRY_PARAM_i}}", ":::", "i=1..3"}), IsEmpty());
   EXPECT_THAT(warnings({"sh", "-c", "echo $GANTRY_PARAM_ij", ":::", "i=1..3"}),
-              ElementsAre(HasSubstr("'i=1..3' is one value")));
+              ElementsAre(HasSubstr("'i=1..3' is taken as one value")));
 }
 
 TEST(ShellWarning, ADerivedValueMayStandInTheTableAlone) {

@@ -38,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "add command: ./program --option {parameter}"},
         Mistake{"command: e\nname: [a]\n", "s.yaml:2:7: 'name' must be text, not a list"},
         Mistake{"command: e\nname:\n", "s.yaml:2:1: 'name' has no value; expected text"},
-        Mistake{"command: e\ncommand: f\n", "s.yaml:2:1: the key 'command' stands twice",
+        Mistake{"command: e\ncommand: f\n", "s.yaml:2:1: the key 'command' appears twice",
                 "remove one of them"},
         Mistake{"command: [e\n", "s.yaml:2:1: not valid YAML: end of sequence flow not found"},
         Mistake{"command: e\n\tname: x\n",
@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "'{name}.dat'"},
         Mistake{"a: *nowhere\n",
                 "s.yaml:1:4: not valid YAML: the referenced anchor is not defined"},
-        Mistake{"a: &x [*x]\n", "s.yaml:1:8: an alias stands inside the very node it repeats"},
+        Mistake{"a: &x [*x]\n", "s.yaml:1:8: an alias is inside the node that it repeats"},
         Mistake{"[1]: e\n", "s.yaml:1:1: a key must be plain text"}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -126,10 +126,10 @@ INSTANTIATE_TEST_SUITE_P(
             "tasks",
             "make several sweeps of it, or take some of the values with sample: in a sweep file"},
         Mistake{"command: e\nparameters: {x: [a, -9223372036854775807..9223372036854775807]}\n",
-                "s.yaml:2:21: this range is too long to stand in a list",
+                "s.yaml:2:21: this range is too long to be part of a list",
                 "make it the parameter's only value"},
         Mistake{"command: e\nparameters: {x: [1..2, -9223372036854775807..9223372036854775807]}\n",
-                "s.yaml:2:24: this range is too long to stand in a list",
+                "s.yaml:2:24: this range is too long to be part of a list",
                 "make it the parameter's only value"},
         Mistake{
             "command: e\nparameters: {x: 1..1000000, y: 1..1000000, z: 1..1000000}\n",

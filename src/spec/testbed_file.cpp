@@ -64,8 +64,8 @@ class TestbedFileReader {
   Result<> check_name(const SourceText& name, std::string_view what) const {
     if (is_testbed_name(name.text)) return {};
     return reader_.error(
-        name.mark, fmt::format("'{}' is no name for a {}", name.text, what),
-        fmt::format("use a small letter, then small letters and digits, {} at most",
+        name.mark, fmt::format("'{}' cannot be the name of a {}", name.text, what),
+        fmt::format("use a lower-case letter, then lower-case letters and digits, at most {}",
                     kMaxTestbedName));
   }
 
@@ -146,7 +146,8 @@ class TestbedFileReader {
       TRY_ASSIGN(const std::size_t one, site_index(between->items[0]));
       TRY_ASSIGN(const std::size_t other, site_index(between->items[1]));
       if (one == other || !known.insert(std::minmax(one, other)).second)
-        return reader_.error(between->mark(), "a link joins two sites, and two have one at most");
+        return reader_.error(between->mark(),
+                             "a link joins two sites, and two sites have at most one");
       TestbedLink link{one, other};
       TRY(read_rate(item, link.bandwidth, link.latency));
       testbed_.links.push_back(link);

@@ -65,12 +65,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"sites: {}", "t.yaml:1:8: 'sites' must be a map of names to sites, not a map"},
         Mistake{"site: {}", "t.yaml:1:1: unknown key 'site' in the testbed",
                 "did you mean 'sites'?"},
-        Mistake{"name: a-b\nsites: {}", "t.yaml:1:7: 'a-b' is no name for a testbed"},
+        Mistake{"name: a-b\nsites: {}", "t.yaml:1:7: 'a-b' cannot be the name of a testbed"},
         Mistake{"network: 192.168.0.0/16\nsites: {}",
                 "t.yaml:1:10: 'network' must be one like 10.231.0.0/16, not '192.168.0.0/16'"},
         Mistake{"sites: {home: {hosts: 1}}", "t.yaml:1:9: 'home' is taken"},
         Mistake{"sites:\n  toolongforahost: {hosts: 1}",
-                "t.yaml:2:3: 'toolongforahost' is no name for a site"},
+                "t.yaml:2:3: 'toolongforahost' cannot be the name of a site"},
         Mistake{"sites:\n  a: {via: pbs, hosts: 1}",
                 "t.yaml:2:12: 'via' must be ssh, slurm or sge, not 'pbs'"},
         Mistake{"sites:\n  a: {link: {bandwidth: 1 MB/s}}", "t.yaml:2:3: site 'a' has no 'hosts'"},
@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"sites:\n  a: {hosts: 1, link: {bandwidth: 1 MB/s}}\nlinks: [{between: [a, b]}]",
                 "t.yaml:3:23: there is no site 'b'"},
         Mistake{"sites:\n  a: {hosts: 1, link: {bandwidth: 1 MB/s}}\nlinks: [{between: [a, a]}]",
-                "t.yaml:3:19: a link joins two sites, and two have one at most"},
+                "t.yaml:3:19: a link joins two sites, and two sites have at most one"},
         Mistake{"sites:\n  a: {hosts: 1, link: {bandwidth: 1 MB/s}}\n"
                 "  b: {hosts: 1, link: {bandwidth: 1 MB/s}}\nlinks: [{between: [a, b]}]",
                 "t.yaml:4:9: this link has no 'bandwidth'"}));

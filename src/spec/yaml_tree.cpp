@@ -68,7 +68,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto known = anchors_.find(anchor);
     if (known == anchors_.end())
-      throw Refused{to_mark(mark), "an alias stands inside the very node it repeats", {}};
+      throw Refused{to_mark(mark), "an alias is inside the node that it repeats", {}};
     // A chain of aliases to aliases doubles at every step: count what it unfolds to before copying.
     Extent extent;
     measure(known->second, extent);
@@ -174,7 +174,7 @@ class TreeBuilder final : public YAML::EventHandler {
     } else {
       if (!node.is_scalar()) throw Refused{node.mark(), "a key must be plain text", {}};
       if (!level.keys.insert(node.text()).second) {
-        throw Refused{node.mark(), fmt::format("the key '{}' stands twice", node.text()),
+        throw Refused{node.mark(), fmt::format("the key '{}' appears twice", node.text()),
                       "remove one of them"};
       }
       level.key = std::move(node.scalar);

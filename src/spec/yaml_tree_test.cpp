@@ -90,8 +90,8 @@ TEST(YamlTree, SizeIsBounded) {
 }
 
 TEST(YamlTree, DuplicateKeysAreSeenAtEveryLevel) {
-  EXPECT_EQ(error("a: {b: 1, c: 2, b: 3}"), "f:1:17: the key 'b' stands twice");
-  EXPECT_EQ(error("a: 1\n'a': 2"), "f:2:2: the key 'a' stands twice");
+  EXPECT_EQ(error("a: {b: 1, c: 2, b: 3}"), "f:1:17: the key 'b' appears twice");
+  EXPECT_EQ(error("a: 1\n'a': 2"), "f:2:2: the key 'a' appears twice");
 }
 
 TEST(YamlTree, BadEscapesAreAnError) {

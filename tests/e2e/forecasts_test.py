@@ -81,7 +81,7 @@ class ForecastTest(gantry_test.TestCase):
             self.assertEqual(changed.rowcount, 1)
         again = self.gantry(*run, "7")
         self.assertEqual(again.code, 0, again)
-        self.assertIn("what earlier runs have taught is not used", again.stderr)
+        self.assertIn("what earlier runs have learnt is not used", again.stderr)
 
     def test_what_is_no_time_to_learn_for_is_refused(self):
         for time in ("soon", "0s", "-5s"):

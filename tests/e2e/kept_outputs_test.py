@@ -90,7 +90,7 @@ class KeptTest(SshTestCase):
         self.assertEqual(result.code, 1, result)
         self.assertIn("fetched 1 file", result.stdout)
         for x in (2, 3):
-            self.assertIn(f"out/{x}.bin is not at site 'far-site' any more", result.stderr)
+            self.assertIn(f"out/{x}.bin is no longer at site 'far-site'", result.stderr)
             self.assertFalse(self.made(f"out/{x}.bin"))
         self.assertEqual(self.run_it().code, 0)
         self.assertEqual(self.ran(), {1: ["far"], 2: ["far", "far"], 3: ["far", "far"]})

@@ -40,7 +40,7 @@ class LinkProbesTest(gantry_test.TestCase):
                 return 0 < self.live_site("s1").get("learnt_bandwidth", 0) < 4e6
             self.wait_until(is_known_to_be_slow, "the link is known to be slow", timeout=240)
             shown = self.gantry("forecast")
-            self.assertRegex(shown.stdout, r"(?m)^link to s1: probed \d+ times? while it was silent, carries ")
+            self.assertRegex(shown.stdout, r"(?m)^link to s1: probed \d+ times? while idle, carries ")
             grid.ssh("s1h1", "touch", "/tmp/go")  # its own /tmp
             _, errors = run.communicate(timeout=120)
             self.assertEqual(run.returncode, 0, errors)

@@ -129,7 +129,7 @@ class LiveGridTest(SshTestCase):
 
     def test_what_cannot_be(self):
         self.sites(self.far_host)
-        for words, said in ((["add", "grid.yaml"], "no run goes on"), (["drain", "grid.yaml", "far-site"], "no run goes on")):
+        for words, said in ((["add", "grid.yaml"], "no run is in progress"), (["drain", "grid.yaml", "far-site"], "no run is in progress")):
             result = self.grid(*words)
             self.assertEqual(result.code, 2, result)
             self.assertIn(said, result.stderr)
@@ -140,7 +140,7 @@ class LiveGridTest(SshTestCase):
                             (["add", "missing.yaml"], "missing.yaml"),
                             (["drain", "grid.yaml", "home"], "no site 'home' that can leave"),
                             (["drain", "grid.yaml", "fat-site"], "far-site"),
-                            (["drain", "grid.yaml"], "wants sites")):
+                            (["drain", "grid.yaml"], "needs the names of sites")):
             result = self.grid(*words)
             self.assertEqual(result.code, 2, result)
             self.assertIn(said, result.stderr)

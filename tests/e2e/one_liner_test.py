@@ -211,7 +211,7 @@ class OneLinerTest(gantry_test.TestCase):
     def test_words_for_a_shell_are_warned_of(self):
         result = self.gantry("run", "echo {} | wc -c", ":::", "a")
         self.assertEqual((result.code, result.stdout), (0, "a | wc -c\n"), result)
-        self.assertIn("no shell reads this command", result.stderr)
+        self.assertIn("no shell runs this command", result.stderr)
 
     def test_a_deleted_directory_is_named(self):
         result = self.run_command(["sh", "-c", f"mkdir gone; cd gone; rmdir ../gone; '{gantry_test.GANTRY}' "

@@ -428,7 +428,7 @@ class GoingOnTest(RerunCase):
         self.assertIn("4", self.last.stderr)
         status = self.gantry("status", "--json").json()
         self.assertEqual(status["failed"] + status["pending"], 50)
-        self.assertIn("the same gantry run again goes on with the pending ones", " ".join(self.gantry("status").stdout.split()))
+        self.assertIn("the same gantry run continues with the pending tasks", " ".join(self.gantry("status").stdout.split()))
         # Run again goes on with the rest, and stops again.
         self.assertEqual(len(self.run_sweep("-j1", "--max-fails", "1", code=1)), 1)
 

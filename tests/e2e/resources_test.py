@@ -244,7 +244,7 @@ class LearntMemoryTest(gantry_test.TestCase):
             self.assertEqual(changed.rowcount, 1)
         result = self.run_sizes([100.7], "--grid", "small.yaml", doomed=1)
         self.assertEqual(result.code, 0, result)
-        self.assertIn("what earlier runs have taught is not used (memory): ", " ".join(result.stderr.split()))
+        self.assertIn("what earlier runs have learnt is not used (memory): ", " ".join(result.stderr.split()))
         self.assertEqual(self.gantry("tasks", "--json").json()["attempt"], 2)
 
     def test_a_declared_amount_is_the_limit(self):

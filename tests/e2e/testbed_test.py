@@ -239,7 +239,7 @@ class MistakesTest(gantry_test.TestCase):
                 ("sites:\n  s1: {hosts: 2}\n", "bad.yaml:2:3: site 's1' has no 'link'"),
                 ("sites:\n  s1: {host: 2}\n", "bad.yaml:2:8: unknown key 'host' in site 's1'"),
                 ("sites:\n  s1: {hosts: 2, speed: 2, link: {bandwidth: 1 MB/s}}\n", "bad.yaml:2:25: 'speed'"),
-                ("name: A b\nsites: {}\n", "bad.yaml:1:7: 'A b' is no name for a testbed")):
+                ("name: A b\nsites: {}\n", "bad.yaml:1:7: 'A b' cannot be the name of a testbed")):
             self.write("bad.yaml", text)
             self.assertIn(message, self.refused("up", "bad.yaml"))
         self.assertIn("missing.yaml", self.refused("up", "missing.yaml"))
@@ -254,7 +254,7 @@ class MistakesTest(gantry_test.TestCase):
             self.assertIn("did you mean 's1h1'?", grid.command("kill", "s1h").stderr)
             self.assertIn("there is no site 's1h1'", grid.command("cut", "s1h1").stderr)
             self.assertIn("is no load", grid.command("load", "s1h1", "much").stderr)
-            self.assertIn("is no time", grid.command("cut", "s1", "--for", "soon").stderr)
+            self.assertIn("is not a time", grid.command("cut", "s1", "--for", "soon").stderr)
 
     @testbed.needed("setpriv")
     def test_without_root_it_says_so(self):

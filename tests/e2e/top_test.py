@@ -154,7 +154,7 @@ class HereTest(Watched, gantry_test.TestCase):
         screen.wait_for(r"home: 1/1 host")
         self.end(run)
         self.assertEqual(screen.end(), 0)
-        self.assertIn("goes on no more", screen.text[screen.text.rfind("\x1b[?1049l"):])
+        self.assertIn("is no longer in progress", screen.text[screen.text.rfind("\x1b[?1049l"):])
 
 
 class FarTest(Watched, StudyTestCase):

@@ -186,7 +186,7 @@ class UnreadyTest(FaultCase):
         self.assertEqual(child.wait(gantry_test.PATIENCE), 3)
         result = self.finish(child)
         self.assertIn("finishing what runs", self.flat(result.stderr))
-        self.assertIn("nobody reads what is printed", self.flat(result.stderr))
+        self.assertIn("nobody reads the output", self.flat(result.stderr))
 
 
 class CancelTest(InterruptCase):

@@ -282,7 +282,7 @@ class FarStateTest(SshTestCase):
         self.write("go", "")
         again = self.gantry("run", "sweep.yaml", timeout=60)
         self.assertEqual(again.code, 0, again)
-        self.assertIn("warning: tasks were at far-site when gantry was killed, and may still run there; without --grid "
+        self.assertIn("warning: tasks were at far-site when gantry was killed and may still run there; without --grid "
                       "grid.yaml they start again here", " ".join(again.stderr.split()))
         self.assertNotIn("warning", self.gantry("run", "sweep.yaml").stderr)
 

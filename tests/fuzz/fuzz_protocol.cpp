@@ -60,6 +60,7 @@ void check(std::string_view body, Decode decode) {
 void check_all(std::string_view body) {
   check(body, decode_hello);
   check(body, decode_start);
+  if (pack_start(body).has_value() != decode_start(body).has_value()) std::abort();
   check(body, decode_key,
         [](std::string& out, const AttemptKey& key) { encode(out, Cancel{key}); });
   check(body, decode_ack);

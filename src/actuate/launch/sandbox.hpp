@@ -2,7 +2,6 @@
 /// An attempt's own folder at another site: it looks there as the study's folder does here, as far
 /// as the task has declared what it reads and writes. Pure text.
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,7 +15,7 @@ namespace gantry {
 class Sandbox {
  public:
   /// `base` is the study's folder here, `folder` the sandbox there, both absolute.
-  Sandbox(std::filesystem::path base, std::string folder)
+  Sandbox(std::string base, std::string folder)
       : base_(std::move(base)), folder_(std::move(folder)) {}
 
   [[nodiscard]] const std::string& folder() const { return folder_; }
@@ -36,7 +35,7 @@ class Sandbox {
                                                      const std::vector<TaskFile>& files) const;
 
  private:
-  std::filesystem::path base_;
+  std::string base_;
   std::string folder_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 namespace gantry {
 namespace {
 
@@ -52,6 +54,20 @@ TEST(Sandbox, WhatLiesOutsideCannotTravel) {
   climbs.outputs = {"/study/../other/x"};
   EXPECT_THAT(sandbox.move_into(climbs, {}).value_or(""), HasSubstr("its output"));
   EXPECT_FALSE(sandbox.relative("/study-two/a"));
+}
+
+TEST(Sandbox, APathIsBelowHoweverItIsSpelt) {
+  for (const char* base : {"/study", "/study/", "/other/../study"}) {
+    const Sandbox sandbox(std::filesystem::path(base).lexically_normal().string(), "/w/1");
+    EXPECT_EQ(sandbox.relative("/study/a/b"), "a/b") << base;
+    EXPECT_EQ(sandbox.relative("/study//a/./b"), "a/b") << base;
+    EXPECT_EQ(sandbox.relative("/study/.hidden"), ".hidden") << base;
+    EXPECT_EQ(sandbox.relative("/x/../study/a"), "a") << base;
+    EXPECT_EQ(sandbox.relative("/study"), "") << base;
+    EXPECT_FALSE(sandbox.relative("/stud")) << base;
+    EXPECT_FALSE(sandbox.relative("study/a")) << base;
+  }
+  EXPECT_EQ(Sandbox("/", "/w/1").relative("/study/a"), "study/a");
 }
 
 }  // namespace

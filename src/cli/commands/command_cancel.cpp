@@ -53,7 +53,7 @@ Result<int> cancel_without_driver(Context& context, const store::Request& reques
     store::forget_left_live(context.state_dir);
   // Runs here have used other sites.
   if (grid.empty() && std::filesystem::exists(context.state_dir / "id"))
-    context.note("only tasks of this machine were ended; --grid FILE ends those of its sites, too");
+    context.note("only tasks of this machine were ended; --grid FILE also ends those at its sites");
   return kExitOk;
 }
 
@@ -82,7 +82,7 @@ Result<int> cancel(Context& context, const CancelOptions& all) {
       if (answer == query::Answer::silent) return query::fail_silent(*pid);
       TRY_ASSIGN(const auto after, run.store.cancels_asked(request.run));
       if (after > before) {
-        context.note("cancelled; tasks that run are being ended");
+        context.note("cancelled; running tasks are being ended");
         return kExitOk;
       }
       if (answer == query::Answer::taken && is_held_by(context, *pid))
@@ -99,13 +99,14 @@ void add_cancel(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("cancel", "End running tasks and do not start pending ones");
   add_task_options(*command, options->tasks);
-  command->add_option("--grid", options->grid, "If nobody drives it: ask the sites of FILE, too")
+  command->add_option("--grid", options->grid, "Also end tasks at the sites of FILE")
       ->type_name("FILE");
   command->footer(
-      "Works from another terminal while gantry run goes on, and also after it was\n"
-      "killed and its tasks still run: then --grid asks the sites of a grid file, too.\n"
-      "Tasks that ended stay as they are; the next gantry run starts cancelled ones\n"
-      "again.\n\n"
+      "Works from another terminal during gantry run, and after gantry was killed while\n"
+      "tasks still run; then --grid also reaches those at the sites of a grid file.\n"
+      "Tasks that have ended stay as they are. The next gantry run starts cancelled\n"
+      "tasks again.\n"
+      "\n"
       "Examples:\n"
       "  gantry cancel            everything in the last run\n"
       "  gantry cancel 12,30-40\n"

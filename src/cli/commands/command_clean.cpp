@@ -179,8 +179,9 @@ void add_clean(CLI::App& app, Action& action) {
       ->excludes(run);
   command->add_flag("-y,--yes", options->yes, "Do not ask");
   command->footer(
-      "Never while a run goes on in the same state directory. Files that tasks wrote\n"
-      "by themselves are not touched. What other runs have reused is kept for them.\n\n"
+      "Refused while a run is in progress in the same state directory. Files that tasks\n"
+      "wrote are not touched. Results that other runs have reused are kept for them.\n"
+      "\n"
       "Examples:\n"
       "  gantry clean 3\n"
       "  gantry clean --keep 5 --yes");

@@ -58,16 +58,18 @@ Result<int> explain_tasks(Context& context, const ExplainOptions& options) {
 
 void add_explain(CLI::App& app, Action& action) {
   auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command = app.add_subcommand("explain", "Tell what happened to a task, and why");
-  command->add_option("TASK", options->tasks.selector, "Its number; or several: 1,3,5-8")
+  CLI::App* command = app.add_subcommand("explain", "Explain what happened to a task, and why");
+  command->add_option("TASK", options->tasks.selector, "Its number, or several: 1,3,5-8")
       ->required()
       ->type_name("");
   command->add_option("--run", options->tasks.run, "The run: last (default) or a number")
       ->type_name("RUN");
-  command->add_flag("--json", options->json, "One JSON object a line");
+  command->add_flag("--json", options->json, "One JSON object per line");
   command->footer(
-      "Of a run that goes on it also tells where the task is, who chose that host and\n"
-      "by which estimates, or what it waits for: a slot, files, a host, its back-off.\n\n"
+      "During a run it also shows on which host the task is, which scheduler chose it\n"
+      "and by which estimates, or what it waits for: a slot, files, a host, its\n"
+      "back-off.\n"
+      "\n"
       "Examples:\n"
       "  gantry explain 17\n"
       "  gantry explain 17 --run 2");

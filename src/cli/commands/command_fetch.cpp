@@ -121,19 +121,20 @@ Result<int> fetch(Context& context, const FetchCommandOptions& options) {
 
 void add_fetch(CLI::App& app, Action& action) {
   auto options = std::make_shared<FetchCommandOptions>();
-  CLI::App* command = app.add_subcommand("fetch", "Bring outputs home that were kept at sites");
+  CLI::App* command = app.add_subcommand("fetch", "Bring home outputs that were kept at sites");
   add_task_options(*command, options->tasks);
-  command->add_flag("--all", options->all, "Of all runs, also of removed ones");
-  command->add_option("--grid", options->grid, "The grid file, if it is not the run's any more")
+  command->add_flag("--all", options->all, "Outputs of all runs, even of removed ones");
+  command->add_option("--grid", options->grid, "Use this grid file instead of the run's")
       ->type_name("FILE");
-  command->add_flag("--json", options->json, "One JSON object a site");
+  command->add_flag("--json", options->json, "One JSON object per site");
   command->footer(
-      "Outputs with 'keep: remote' stay where they were made. This brings them to where\n"
-      "they would be had the task run here, and takes them away there. Each is compared\n"
-      "with what the task made; what was interrupted goes on where it stopped.\n\n"
+      "Outputs with 'keep: remote' stay where they were made. fetch brings them to\n"
+      "where they would be if the task had run here, verifies them, and removes them\n"
+      "there. An interrupted fetch continues where it stopped.\n"
+      "\n"
       "Examples:\n"
-      "  gantry fetch                     all of the last run\n"
-      "  gantry fetch 17,20-30            of these tasks\n"
+      "  gantry fetch                     everything of the last run\n"
+      "  gantry fetch 17,20-30            outputs of these tasks\n"
       "  gantry fetch --all --grid grid.yaml");
   set_action(*command, action, options, fetch);
 }

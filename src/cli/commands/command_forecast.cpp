@@ -20,9 +20,9 @@ Result<int> run_forecast(Context& context, const ForecastOptions& options) {
                                    : query::forecast_of(context.state_dir, options.run));
   if (!found.state) {
     context.note(options.run.empty()
-                     ? "nothing is forecast yet: no task has ended of which something was foretold"
-                     : "nothing is kept of that run: its gantry was killed, no task ended in it of "
-                       "which something was foretold, or 20 newer ones are kept");
+                     ? "there are no forecasts yet: no task that had one has ended"
+                     : "no forecasts are kept of that run: its gantry was killed, no task that had "
+                       "a forecast ended in it, or 20 newer runs are kept");
     return kExitTasksFailed;
   }
   if (options.json) {
@@ -40,25 +40,27 @@ Result<int> run_forecast(Context& context, const ForecastOptions& options) {
 void add_forecast(CLI::App& app, Action& action) {
   auto options = std::make_shared<ForecastOptions>();
   CLI::App* command =
-      app.add_subcommand("forecast", "What is expected of hosts and links, and how sure");
+      app.add_subcommand("forecast", "Show what is expected of hosts, links and tasks");
   command->add_option("--run", options->run, "The run: last or a number")->type_name("RUN");
   command->add_flag("--json", options->json, "One JSON document (docs/formats/live.md)");
   command->footer(
-      "Of the run that goes on, or of the last one that ended tasks (the last 20 are\n"
-      "kept). First how far off the run times were that it counted with, each foretold\n"
-      "when its task started. For each host: how long a usual task (of cost 1) takes\n"
-      "there (pace), and which share of a processor a task gets that could use a whole\n"
-      "one: less when others compute there, too, or where the host has a quota (share).\n"
-      "For each link: how fast it carries files, and how long a message\n"
-      "there and its answer take (answer of); for each cluster: how long its jobs wait\n"
-      "(queue of); for each site: what a task costs besides its run time (start at).\n"
-      "Each forecast has an interval in which four of five values should lie, the\n"
-      "forecaster that was best of late, how far off forecasts were on average\n"
-      "(error), and which part of the values lay in their interval (inside).\n"
-      "If run times follow from parameters: by which kind of function, learnt from how\n"
-      "many tasks (earlier runs' too, not those that were cut short), and how far off\n"
-      "it is, as part of how far off the mean of all would be. The same of the sizes\n"
-      "of outputs and, with 'resources: {memory: learn}', of the memory that is given.\n\n"
+      "Forecasts of the run in progress, or of the last one in which tasks ended; those\n"
+      "of the last 20 runs are kept. The first line says how far off run times were,\n"
+      "each forecast when its task started. Then, one table each:\n"
+      "  host        pace: how long a typical task (of cost 1) takes there\n"
+      "  host        share: the part of a processor that a task gets there, less when\n"
+      "              others compute there too, or under a quota\n"
+      "  link to     how fast it carries files\n"
+      "  answer of   how long a message to the site and its answer take\n"
+      "  queue of    how long jobs wait in a cluster's queue\n"
+      "  start at    what a task costs besides its run time\n"
+      "Each has an 80% interval, the average error of past forecasts, the share of\n"
+      "values that were inside their interval, and the forecaster that has been best\n"
+      "lately (by). If run times depend on parameters, a line names the kind of\n"
+      "function, how many tasks it was learnt from (earlier runs included), and its\n"
+      "error relative to that of a plain mean. The same for the sizes of outputs and,\n"
+      "with 'resources: {memory: learn}', for the memory that tasks are given.\n"
+      "\n"
       "Examples:\n"
       "  gantry forecast\n"
       "  gantry forecast --run 3\n"

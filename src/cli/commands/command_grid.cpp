@@ -46,7 +46,7 @@ void print_live(Context& context, const Grid& grid) {
   });
   if (!ours) return;
   context.out.line("");
-  context.out.line(fmt::format("run {} goes on (gantry top keeps showing it):", live->run));
+  context.out.line(fmt::format("run {} is in progress (gantry top keeps showing it):", live->run));
   for (const auto& line : top_lines(*live, RealClock{}.now(), context.table_style()))
     context.out.line(line);
 }
@@ -88,7 +88,7 @@ Result<int> grid_check(Context& context, const GridCommandOptions& options) {
   if (!options.patience.empty()) {
     const auto patience = parse_duration(options.patience);
     if (!patience || *patience <= Duration{0} || *patience > kMostPatience)
-      return fail(ErrorCode::usage, fmt::format("'{}' is no time", one_line(options.patience)),
+      return fail(ErrorCode::usage, fmt::format("'{}' is not a time", one_line(options.patience)),
                   "write 5s or 1m");
     how.patience = *patience;
   }
@@ -100,7 +100,7 @@ Result<int> grid_check(Context& context, const GridCommandOptions& options) {
 
 Result<int> grid_remove(Context& context, const GridCommandOptions& options) {
   if (options.sites.size() != 1)
-    return fail(ErrorCode::usage, "'grid remove' wants one site", "gantry grid remove GRID SITE");
+    return fail(ErrorCode::usage, "'grid remove' needs one site", "gantry grid remove GRID SITE");
   TRY_ASSIGN(const Grid grid, spec::load_grid(options.file));
   operate::GridRemoveOptions how;
   how.state_dir = context.state_dir;
@@ -176,7 +176,8 @@ tl::unexpected<Error> refuse_to_drain(const Grid& grid, const store::LiveState& 
 
 Result<int> grid_drain(Context& context, const GridCommandOptions& options) {
   if (options.sites.empty())
-    return fail(ErrorCode::usage, "'grid drain' wants sites", "gantry grid drain GRID SITE");
+    return fail(ErrorCode::usage, "'grid drain' needs the names of sites",
+                "gantry grid drain GRID SITE");
   TRY_ASSIGN(const Grid grid, spec::load_grid(options.file));
   TRY_ASSIGN(const auto live, query::run_that_goes_on(context.state_dir));
   for (const auto& name : options.sites)
@@ -221,33 +222,33 @@ void add_grid(CLI::App& app, Action& action) {
       ->type_name("")
       ->required();
   command->add_option("GRID", options->file, "The grid file")->type_name("")->required();
-  command
-      ->add_option("SITE", options->sites, "check, add: only these; drain: these; remove: this one")
+  command->add_option("SITE", options->sites, "Sites (default for check and add: all)")
       ->type_name("");
-  command->add_option("--timeout", options->patience, "check: wait so long for a host (15s)")
+  command->add_option("--timeout", options->patience, "check: how long to wait for a host (15s)")
       ->type_name("TIME");
-  command->add_flag("--all", options->all, "remove: also what other state directories have there");
+  command->add_flag("--all", options->all, "remove: also files of other state directories");
   command->add_flag("--unfetched", options->unfetched,
-                    "remove: also outputs kept there and nowhere else");
-  command->add_flag("--json", options->json, "For a program");
+                    "remove: also outputs that nobody has fetched");
+  command->add_flag("--json", options->json, "Print JSON");
   command->footer(
-      "check connects to all hosts at once, as runs do, and measures how fast files\n"
-      "go and come. What is wrong is marked with '!', and makes the exit code 1; what\n"
-      "could be better with '-'. list connects to nothing; while a run uses the sites,\n"
-      "it also shows what they do.\n"
-      "add makes the run that goes on here use sites of the file, too: those that it\n"
-      "does not use yet. drain makes a site leave it: no task is started there any\n"
-      "more, what runs there ends first. Neither changes the file: what the next\n"
-      "gantry run uses is what stands there.\n"
-      "remove takes away what Gantry has in the scratch folder of a site: its store\n"
-      "of files, the agent's program, what this state directory has there. A site\n"
-      "that the run uses is drained first; where others run tasks it is refused.\n"
-      "The file is described in docs/formats/grid.md.\n\n"
+      "check connects to all hosts at once, as runs do, and measures how fast files go\n"
+      "and come. Problems are marked with '!' and make the exit code 1; advice is\n"
+      "marked with '-'.\n"
+      "list connects to nothing. While a run uses the sites, it shows what they do.\n"
+      "add makes the run in progress also use these sites of the file, or all that it\n"
+      "does not use yet. drain makes sites leave the run: nothing more is started\n"
+      "there, and running tasks finish first. Neither changes the file, which is what\n"
+      "the next gantry run uses.\n"
+      "remove deletes what Gantry has in the scratch folder of a site: its store of\n"
+      "files, the agent's program, the files of this state directory. A site that the\n"
+      "run uses is drained first; where others run tasks, it is refused.\n"
+      "docs/formats/grid.md describes the file.\n"
+      "\n"
       "Examples:\n"
       "  gantry grid list grid.yaml\n"
       "  gantry grid check grid.yaml\n"
       "  gantry grid check grid.yaml lab --timeout 5s\n"
-      "  gantry grid add grid.yaml           sites that were written into it meanwhile\n"
+      "  gantry grid add grid.yaml           sites that you have added to the file\n"
       "  gantry grid drain grid.yaml lab\n"
       "  gantry grid remove grid.yaml lab");
   set_action(*command, action, options, run_grid);

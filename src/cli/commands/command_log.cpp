@@ -84,10 +84,11 @@ void add_log(CLI::App& app, Action& action) {
       ->type_name("N");
   command->footer(
       "A task's standard output goes to standard output, its standard error to\n"
-      "standard error. On a terminal control characters are shown, not obeyed.\n\n"
+      "standard error. On a terminal, control characters are shown, not obeyed.\n"
+      "\n"
       "Examples:\n"
       "  gantry log 17                    what task 17 printed\n"
-      "  gantry log --failed --stderr     the complaints of all that failed\n"
+      "  gantry log --failed --stderr     the errors of all failed tasks\n"
       "  gantry log 3 --stdout > out.txt  the exact bytes");
   set_action(*command, action, options, show_log);
 }

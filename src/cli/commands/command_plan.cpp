@@ -95,7 +95,7 @@ Result<std::vector<std::string>> schedulers_of(const std::vector<std::string>& w
     names.push_back(word);
   }
   if (std::set(names.begin(), names.end()).size() < names.size())
-    return fail(ErrorCode::usage, "a scheduler stands twice in --scheduler");
+    return fail(ErrorCode::usage, "--scheduler names a scheduler twice");
   return names;
 }
 
@@ -122,11 +122,11 @@ std::optional<forecast::LearnedCosts> learnt_costs(Context& context, const Sweep
                                std::move(kept.times));
   if (!costs.known()) {
     if (tasks > 0)
-      context.note(fmt::format(
-          "what was learnt from {} tasks that ran here does not tell what these take", tasks));
+      context.note(
+          fmt::format("the run times of {} earlier tasks do not tell how long these take", tasks));
     return std::nullopt;
   }
-  context.note(fmt::format("tasks take what was learnt from {} that ran here", tasks));
+  context.note(fmt::format("run times are those learnt from {} earlier tasks", tasks));
   return costs;
 }
 
@@ -142,7 +142,8 @@ Result<PlannedStudy> load_plan(Context& context, const PlanOptions& options) {
                                 : simulate::application_of(loaded.sweep));
   plan.world.grid.staged = simulate::staged_files(grid, plan.study.file_paths);
   TRY(simulate::check_depots(grid, plan.study.application, plan.study.file_names));
-  if (plan.study.rounded) context.note("costs are rounded to 5%, as there are many different ones");
+  if (plan.study.rounded)
+    context.note("costs are rounded to 5%, because there are many different ones");
   for (const std::string& warning : simulate::plan_warnings(grid, plan.study))
     context.note("gantry: warning: " + warning);
   plan.summary = {.sweep = loaded.sweep.name(),
@@ -204,9 +205,10 @@ Result<int> run_plan(Context& context, const PlanOptions& options) {
   TRY_ASSIGN(PlannedStudy plan, load_plan(context, options));
   const bool all = words.front() == kAllSchedulers;
   if (all && plan.summary.tasks > kTasksForBest && std::erase(schedulers, kSlowest))
-    context.note(fmt::format(
-        "'{0}' may take minutes for so many tasks and is left out; --scheduler {0} asks for it",
-        kSlowest));
+    context.note(
+        fmt::format("'{0}' is left out, because it may take minutes for so many tasks; --scheduler "
+                    "{0} asks for it",
+                    kSlowest));
   const auto work = [&](const std::stop_token& /*stop*/,
                         const std::function<void()>& step) -> Result<> {
     plan.summary.bound = simulate::bounds_of({plan.world.grid, plan.study.application}).data;
@@ -254,16 +256,17 @@ void add_plan(CLI::App& app, Action& action) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
       ->add_option("--interval", options->interval,
-                   "Between two plans: 60s, 10m (default: 500s or more)")
+                   "Time between plans: 60s (default: 500s or more)")
       ->type_name("TIME");
-  command->add_option("--svg", options->svg, "Write the Gantt chart of the shortest")
+  command->add_option("--svg", options->svg, "Write the Gantt chart of the shortest run")
       ->type_name("FILE");
-  command->add_option("--html", options->html, "The same as a page")->type_name("FILE");
-  command->add_flag("--json", options->json, "For a program");
+  command->add_option("--html", options->html, "Write it as a web page")->type_name("FILE");
+  command->add_flag("--json", options->json, "Print JSON");
   command->footer(
-      "A task takes its cost: in seconds on a host of speed 1. Inputs that several\n"
-      "tasks read are shared files; they are moved once to each site that needs them,\n"
-      "and again when a full depot: had to drop them.\n\n"
+      "A task's cost: is its seconds on a host of speed 1. Inputs that several tasks\n"
+      "read are shared files: they are moved once to each site that needs them, and\n"
+      "again when a full depot: had to drop them.\n"
+      "\n"
       "Examples:\n"
       "  gantry plan sweep.yaml                      on this machine\n"
       "  gantry plan sweep.yaml --grid grid.yaml\n"

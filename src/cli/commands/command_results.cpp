@@ -79,9 +79,8 @@ Result<int> show_results(Context& context, const ResultsOptions& options) {
   }
   if (rows > 0 && run.record.result_names.empty() && format == ResultFormat::table)
     context.note(
-        "This study takes no values from its tasks: 'results:' in a sweep file does. 'gantry log' "
-        "shows "
-        "what they printed.");
+        "This study extracts no values: 'results:' in a sweep file does that. 'gantry log' shows "
+        "what tasks printed.");
   return kExitOk;
 }
 
@@ -96,12 +95,12 @@ void add_results(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"table", "csv", "jsonl"}).description(""));
   command->add_flag("--csv", options->csv, "The same as --format csv");
   command->add_flag("--jsonl,--json", options->json, "The same as --format jsonl");
-  command->add_flag("--all", options->all, "Failed and cancelled tasks as well");
-  command->add_flag("--wide", options->wide, "Cut nothing to the terminal's width");
+  command->add_flag("--all", options->all, "Include failed and cancelled tasks");
+  command->add_flag("--wide", options->wide, "Do not cut lines to the terminal's width");
   command->add_option("--plot", options->plot, "Draw column Y over column X")
       ->expected(2)
       ->type_name("X Y");
-  command->add_option("--by", options->by, "With --plot: a mark for each value of this")
+  command->add_option("--by", options->by, "With --plot: one mark for each value of COLUMN")
       ->type_name("COLUMN");
   command->add_flag("--log-x", options->log_x, "With --plot: logarithmic X");
   command->add_flag("--log-y", options->log_y, "With --plot: logarithmic Y");

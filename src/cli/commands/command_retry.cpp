@@ -35,9 +35,11 @@ Result<int> retry(Context& context, const RetryOptions& options) {
     how.only_failed = options.tasks.failed;
     if (!how.only_failed) how.only = filter.selector.tasks(record->counts.total);
   }
-  TRY_ASSIGN(const auto study, reload_study(*record));
+  TRY_ASSIGN(auto study, reload_study(*record));
   TRY(study.sweep.check_inputs());
-  return run_session(context, study, options.session, std::move(how));
+  std::vector<spec::LoadedSweep> studies;
+  studies.push_back(std::move(study));
+  return run_session(context, studies, {1}, options.session, std::move(how));
 }
 
 }  // namespace
@@ -57,8 +59,8 @@ void add_retry(CLI::App& app, Action& action) {
   add_session_options(*command, options->session);
   command->footer(
       "Examples:\n"
-      "  gantry retry              all that failed\n"
-      "  gantry retry 17,20-25     these again, also if they succeeded");
+      "  gantry retry              all failed tasks\n"
+      "  gantry retry 17,20-25     these tasks, even if they succeeded");
   command->callback([options, selector, &action] {
     if (selector->count() == 0) options->tasks.failed = true;
     action = [options](Context& context) { return retry(context, *options); };

@@ -1,7 +1,10 @@
 // gantry run: a sweep file or a one-liner, run, continued, or only shown.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/run_session.hpp"
@@ -9,6 +12,7 @@
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "cli/terminal/json_line.hpp"
+#include "model/decimal.hpp"
 
 namespace gantry::cli {
 namespace {
@@ -18,6 +22,8 @@ struct RunOptions {
   OneLinerOptions one_liner;
   bool fresh = false;
   bool dry_run = false;
+  bool wait = false;
+  std::vector<std::string> weights;
 };
 
 /// A million lines in a second: one task and one buffer, used again and again.
@@ -45,42 +51,81 @@ Result<int> show_tasks(Context& context, const Sweep& sweep, bool json) {
   return kExitOk;
 }
 
+/// "b.yaml=2": the weight of a study, by the file that was named.
+Result<std::vector<double>> weights_of(const std::vector<std::string>& said,
+                                       const std::vector<std::string>& files) {
+  std::vector<double> weights(files.size(), 1);
+  for (const std::string& text : said) {
+    const std::size_t equals = text.rfind('=');
+    const auto file = std::ranges::find(files, text.substr(0, equals));
+    if (equals == std::string::npos || file == files.end())
+      return fail(ErrorCode::usage,
+                  fmt::format("--weight '{}' names none of the sweep files", one_line(text)),
+                  "write --weight FILE=NUMBER, with a file that is to be run");
+    const auto weight = parse_number(text.substr(equals + 1));
+    constexpr double kMost = 1e6;
+    if (!weight || !(*weight >= 1 / kMost && *weight <= kMost))
+      return fail(ErrorCode::usage,
+                  fmt::format("'{}' is no weight", one_line(text.substr(equals + 1))),
+                  "a weight is a number such as 2 or 0.5: twice or half of what others get");
+    weights[static_cast<std::size_t>(file - files.begin())] = *weight;
+  }
+  return weights;
+}
+
 Result<int> run_study(Context& context, const RunWords& words, const RunOptions& options) {
-  TRY_ASSIGN(const spec::LoadedSweep study, load_study(words, options.one_liner));
+  TRY_ASSIGN(const auto studies, load_studies(words, options.one_liner));
+  std::vector<std::string> files;
+  if (is_sweep_file(words)) files = words.command;
+  TRY_ASSIGN(auto weights, weights_of(options.weights, files));
+  weights.resize(studies.size(), 1);
   if (!options.session.quiet)
-    for (const auto& warning : study.warnings)
-      context.note("gantry: warning: " + one_line(warning));
-  if (options.dry_run) return show_tasks(context, study.sweep, options.session.json);
+    for (const auto& study : studies)
+      for (const auto& warning : study.warnings)
+        context.note("gantry: warning: " + one_line(warning));
+  if (options.dry_run) {
+    for (const auto& study : studies) TRY(show_tasks(context, study.sweep, options.session.json));
+    return kExitOk;
+  }
   driver::Options how;
   how.fresh = options.fresh;
-  return run_session(context, study, options.session, std::move(how));
+  how.wait = options.wait;
+  return run_session(context, studies, weights, options.session, std::move(how));
 }
 
 }  // namespace
 
 void add_run(CLI::App& app, const RunWords& words, Action& action) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* command = app.add_subcommand("run", "Run a sweep, or go on with it");
+  CLI::App* command = app.add_subcommand("run", "Run a sweep, or continue it");
   add_session_options(*command, options->session);
-  command->add_flag("--fresh", options->fresh, "A new run that reuses nothing");
+  command->add_flag("--fresh", options->fresh, "Start a new run that reuses nothing");
   command->add_flag("-n,--dry-run", options->dry_run, "Show the tasks and run none");
+  command->add_flag("--wait", options->wait, "Wait while another gantry drives runs here");
+  command->add_option("--weight", options->weights, "Of several files: FILE gets N times the hosts")
+      ->type_name("FILE=N")
+      ->allow_extra_args(false);
   auto& one_liner = options->one_liner;
-  command->add_flag("--shell", one_liner.shell, "A shell reads the one-liner; values are quoted");
-  command->add_option("--timeout", one_liner.timeout, "A one-liner's tasks may take so long: 90s")
+  command->add_flag("--shell", one_liner.shell, "Run the one-liner in a shell; values are quoted");
+  command->add_option("--timeout", one_liner.timeout, "End a one-liner's task after this time: 90s")
       ->type_name("TIME");
-  command->add_option("--retries", one_liner.retries, "Try a one-liner's failed tasks N times more")
+  command
+      ->add_option("--retries", one_liner.retries, "Retry a one-liner's failed tasks up to N times")
       ->type_name("N");
   command->footer(
       "Everything after the command's first word belongs to the command. Finished\n"
-      "tasks whose command, environment: and inputs are unchanged are not run again.\n"
-      "Ctrl-C once lets running tasks finish, twice cancels them; the same command\n"
-      "goes on later.\n\n"
+      "tasks whose command, environment: and inputs are unchanged do not run again.\n"
+      "Ctrl-C once lets running tasks finish, twice cancels them. To continue, run the\n"
+      "same command again.\n"
+      "\n"
       "Values: ::: a b c    seed=1..200    g=a.mdl,b.mdl    :::+ linked to the last\n"
-      "        :::: FILE (lines; - is standard input)\n\n"
+      "        :::: FILE (lines; - is standard input)\n"
+      "\n"
       "Examples:\n"
       "  gantry run sweep.yaml\n"
+      "  gantry run a.yaml b.yaml --weight b.yaml=2     both at once, b with more hosts\n"
       "  gantry run -- ./sim --seed {seed} {g} ::: seed=1..200 ::: g=a.mdl,b.mdl\n"
-      "  gantry run --grid grid.yaml -- ./sim {} ::: 1..200     on other machines, too\n"
+      "  gantry run --grid grid.yaml -- ./sim {} ::: 1..200      also on other machines\n"
       "  ls *.png | gantry run -j 4 -- convert {} {}.webp\n"
       "  gantry run -k --shell -- 'sort {} | uniq -c > {.}.txt' ::: *.csv\n"
       "  gantry run --dry-run sweep.yaml | head");

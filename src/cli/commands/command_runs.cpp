@@ -107,8 +107,8 @@ Result<int> list_runs(Context& context, const RunsOptions& options) {
 void add_runs(CLI::App& app, Action& action) {
   auto options = std::make_shared<RunsOptions>();
   CLI::App* command = app.add_subcommand("runs", "List the runs");
-  command->add_flag("--json", options->json, "One JSON object a line");
-  command->add_flag("--wide", options->wide, "Cut nothing to the terminal's width");
+  command->add_flag("--json", options->json, "One JSON object per line");
+  command->add_flag("--wide", options->wide, "Do not cut lines to the terminal's width");
   command->footer(
       "Examples:\n"
       "  gantry runs\n"

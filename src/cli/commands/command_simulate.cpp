@@ -57,7 +57,7 @@ Result<simulate::Experiment> experiment_of(const SimulateOptions& options) {
   const std::string& name = options.words.front();
   if (std::set(options.schedulers.begin(), options.schedulers.end()).size() <
       options.schedulers.size())
-    return fail(ErrorCode::usage, "a scheduler stands twice in --schedulers");
+    return fail(ErrorCode::usage, "--schedulers names a scheduler twice");
   simulate::PaperOptions paper{
       .seed = options.seed, .repetitions = options.cases, .schedulers = options.schedulers};
   if (options.bandwidth_scale > 0) {
@@ -150,8 +150,7 @@ Result<int> simulate_paper(Context& context, const SimulateOptions& options) {
   context.out.flush();
   TRY(write_file_atomic(svg, simulate::chart_svg(simulate::study_chart(experiment.name, points))));
   if (interrupted)
-    context.note(
-        fmt::format("interrupted: the same command goes on with what is in {}", csv.string()));
+    context.note(fmt::format("interrupted: the same command continues from {}", csv.string()));
   else
     context.note(fmt::format("trials: {}   picture: {}", csv.string(), svg.string()));
   return interrupted ? kExitTasksFailed : kExitOk;
@@ -224,12 +223,13 @@ CLI::Validator scale_check() {
 void add_simulate(CLI::App& app, Action& action) {
   auto options = std::make_shared<SimulateOptions>();
   CLI::App* command = app.add_subcommand("simulate", "Compare schedulers in virtual time");
-  command->add_option("EXPERIMENT", options->words, "One of those that are listed without it")
+  command->add_option("EXPERIMENT", options->words, "Without it, the experiments are listed")
       ->type_name("");
   command->add_option("--cases", options->cases, "Repetitions of each point (default: the paper's)")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000).description(""));
-  command->add_option("--seed", options->seed, "Of all chance (default: 1)")->type_name("S");
+  command->add_option("--seed", options->seed, "Seed of all random numbers (default: 1)")
+      ->type_name("S");
   command
       ->add_option("--schedulers", options->schedulers,
                    "Compare these: a,b (default: as in the paper)")
@@ -238,16 +238,20 @@ void add_simulate(CLI::App& app, Action& action) {
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("-j,--jobs", options->jobs, "Threads (default: one a core)")
+  command->add_option("-j,--jobs", options->jobs, "Threads (default: one per core)")
       ->type_name("N")
       ->check(CLI::Range(1, 1024).description(""));
-  command->add_option("--out", options->out, "Folder of CSV and SVG (default: simulate)")
+  command->add_option("--out", options->out, "Folder for CSV and SVG (default: simulate)")
       ->type_name("DIR");
-  command->add_flag("--json", options->json, "The statistics as JSON");
-  command->add_option("--bandwidth-scale", options->bandwidth_scale, "Of all links, of the paper's")
+  command->add_flag("--json", options->json, "Print the statistics as JSON");
+  command
+      ->add_option("--bandwidth-scale", options->bandwidth_scale,
+                   "Multiplies all bandwidths of the paper")
       ->type_name("X")
       ->check(scale_check());
-  command->add_option("--optimize", options->optimize, "With etc: search this long for each: 10s")
+  command
+      ->add_option("--optimize", options->optimize,
+                   "With etc: time to search for each instance: 10s")
       ->type_name("TIME");
   command
       ->add_option("--kind", options->kind,
@@ -255,11 +259,12 @@ void add_simulate(CLI::App& app, Action& action) {
       ->type_name("K")
       ->check(CLI::IsMember(simulate::kErraticKinds).description(""));
   command->footer(
-      "Each trial is written at once to DIR/EXPERIMENT.csv: the same command goes on\n"
-      "after Ctrl-C or a crash. The picture is DIR/EXPERIMENT.svg. Not so etc, eta and\n"
-      "apst-forecasts, which print their tables only.\n\n"
+      "Each trial is written to DIR/EXPERIMENT.csv at once, so the same command\n"
+      "continues after Ctrl-C or a crash. The picture is DIR/EXPERIMENT.svg. The\n"
+      "experiments etc, eta and apst-forecasts only print their tables.\n"
+      "\n"
       "Examples:\n"
-      "  gantry simulate                              what there is\n"
+      "  gantry simulate                              list the experiments\n"
       "  gantry simulate psa-table1 --cases 100\n"
       "  gantry simulate psa-qoi --schedulers workqueue,best --json\n"
       "  gantry simulate etc --optimize 10s u_c_hihi.0\n"

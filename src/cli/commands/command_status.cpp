@@ -31,13 +31,12 @@ struct StatusOptions {
 std::string what_next(const store::RunRecord& record) {
   const auto& counts = record.counts;
   if (counts.failed > 0 && counts.done + counts.failed < counts.total)
-    return "gantry tasks --failed says why; the same gantry run again goes on with the pending "
-           "ones, "
-           "and tries the failed ones again";
+    return "gantry tasks --failed says why; the same gantry run continues with the pending tasks, "
+           "and retries the failed ones";
   if (counts.failed > 0)
-    return "gantry tasks --failed says why; gantry retry --failed tries them again";
-  if (counts.done < counts.total) return "the same gantry run again goes on with it";
-  return record.result_names.empty() ? "" : "gantry results shows what came out";
+    return "gantry tasks --failed says why; gantry retry --failed runs them again";
+  if (counts.done < counts.total) return "the same gantry run again continues it";
+  return record.result_names.empty() ? "" : "gantry results shows the results";
 }
 
 std::vector<std::string> status_lines(const store::RunRecord& record,
@@ -58,8 +57,8 @@ std::vector<std::string> status_lines(const store::RunRecord& record,
                                 foretold ? ", ETA " + format_eta(status.eta) : ""));
   } else if (left > 0) {
     lines.push_back(
-        fmt::format("  {} still run{} without a gantry: the same gantry run again goes "
-                    "on with {}, gantry cancel --run {} ends {}",
+        fmt::format("  {} still run{} without a gantry: the same gantry run again adopts {}, "
+                    "gantry cancel --run {} ends {}",
                     count_of(left, "task"), left == 1 ? "s" : "", left == 1 ? "it" : "them",
                     record.id.value(), left == 1 ? "it" : "them"));
   }
@@ -142,8 +141,8 @@ void add_status(CLI::App& app, Action& action) {
   auto options = std::make_shared<StatusOptions>();
   CLI::App* command = app.add_subcommand("status", "Show where a run stands");
   command->add_option("RUN", options->run, "last (default), all, or a run's number")->type_name("");
-  command->add_flag("--json", options->json, "One JSON object a line");
-  command->add_flag("--watch", options->watch, "Keep showing it until the run ends");
+  command->add_flag("--json", options->json, "One JSON object per line");
+  command->add_flag("--watch", options->watch, "Refresh until the run ends");
   command->footer(
       "Examples:\n"
       "  gantry status              the last run\n"

@@ -220,8 +220,8 @@ void add_tasks(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("tasks", "List the tasks of a run");
   add_task_options(*command, options->tasks);
   add_state_options(*command, options->tasks);
-  command->add_flag("--json", options->json, "One JSON object a line");
-  command->add_flag("--wide", options->wide, "Cut nothing to the terminal's width");
+  command->add_flag("--json", options->json, "One JSON object per line");
+  command->add_flag("--wide", options->wide, "Do not cut lines to the terminal's width");
   command->footer(
       "Examples:\n"
       "  gantry tasks --failed          what failed in the last run, and why\n"

@@ -158,7 +158,7 @@ Result<int> testbed_cut(Testbed& testbed, const TestbedOptions& options) {
   if (!options.how_long.empty()) {
     how_long = parse_duration(options.how_long);
     if (!how_long)
-      return fail(ErrorCode::usage, fmt::format("'{}' is no time", one_line(options.how_long)),
+      return fail(ErrorCode::usage, fmt::format("'{}' is not a time", one_line(options.how_long)),
                   "write 20s or 1m30s");
   }
   TRY(testbed.cut(options.words[0], how_long));

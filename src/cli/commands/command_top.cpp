@@ -44,8 +44,8 @@ std::optional<store::LiveState> first_look(const Context& context) {
 Result<int> explain_nothing(Context& context) {
   if (const auto holder = store::RunLock::holder(context.state_dir)) {
     context.note(fmt::format(
-        "gantry (process {}) works in {} and shows nothing yet: it may wait for tasks of another "
-        "run, or connect to hosts. Try again in a moment",
+        "gantry (process {}) drives a run in {} but shows nothing yet: it may be waiting for tasks "
+        "of another run, or connecting to hosts. Try again in a moment",
         *holder, context.state_dir.string()));
     return kExitTasksFailed;
   }
@@ -53,13 +53,13 @@ Result<int> explain_nothing(Context& context) {
   TRY_ASSIGN(const auto left, query::AgentView(context.state_dir).count(run.store, run.record.id));
   if (query::phase_of(run.record, std::nullopt) == query::RunPhase::interrupted)
     context.note(fmt::format(
-        "no gantry drives a run here now: run {} was interrupted, {}and the same gantry run again "
-        "goes on with it. gantry status tells more",
+        "no run is in progress here: run {} was interrupted, {}and the same gantry run again "
+        "continues it. gantry status says more",
         run.record.id.value(),
         left.running + left.unseen > 0 ? "some of its tasks may still run, " : ""));
   else
     context.note(fmt::format(
-        "nothing runs here now: run {} has ended. gantry status and gantry results tell more",
+        "no run is in progress here: run {} has ended. gantry status and gantry results say more",
         run.record.id.value()));
   return kExitTasksFailed;
 }
@@ -85,7 +85,8 @@ Result<int> watch(Context& context, store::LiveState state) {
   }
   if (!ended) return kExitOk;
   print_once(context, state);
-  context.note(fmt::format("run {} goes on no more: gantry status tells how it ended", state.run));
+  context.note(
+      fmt::format("run {} is no longer in progress: gantry status says how it ended", state.run));
   return kExitOk;
 }
 
@@ -105,15 +106,16 @@ Result<int> run_top(Context& context, const TopOptions& options) {
 
 void add_top(CLI::App& app, Action& action) {
   auto options = std::make_shared<TopOptions>();
-  CLI::App* command = app.add_subcommand("top", "Watch sites, hosts and links while a run goes on");
+  CLI::App* command = app.add_subcommand("top", "Watch the sites, hosts and links of a run");
   command->add_flag("--once", options->once, "Print it once, as without a terminal");
   command->add_flag("--json", options->json, "One JSON document (docs/formats/live.md)");
   command->footer(
-      "Another gantry drives the run; this one only looks, once a second. q or Ctrl-C\n"
-      "leaves. For each site: hosts that are up, slots that tasks use, shared files\n"
-      "that are there, what goes over its link. For each host: its state, the tasks\n"
-      "that run with their ages, how many ended, the seconds that one takes (pace),\n"
-      "and what the host has left: idle cores, memory, disk.\n\n"
+      "Shows a run that another gantry drives, refreshed each second; q or Ctrl-C\n"
+      "quits. A site has: hosts that are up, slots in use, shared files that are there,\n"
+      "and the traffic on its link. A host has: its state, running tasks and for how\n"
+      "long, how many have ended there, how long a task takes (pace), and what is left\n"
+      "of its cores, memory and disk.\n"
+      "\n"
       "Examples:\n"
       "  gantry top\n"
       "  gantry top --json | jq '.hosts[] | select(.state == \"lost\")'");

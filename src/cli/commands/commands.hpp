@@ -1,6 +1,6 @@
 #pragma once
 /// The commands: each declares its subcommand and options, and sets `action` when the person chose
-/// it. One file a command; add a new one here, in cli.cpp's table, in completions/ and in
+/// it. One file per command; add a new one here, in command_line.cpp, in completions/ and in
 /// docs/man/gantry.1.
 
 #include <CLI/App.hpp>

@@ -123,8 +123,7 @@ Result<int> run_etc_study(Context& context, const EtcStudyOptions& options) {
   if (!options.optimize.empty()) {
     const auto duration = parse_duration(options.optimize);
     if (!duration || *duration <= Duration{0})
-      return fail(ErrorCode::usage,
-                  fmt::format("'{}' is no time to search", one_line(options.optimize)),
+      return fail(ErrorCode::usage, fmt::format("'{}' is not a time", one_line(options.optimize)),
                   "write --optimize 10s");
     search = seconds(*duration);
   }

@@ -103,8 +103,8 @@ std::string missing_before(std::uint32_t attempt, std::uint32_t next,
     if (!ended.contains(next)) numbers += (numbers.empty() ? "" : ", ") + std::to_string(next);
   return numbers.empty() ? numbers
                          : fmt::format(
-                               "attempt {} has no end that is known: its host or gantry "
-                               "was lost, or another was first",
+                               "how attempt {} ended is not known: its host or gantry was lost, or "
+                               "another was first",
                                numbers);
 }
 
@@ -189,8 +189,8 @@ std::string changed_text(const query::ChangedParts& parts) {
 std::string what_comes_next(const TaskStory& story) {
   switch (query::next_step(story)) {
     case NextStep::new_run:
-      return "The study gives other tasks now than this run has: the next gantry run starts a new "
-             "run, and takes over what is unchanged.";
+      return "The study now gives other tasks than this run has: the next gantry run starts a new "
+             "run, and reuses what is unchanged.";
     case NextStep::run_again:
       return "The next gantry run runs it again: an input changed while it ran.";
     case NextStep::keep_result:
@@ -202,16 +202,15 @@ std::string what_comes_next(const TaskStory& story) {
     case NextStep::go_on:
       return "It runs.";
     case NextStep::adopt:
-      return "It runs without a gantry: the next gantry run goes on with it.";
+      return "It runs without a gantry: the next gantry run adopts it.";
     case NextStep::ask_site:
       return fmt::format(
-          "The same gantry run again asks the site, and goes on with it or takes its end in; {} "
-          "ends it.",
+          "The same gantry run again asks the site, and adopts it or takes its result; {} ends it.",
           cancel_command(story.run, std::to_string(story.task.value()), story.grid));
     case NextStep::await_turn:
       return "It waits for its turn.";
     case NextStep::take_in_end:
-      return "It has ended; the next gantry run takes its end in.";
+      return "It has ended; the next gantry run takes its result.";
     case NextStep::start:
       break;
   }

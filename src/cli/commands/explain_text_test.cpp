@@ -55,11 +55,11 @@ struct Fixture {
 
 TEST(Explain, TellsOfAttemptsThatTheJournalHasNoEndOf) {
   Fixture fixture;
-  EXPECT_THAT(explain(fixture.story, ".gantry/output"), Not(Contains(HasSubstr("no end"))));
+  EXPECT_THAT(explain(fixture.story, ".gantry/output"), Not(Contains(HasSubstr("is not known"))));
   fixture.story.history.push_back(Fixture::attempt(5, FailureCause::none, Digest{2, 2}));
   fixture.story.history.push_back(Fixture::attempt(4, FailureCause::exit_code, Digest{2, 2}));
   EXPECT_THAT(explain(fixture.story, ".gantry/output"),
-              Contains(HasSubstr("  attempt 3 has no end that is known")));
+              Contains(HasSubstr("  how attempt 3 ended is not known")));
 }
 
 TEST(Explain, TellsWhatHappenedAndWhatComesNext) {

@@ -65,8 +65,8 @@ void add_model(const store::LiveModel& model, std::vector<std::string>& lines) {
   if (model.family.empty()) return;
   constexpr std::size_t kColumns = 80;
   if (model.family == forecast::family_name(forecast::ModelFamily::mean)) {
-    lines.push_back(fmt::format("by parameters: nothing follows from them yet ({} seen)",
-                                count_of(model.tasks, "task")));
+    lines.push_back(
+        fmt::format("by parameters: no model yet ({} seen)", count_of(model.tasks, "task")));
     return;
   }
   const std::string line =
@@ -97,7 +97,7 @@ void add_outputs(const store::LiveAmount& outputs, std::vector<std::string>& lin
   const bool alike = outputs.family == forecast::family_name(forecast::ModelFamily::mean);
   const std::string line = fmt::format(
       "outputs: {}, from {}{}",
-      alike ? "nothing follows from parameters" : one_line(outputs.family).substr(0, kMostFamily),
+      alike ? "do not depend on parameters" : one_line(outputs.family).substr(0, kMostFamily),
       count_of(outputs.tasks, "task"),
       alike ? ""
             : fmt::format("; error {} of a plain mean's", percent(std::min(outputs.error, 10.0))));
@@ -110,7 +110,7 @@ void add_outputs(const store::LiveAmount& outputs, std::vector<std::string>& lin
 void add_probes(const LiveState& state, std::vector<std::string>& lines) {
   for (const store::LiveSite& site : state.sites) {
     if (site.probes == 0) continue;
-    std::string line = fmt::format("link to {}: probed {} while it was silent", one_line(site.name),
+    std::string line = fmt::format("link to {}: probed {} while idle", one_line(site.name),
                                    count_of(site.probes, "time"));
     if (site.learnt_bandwidth > 0) line += ", carries " + format_bandwidth(site.learnt_bandwidth);
     lines.push_back(std::move(line));

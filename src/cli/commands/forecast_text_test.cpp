@@ -42,11 +42,10 @@ TEST(ForecastText, TellsOfProbes) {
     const auto lines = forecast_lines(state, true, kToday, {});
     return std::ranges::find(lines, line) != lines.end();
   };
-  EXPECT_TRUE(is_told("link to lab: probed 1 time while it was silent"));
+  EXPECT_TRUE(is_told("link to lab: probed 1 time while idle"));
   state.sites[1].probes = 2;
   state.sites[1].learnt_bandwidth = 8e6;
-  EXPECT_TRUE(
-      is_told("link to lab: probed 2 times while it was silent, carries " + format_bandwidth(8e6)));
+  EXPECT_TRUE(is_told("link to lab: probed 2 times while idle, carries " + format_bandwidth(8e6)));
 }
 
 TEST(ForecastText, TellsWhatIsExpectedAndHowGoodThatWas) {
@@ -75,7 +74,7 @@ TEST(ForecastText, SaysSoWhereParametersTellNothing) {
   store::LiveState state = known();
   state.model.family = "mean";
   const auto lines = forecast_lines(state, true, kToday, {});
-  EXPECT_EQ(lines[2], "by parameters: nothing follows from them yet (64 tasks seen)");
+  EXPECT_EQ(lines[2], "by parameters: no model yet (64 tasks seen)");
   EXPECT_THAT(lines[3], HasSubstr("pace")) << "no example";
 }
 
@@ -95,7 +94,7 @@ TEST(ForecastText, TellsWhatTasksSendHome) {
   EXPECT_EQ(lines[5], "such as of task 100: 5 MiB (4 MiB to 6 MiB)");
   state.outputs.family = "mean";
   EXPECT_EQ(forecast_lines(state, true, kToday, {})[4],
-            "outputs: nothing follows from parameters, from 30 tasks");
+            "outputs: do not depend on parameters, from 30 tasks");
 }
 
 TEST(ForecastText, WhatOthersWroteIsShownHarmlessly) {

@@ -44,8 +44,8 @@ Result<JobLog> JobLog::create(const std::string& path, std::function<std::string
   if (::fstat(fd->get(), &info) != 0) return fail_errno(path);
   if (!study.empty() && ::stat(study.c_str(), &ours) == 0 && ours.st_ino == info.st_ino &&
       ours.st_dev == info.st_dev)
-    return fail(ErrorCode::usage, path + ": is the sweep file, which a job log would replace",
-                kHint);
+    return fail(ErrorCode::usage,
+                path + ": this is the sweep file, which the job log would replace", kHint);
   if (S_ISREG(info.st_mode) && ::ftruncate(fd->get(), 0) != 0) return fail_errno(path);
   ::fcntl(fd->get(), F_SETFL, ::fcntl(fd->get(), F_GETFL) & ~O_NONBLOCK);
   JobLog log(std::move(*fd), path, std::move(command));

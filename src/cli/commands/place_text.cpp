@@ -59,11 +59,10 @@ class PlaceText {
                         at.host.slots));
         break;
       case TaskAtHost::Stage::running:
-        add(fmt::format("Attempt {} runs on {}, for {} so far{}.", at.task.attempt, host,
-                        format_duration(at.since),
-                        at.task.expected > 0
-                            ? "; " + time_text(at.task.expected) + " were expected when it began"
-                            : ""));
+        add(fmt::format(
+            "Attempt {} runs on {}, for {} so far{}.", at.task.attempt, host,
+            format_duration(at.since),
+            at.task.expected > 0 ? "; its forecast was " + time_text(at.task.expected) : ""));
         break;
       case TaskAtHost::Stage::coming_home:
         add(fmt::format("Attempt {} has ended on {}; what it made has been on its way home for {}.",
@@ -87,9 +86,9 @@ class PlaceText {
   /// How much it was given, where that is learnt.
   void add_memory(const store::LiveTask& task) {
     if (task.memory == 0) return;
-    std::string why = "what all begin with, as nothing is learnt yet";
+    std::string why = "as all tasks before anything is learnt";
     if (task.memory_died_with > 0)
-      why = "as it died with " + format_bytes(task.memory_died_with);
+      why = "because it ran out with " + format_bytes(task.memory_died_with);
     else if (task.memory_learnt_from > 0)
       why = "as learnt from " + count_of(task.memory_learnt_from, "task");
     add(fmt::format("It was given {} of memory, {}.", format_bytes(task.memory), why));
@@ -124,8 +123,8 @@ class PlaceText {
       add_others_files(wait);
     else
       add(
-          fmt::format("It waits for a slot: {} of {} are busy, the others are for tasks that came "
-                      "first, or are too small for it.",
+          fmt::format("It waits for a slot: {} of {} are busy; the others are for earlier tasks, "
+                      "or too small for it.",
                       wait.busy, wait.slots));
     add_absent(wait);
   }
@@ -133,7 +132,7 @@ class PlaceText {
   /// Slots are free, but kept for tasks whose files travel.
   void add_others_files(const SlotWait& wait) {
     add(
-        fmt::format("It waits for a slot: {} of {} are busy, others are kept for {} whose files "
+        fmt::format("It waits for a slot: {} of {} are busy; others are held for {} whose files "
                     "are on their way.",
                     wait.busy, wait.slots, count_of(wait.staging, "task")));
     for (const FileTransfer& file : wait.transfers)

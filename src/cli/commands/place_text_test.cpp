@@ -55,7 +55,7 @@ TEST(PlaceTextTest, ATaskThatRuns) {
 TEST(PlaceTextTest, TimesAreOfTheTaskAsTheRunCountsIt) {
   LiveState live = example();
   live.hosts[0].tasks[0].expected = 4;
-  EXPECT_NE(told(live, 17).find("for 12.0 s so far; 4.00 s were expected when it began.\n"),
+  EXPECT_NE(told(live, 17).find("for 12.0 s so far; its forecast was 4.00 s.\n"),
             std::string::npos);
   live.hosts[0].tasks[0].cost = 3;
   EXPECT_NE(told(live, 17, 10).find("takes 6.00 s there now, 15.0 s on ada"), std::string::npos);
@@ -75,15 +75,16 @@ TEST(PlaceTextTest, MemoryThatIsLearnt) {
   store::LiveTask& task = live.hosts[0].tasks[0];
   EXPECT_EQ(told(live, 17).find("memory"), std::string::npos);
   task.memory = 512U << 20U;
-  EXPECT_NE(told(live, 17).find("It was given 512 MiB of memory, what all begin with, as "
-                                "nothing is learnt yet.\n"),
+  EXPECT_NE(told(live, 17).find("It was given 512 MiB of memory, as all tasks before "
+                                "anything is learnt.\n"),
             std::string::npos);
   task.memory_learnt_from = 40;
   EXPECT_NE(told(live, 17).find("It was given 512 MiB of memory, as learnt from 40 tasks.\n"),
             std::string::npos);
   task.memory_died_with = 256U << 20U;
-  EXPECT_NE(told(live, 17).find("It was given 512 MiB of memory, as it died with 256 MiB.\n"),
-            std::string::npos);
+  EXPECT_NE(
+      told(live, 17).find("It was given 512 MiB of memory, because it ran out with 256 MiB.\n"),
+      std::string::npos);
 }
 
 TEST(PlaceTextTest, ATaskThatWaits) {
@@ -105,7 +106,7 @@ TEST(PlaceTextTest, SlotsThatAreFreeMayBeForTasksWhoseFilesTravel) {
   LiveState live = example();
   live.sites[0].busy = 0;
   live.staging = 2;
-  EXPECT_NE(told(live, 22).find("It waits for a slot: 1 of 3 are busy, others are kept for 2 tasks "
+  EXPECT_NE(told(live, 22).find("It waits for a slot: 1 of 3 are busy; others are held for 2 tasks "
                                 "whose files are on their way.\n"
                                 "/a/mesh.dat is on its way to lab: 43% at 2 MB/s.\n"),
             std::string::npos)

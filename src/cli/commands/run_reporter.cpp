@@ -36,14 +36,12 @@ std::string parameters_text(const std::vector<std::pair<std::string, std::string
 
 }  // namespace
 
-RunReporter::RunReporter(Context& context, ReportOptions options, std::string study,
-                         std::uint32_t tasks)
+RunReporter::RunReporter(Context& context, ReportOptions options, std::span<const driver::Job> jobs)
     : context_(context),
       options_(std::move(options)),
-      study_(std::move(study)),
-      tasks_(tasks),
+      jobs_(jobs),
       block_(context.err, [fd = context.err.fd()] { return Terminal::columns(fd); }),
-      printer_(context, options_.print, tasks) {}
+      printer_(context, options_.print, jobs.front().sweep.size()) {}
 
 driver::Observer RunReporter::observer() {
   return {[this](const driver::Progress& progress) { on_progress(progress); },
@@ -75,22 +73,30 @@ bool RunReporter::live() const {
   return options_.progress && !options_.quiet && context_.terminal.stderr_is_tty;
 }
 
-void RunReporter::announce(RunId run) {
+void RunReporter::announce(const driver::Progress& progress) {
   if (announced_) return;
   announced_ = true;
+  if (progress.runs.empty()) return announce(progress.run, jobs_.front());
+  for (std::size_t i = 0; i < progress.runs.size(); ++i) {
+    names_[progress.runs[i].run] = progress.runs[i].name;
+    announce(progress.runs[i].run, jobs_[i]);
+  }
+}
+
+void RunReporter::announce(RunId run, const driver::Job& job) {
   if (!options_.json) return;
   JsonLine(context_.out.buffer())
       .text("event", "started")
       .number("run", run.value())
-      .text("name", study_)
-      .number("tasks", tasks_)
+      .text("name", job.sweep.name())
+      .number("tasks", job.sweep.size())
       .text("state_dir", context_.state_dir.string())
       .close();
 }
 
 void RunReporter::on_progress(const driver::Progress& progress) {
   if (!announced_) last_line_at_ = Duration{0};  // what was waited for has a time of its own
-  announce(progress.run);
+  announce(progress);
   flush_job_log();
   if (options_.output) printer_.on_progress(progress.run, [this] { block_.clear(); });
   context_.out.flush();
@@ -107,9 +113,13 @@ void RunReporter::on_progress(const driver::Progress& progress) {
 }
 
 void RunReporter::on_ended(const AttemptEnded& event, bool again) {
-  announce(event.report.key.run);
-  failures_.add(event);
-  if (event.report.cause == FailureCause::none) ++succeeded_;
+  if (!announced_ && jobs_.size() == 1) {
+    announced_ = true;
+    announce(event.report.key.run, jobs_.front());
+  }
+  RunTally& tally = tallies_[event.report.key.run];
+  tally.failures.add(event);
+  if (event.report.cause == FailureCause::none) ++tally.succeeded;
   if (options_.json) json_ended(event, again);
   const bool tried = event.report.cause != FailureCause::cancelled || was_started(event.report);
   if (options_.job_log != nullptr && tried) options_.job_log->add(event.report);
@@ -146,8 +156,10 @@ void RunReporter::show_failure(const AttemptEnded& event, bool again) {
     return context_.note(again ? "... more attempts failed and will be tried again"
                                : "... more failures; see gantry tasks --failed");
   const auto& report = event.report;
+  const auto name = names_.find(report.key.run);
   std::string line =
-      fmt::format("task {}: {}", report.key.task.value(), describe(report.cause, report.code, ""));
+      fmt::format("{}task {}: {}", name != names_.end() ? one_line(name->second) + ": " : "",
+                  report.key.task.value(), describe(report.cause, report.code, ""));
   if (const std::string detail = one_line(query::failure_detail(report)); !detail.empty())
     line += ": " + detail;
   if (!event.parameters.empty()) line += fmt::format("  ({})", parameters_text(event.parameters));
@@ -159,7 +171,8 @@ void RunReporter::json_ended(const AttemptEnded& event, bool again) {
   const auto& report = event.report;
   const bool ok = report.cause == FailureCause::none;
   JsonLine line(context_.out.buffer());
-  line.text("event", "task").number("task", report.key.task.value());
+  line.text("event", "task").number("run", report.key.run.value());
+  line.number("task", report.key.task.value());
   line.number("attempt", report.key.attempt.value()).flag("ok", ok).flag("again", again);
   line.text("cause", to_string(report.cause)).number("code", report.code);
   line.text("detail", report.detail).text("host", event.host_name);

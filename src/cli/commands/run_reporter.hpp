@@ -3,6 +3,8 @@
 /// error, tasks' output and JSON events on standard output. Called from drive(), in its thread.
 
 #include <cstdint>
+#include <map>
+#include <span>
 #include <string>
 
 #include "cli/commands/job_log.hpp"
@@ -24,21 +26,26 @@ struct ReportOptions {
   JobLog* job_log = nullptr;
 };
 
+/// How the tasks of a run have ended in this call.
+struct RunTally {
+  query::FailureTally failures{};
+  std::size_t succeeded = 0;
+};
+
 class RunReporter {
  public:
-  /// `context` must outlive this; the study has `tasks` tasks.
-  RunReporter(Context& context, ReportOptions options, std::string study, std::uint32_t tasks);
+  /// `context` and the jobs must outlive this. Options that tell of single tasks need a single job.
+  RunReporter(Context& context, ReportOptions options, std::span<const driver::Job> jobs);
 
   /// Refers to this object.
   driver::Observer observer();
-  /// Takes the live block away; call when drive() has returned, whatever it said.
+  /// Takes the block of progress away; call when drive() has returned, whatever it said.
   void stop();
   /// What tasks printed and was not shown yet.
   Result<> print_rest(const store::Store& store, RunId run);
 
-  [[nodiscard]] const query::FailureTally& failures() const { return failures_; }
   [[nodiscard]] bool chosen() const { return options_.chosen; }
-  [[nodiscard]] std::size_t succeeded() const { return succeeded_; }
+  [[nodiscard]] const RunTally& tally(RunId run) { return tallies_[run]; }
 
  private:
   void on_progress(const driver::Progress& progress);
@@ -46,20 +53,20 @@ class RunReporter {
   void flush_job_log();
   void on_notice(const std::string& text);
   void on_waiting(std::uint32_t tasks, Duration elapsed);
-  void announce(RunId run);
+  void announce(const driver::Progress& progress);
+  void announce(RunId run, const driver::Job& job);
   void show_failure(const AttemptEnded& event, bool again);
   void json_ended(const AttemptEnded& event, bool again);
   [[nodiscard]] bool live() const;
 
   Context& context_;
   ReportOptions options_;
-  std::string study_;
-  std::uint32_t tasks_;
+  std::span<const driver::Job> jobs_;
   RedrawBlock block_;
-  query::FailureTally failures_;
+  std::map<RunId, RunTally> tallies_;
+  std::map<RunId, std::string> names_;  ///< of several runs
   TaskPrinter printer_;
   bool announced_ = false;
-  std::size_t succeeded_ = 0;
   std::uint32_t failures_shown_ = 0;
   std::uint32_t retries_shown_ = 0;
   Duration last_line_at_{0};

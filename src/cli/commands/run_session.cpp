@@ -55,7 +55,8 @@ Result<> print_results(Context& context, const query::StoredRun& ended) {
   return {};
 }
 
-void print_failures(Context& context, const query::FailureTally& failures) {
+/// `run`: of several; 0: the last one, which needs no naming.
+void print_failures(Context& context, const query::FailureTally& failures, RunId run) {
   const auto groups = failures.groups();
   if (groups.empty()) return;
   for (std::size_t i = 0; i < std::min(groups.size(), kGroupsShown); ++i) {
@@ -67,8 +68,10 @@ void print_failures(Context& context, const query::FailureTally& failures) {
   }
   if (groups.size() > kGroupsShown)
     context.err.line(fmt::format("  ... and {} more causes", groups.size() - kGroupsShown));
-  context.note(fmt::format("next: gantry explain {0}; gantry log {0}; gantry retry --failed",
-                           groups.front().example.value()));
+  const std::string which = run == RunId{} ? "" : fmt::format(" --run {}", run.value());
+  context.note(
+      fmt::format("next: gantry explain {0}{1}; gantry log {0}{1}; gantry retry{1} --failed",
+                  groups.front().example.value(), which));
 }
 
 /// A Ctrl-C while the last task ended interrupts nothing.
@@ -76,16 +79,18 @@ bool is_unfinished(const driver::Summary& summary) {
   return summary.interrupted && summary.counts.done + summary.counts.failed < summary.counts.total;
 }
 
-void print_summary(Context& context, const driver::Summary& summary, const RunReporter& reporter) {
+void print_summary(Context& context, const driver::Summary& summary, RunReporter& reporter,
+                   bool several) {
   const double took = seconds(summary.elapsed);
   std::string line = fmt::format("run {}: ", summary.run.value());
   // Some tasks of many: first what became of these.
+  const RunTally& tally = reporter.tally(summary.run);
   if (reporter.chosen())
-    line += fmt::format("{} succeeded and {} failed this time; of all tasks ", reporter.succeeded(),
-                        reporter.failures().size());
+    line += fmt::format("{} succeeded and {} failed this time; of all tasks ", tally.succeeded,
+                        tally.failures.size());
   line += fmt::format("{} in {}", counts_text(summary.counts, summary.unchanged),
                       format_duration(summary.elapsed));
-  const std::size_t ended = reporter.succeeded() + reporter.failures().size();
+  const std::size_t ended = tally.succeeded + tally.failures.size();
   if (ended > 0 && took > 0)
     line += fmt::format(" ({})", format_rate(static_cast<double>(ended) / took));
   context.note(line);
@@ -98,9 +103,9 @@ void print_summary(Context& context, const driver::Summary& summary, const RunRe
     context.complain(fmt::format("  {} changed while {} ran: the next gantry run makes {} again",
                                  path, count_of(count, "task"), count == 1 ? "it" : "them"));
   if (summary.cut > 0)
-    context.complain(fmt::format("  of the output of {} only the end was kept: the disk was full",
+    context.complain(fmt::format("  only the end of the output of {} was kept: the disk was full",
                                  count_of(summary.cut, "task")));
-  print_failures(context, reporter.failures());
+  print_failures(context, tally.failures, several ? summary.run : RunId{});
   if (is_unfinished(summary))
     context.note(fmt::format("stopped: {}. Run the same command again to go on.",
                              summary.why.empty() ? "interrupted" : one_line(summary.why)));
@@ -140,7 +145,7 @@ void json_summary(Context& context, const driver::Summary& summary) {
 }
 
 Result<> report_end(Context& context, const driver::Summary& summary, RunReporter& reporter,
-                    const ReportOptions& options, bool one_liner) {
+                    const ReportOptions& options, bool one_liner, bool several) {
   if (options.json) {
     json_summary(context, summary);
     return {};
@@ -150,8 +155,10 @@ Result<> report_end(Context& context, const driver::Summary& summary, RunReporte
   TRY(reporter.print_rest(ended.store, summary.run));
   context.out.flush();
   if (options.quiet) return {};
+  if (several && !ended.record.result_names.empty())
+    context.out.line(one_line(ended.record.name) + ":");
   TRY(print_results(context, ended));
-  print_summary(context, summary, reporter);
+  print_summary(context, summary, reporter, several);
   TRY(print_remote_outputs(context, ended));
   if (!one_liner) print_where(context, !ended.record.result_names.empty());
   return {};
@@ -169,7 +176,7 @@ void warn_of_tasks_at_sites(Context& context) {
       sites.insert(one_line(left->sites[host.site].name));
   if (sites.empty()) return;
   context.note(
-      fmt::format("gantry: warning: tasks were at {} when gantry was killed, and may still run "
+      fmt::format("gantry: warning: tasks were at {} when gantry was killed and may still run "
                   "there; without --grid {} they start again here",
                   fmt::join(sites, ", "), one_line(left->grid)));
 }
@@ -225,9 +232,9 @@ CLI::Option* add_jobs_option(CLI::App& command, std::uint32_t& jobs) {
 
 void add_session_options(CLI::App& command, SessionOptions& options) {
   add_jobs_option(command, options.jobs);
-  command.add_option("--grid", options.grid, "Run on the sites of a grid file, too")
+  command.add_option("--grid", options.grid, "Also run on the sites of a grid file")
       ->type_name("FILE");
-  command.add_flag("--keep-going", options.keep_going, "Go on even if everything fails at first");
+  command.add_flag("--keep-going", options.keep_going, "Continue even if all first tasks fail");
   command.add_option("--max-fails", options.max_fails, "Start nothing more after N failures")
       ->type_name("N")
       ->check(CLI::Range(1U, 100'000'000U).description(""));
@@ -235,29 +242,45 @@ void add_session_options(CLI::App& command, SessionOptions& options) {
       .add_option("--scheduler", options.scheduler, "workqueue, best (default with --grid), ...")
       ->type_name("NAME");
   command.add_flag("--no-duplicates", options.no_duplicates,
-                   "Start no task on a second host when it takes too long");
+                   "Never start a slow task on a second host");
   command
-      .add_option("--learn-for", options.learn_for,
-                  "Then forecasts stay as they are (for experiments)")
+      .add_option("--learn-for", options.learn_for, "Stop learning after this time (experiments)")
       ->type_name("TIME");
   command.add_flag("-q,--quiet", options.quiet, "Print no progress, notices or summary");
   command.add_flag("--json", options.json, "Events as JSON Lines on standard output");
   command.add_flag("--no-progress", options.no_progress,
-                   "No progress; failures and the summary stay");
+                   "Print failures and the summary, no progress");
   CLI::Option* output =
       command.add_flag("--output", options.output, "Print what tasks print (one-liners do)");
   command.add_flag("--no-output", options.no_output, "Do not print what tasks print")
       ->excludes(output);
-  command.add_flag("-k,--keep-order", options.keep_order, "Print it in the order of the tasks");
-  command.add_flag("--tag", options.tag, "Print the task's values before each line");
-  command
-      .add_option("--joblog", options.job_log,
-                  "Write each task's end to FILE, as GNU parallel does")
+  command.add_flag("-k,--keep-order", options.keep_order, "Print output in task order");
+  command.add_flag("--tag", options.tag, "Print a task's values before each line");
+  command.add_option("--joblog", options.job_log, "Write a job log, as GNU parallel does")
       ->type_name("FILE");
 }
 
-Result<int> run_session(Context& context, const spec::LoadedSweep& study,
-                        const SessionOptions& options, driver::Options how) {
+namespace {
+
+/// What tells of single tasks goes with a single study.
+Result<> check_single(const SessionOptions& options) {
+  for (const auto& [said, name] :
+       {std::pair{options.output, "--output"}, std::pair{options.keep_order, "--keep-order"},
+        std::pair{options.tag, "--tag"}, std::pair{!options.job_log.empty(), "--joblog"}})
+    if (said)
+      return fail(ErrorCode::usage, fmt::format("{} goes with one study", name),
+                  "run the studies one by one, or leave it out");
+  return {};
+}
+
+}  // namespace
+
+Result<int> run_session(Context& context, const std::vector<spec::LoadedSweep>& studies,
+                        const std::vector<double>& weights, const SessionOptions& options,
+                        driver::Options how) {
+  const bool several = studies.size() > 1;
+  if (several) TRY(check_single(options));
+  const spec::LoadedSweep& study = studies.front();
   how.state_dir = context.state_dir;
   how.job_log = options.job_log;
   if (options.grid) {
@@ -295,14 +318,20 @@ Result<int> run_session(Context& context, const spec::LoadedSweep& study,
                             study.source.one_liner ? "" : study.source.path));
     report.job_log = &*job_log;
   }
-  RunReporter reporter(context, report, study.sweep.name(), study.sweep.size());
-  const auto summary =
-      driver::drive(study.sweep, study.source, how, reporter.observer(), context.clock);
+  std::vector<driver::Job> jobs;
+  for (std::size_t i = 0; i < studies.size(); ++i)
+    jobs.push_back({studies[i].sweep, studies[i].source, weights[i]});
+  RunReporter reporter(context, report, jobs);
+  const auto summaries = driver::drive(jobs, how, reporter.observer(), context.clock);
   reporter.stop();
-  if (!summary) return tl::unexpected(summary.error());
-  TRY(report_end(context, *summary, reporter, report, study.source.one_liner));
-  const auto& counts = summary->counts;
-  return counts.done == counts.total ? kExitOk : kExitTasksFailed;
+  if (!summaries) return tl::unexpected(summaries.error());
+  bool all_done = true;
+  for (const driver::Summary& summary : *summaries) {
+    const bool last = &summary == &summaries->back();
+    TRY(report_end(context, summary, reporter, report, study.source.one_liner || !last, several));
+    all_done = all_done && summary.counts.done == summary.counts.total;
+  }
+  return all_done ? kExitOk : kExitTasksFailed;
 }
 
 }  // namespace gantry::cli

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/commands/run_reporter.hpp"
 #include "cli/context.hpp"
@@ -37,8 +38,10 @@ struct SessionOptions {
 CLI::Option* add_jobs_option(CLI::App& command, std::uint32_t& jobs);
 void add_session_options(CLI::App& command, SessionOptions& options);
 
-/// Drives the study; `how` says which run and which tasks. The value is the exit code.
-Result<int> run_session(Context& context, const spec::LoadedSweep& study,
-                        const SessionOptions& options, driver::Options how);
+/// Drives the studies at once, each with its weight; `how` says which run and which tasks. The
+/// value is the exit code.
+Result<int> run_session(Context& context, const std::vector<spec::LoadedSweep>& studies,
+                        const std::vector<double>& weights, const SessionOptions& options,
+                        driver::Options how);
 
 }  // namespace gantry::cli

@@ -38,7 +38,7 @@ std::string cancel_command(RunId run, const std::string& tasks, const std::strin
 
 std::string next_for_unseen(RunId run, const std::string& grid) {
   return fmt::format(
-      "the same gantry run again asks the sites and goes on with what runs there; {} ends it",
+      "the same gantry run again asks the sites and adopts what runs there; {} ends it",
       cancel_command(run, "", grid));
 }
 

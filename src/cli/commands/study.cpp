@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 
@@ -83,13 +84,31 @@ Result<spec::LoadedSweep> load_study(const RunWords& words, const OneLinerOption
   return spec::load_sweep(words.command.front());
 }
 
+Result<std::vector<spec::LoadedSweep>> load_studies(const RunWords& words,
+                                                    const OneLinerOptions& options) {
+  const bool several = is_sweep_file(words) && words.command.size() > 1 &&
+                       std::ranges::all_of(words.command, names_sweep_file);
+  std::vector<spec::LoadedSweep> studies;
+  if (!several) {
+    TRY_ASSIGN(auto study, load_study(words, options));
+    studies.push_back(std::move(study));
+    return studies;
+  }
+  for (const std::string& file : words.command) {
+    RunWords one;
+    one.command.push_back(file);
+    TRY_ASSIGN(auto study, load_study(one, options));
+    studies.push_back(std::move(study));
+  }
+  return studies;
+}
+
 Result<spec::LoadedSweep> reload_study(const store::RunRecord& record) {
   TRY_ASSIGN(auto loaded, spec::reload(record.source));
   if (loaded.sweep.digest() != record.digest)
     return fail(ErrorCode::usage,
-                fmt::format("the study of run {} gives other tasks than it did: a file that its "
-                            "values come from, or "
-                            "a folder it lists, has changed",
+                fmt::format("the study of run {} no longer gives the same tasks: a file or folder "
+                            "that its values come from has changed",
                             record.id.value()),
                 "start the changed study with 'gantry run'; it reuses what is unchanged");
   return loaded;

@@ -23,6 +23,9 @@ struct OneLinerOptions {
 /// `words.command` names a sweep file or is a one-liner. Standard input is read when the one-liner
 /// wants it.
 Result<spec::LoadedSweep> load_study(const RunWords& words, const OneLinerOptions& options = {});
+/// The same of several sweep files, or of one study.
+Result<std::vector<spec::LoadedSweep>> load_studies(const RunWords& words,
+                                                    const OneLinerOptions& options = {});
 /// True when load_study() takes the words for a sweep file.
 bool is_sweep_file(const RunWords& words);
 

@@ -26,7 +26,7 @@ constexpr Duration kWorkLineEvery = 10s;  ///< where there is no terminal
 std::string work_line(const WatchedWork& work, std::size_t done, Duration elapsed, bool stopping) {
   const std::size_t percent = work.steps > 0 ? 100 * done / work.steps : 100;
   std::string line = fmt::format("{}  {}/{}  {}%", work.name, done, work.steps, percent);
-  if (stopping) return line + "  stopping: finishing what is computed; Ctrl-C again ends it";
+  if (stopping) return line + "  stopping: finishing running trials; Ctrl-C again ends them";
   if (done > 0 && done < work.steps) {
     const double left =
         seconds(elapsed) * static_cast<double>(work.steps - done) / static_cast<double>(done);

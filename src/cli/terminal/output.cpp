@@ -86,7 +86,7 @@ void Output::flush() {
     while (!rest.empty()) {
       if (!await_reader()) {
         closed_ = true;
-        status_ = fail(ErrorCode::io, "nobody reads what is printed: the rest of it was left out",
+        status_ = fail(ErrorCode::io, "nobody reads the output: the rest was not printed",
                        "'gantry log' prints what tasks printed");
         break;
       }

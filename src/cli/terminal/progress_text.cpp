@@ -12,6 +12,9 @@
 namespace gantry::cli {
 namespace {
 
+/// Of several runs; a terminal has few lines.
+constexpr std::size_t kRunsShown = 8;
+
 std::uint32_t ended(const store::Counts& counts) {
   return counts.done + counts.failed + counts.cancelled;
 }
@@ -68,6 +71,22 @@ std::vector<Piece> count_pieces(const driver::Progress& progress) {
   return pieces;
 }
 
+/// A line for one of several runs.
+std::vector<Piece> run_pieces(const driver::RunProgress& run) {
+  constexpr std::size_t kNameWidth = 24;
+  const double part = part_ended(run.counts);
+  std::vector<Piece> pieces{
+      {fmt::format("  {:<{}}", fit(one_line(run.name), kNameWidth, false), kNameWidth),
+       Color::none},
+      {fmt::format("{:3}%", static_cast<int>(part * 100)), Color::none},
+      {fmt::format("{}/{}", ended(run.counts), run.counts.total), Color::bold}};
+  if (run.counts.failed > 0)
+    pieces.push_back({fmt::format("{} failed", run.counts.failed), Color::red});
+  if (run.eta.expected > Duration{0}) pieces.push_back({"ETA " + format_eta(run.eta), Color::none});
+  pieces.push_back({fmt::format("run {}", run.run.value()), Color::dim});
+  return pieces;
+}
+
 }  // namespace
 
 std::vector<std::string> progress_block(const driver::Progress& progress,
@@ -99,8 +118,15 @@ std::vector<std::string> progress_block(const driver::Progress& progress,
   second.push_back({fmt::format("elapsed {}", format_duration(progress.elapsed)), Color::none});
   if (progress.tasks_per_second > 0)
     second.push_back({format_rate(progress.tasks_per_second), Color::none});
-  second.push_back({fmt::format("run {}", progress.run.value()), Color::dim});
-  return {first, join(second, room, style.color)};
+  second.push_back({progress.runs.empty() ? fmt::format("run {}", progress.run.value())
+                                          : fmt::format("{} runs", progress.runs.size()),
+                    Color::dim});
+  std::vector<std::string> lines{first, join(second, room, style.color)};
+  for (std::size_t i = 0; i < progress.runs.size() && i < kRunsShown; ++i)
+    lines.push_back(join(run_pieces(progress.runs[i]), room, style.color));
+  if (progress.runs.size() > kRunsShown)
+    lines.push_back(fmt::format("  and {} more runs", progress.runs.size() - kRunsShown));
+  return lines;
 }
 
 std::string progress_line(const driver::Progress& progress) {

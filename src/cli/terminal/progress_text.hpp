@@ -15,8 +15,8 @@ struct ProgressStyle {
   bool color = false;
 };
 
-/// Two lines for a live block, at most `columns - 1` wide (a full line would wrap on some
-/// terminals).
+/// Two lines for a live block, and one for each of several runs, at most `columns - 1` wide (a full
+/// line would wrap on some terminals).
 std::vector<std::string> progress_block(const driver::Progress& progress,
                                         const ProgressStyle& style);
 

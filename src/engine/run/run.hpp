@@ -168,6 +168,10 @@ struct Run {
   [[nodiscard]] bool has_more_to_start() const {
     return ready.placeable() > 0 || cursor < tasks.size();
   }
+  /// Of all runs that share the hosts.
+  [[nodiscard]] std::optional<Duration> shared_mean() const {
+    return schedule::longer_mean(run_times.mean(), others_mean);
+  }
   /// What a start counts for shares: core seconds, as far as they are known.
   [[nodiscard]] double typical_charge() const;
 
@@ -348,8 +352,9 @@ struct Run {
   Grid& grid;
   Workload workload;
   Policy policy;
-  double weight;        ///< its part of the grid, beside those of other runs
-  double entitled = 1;  ///< the part of the grid that it may count on
+  double weight;                          ///< its part of the grid, beside those of other runs
+  std::optional<Duration> others_mean{};  ///< schedule::World::others_mean
+  double entitled = 1;                    ///< the part of the grid that it may count on
   std::unique_ptr<schedule::Scheduler> strategy;
   schedule::Appetite appetite;
   bool closed = true;  ///< no more tasks will come

@@ -83,7 +83,7 @@ std::size_t Run::ask_strategy(TimePoint now, std::size_t most, std::vector<Actio
 
 bool Run::may_start() const {
   if (appetite.by_cost || appetite.to_the_end) return true;
-  const auto mean = run_times.mean();
+  const auto mean = shared_mean();
   return std::ranges::any_of(grid.working(), [&](const schedule::HostLoad& load) {
     return schedule::admits(*load.host, load.load, typical, mean);
   });
@@ -140,10 +140,11 @@ std::size_t Run::start_some(TimePoint now, std::size_t most, std::vector<Action>
   if (!has_choice()) return 0;
   const auto classes = ready.view();
   const auto& sites = grid.files.view(now);
-  const auto plan = strategy->plan(
-      {now, classes, grid.working(), run_times, ready.placeable(), grid.files.bytes(), sites,
-       refused, &seen, &grid.map, [this](TaskId task) { return needs_of(task); },
-       grid.files.any_barred(now), &accuracy, &on_time, std::exchange(upset, false), run_id, most});
+  const auto plan =
+      strategy->plan({now, classes, grid.working(), run_times, ready.placeable(),
+                      grid.files.bytes(), sites, refused, &seen, &grid.map,
+                      [this](TaskId task) { return needs_of(task); }, grid.files.any_barred(now),
+                      &accuracy, &on_time, std::exchange(upset, false), run_id, most, others_mean});
   ask_again = plan.ask_again;
   if (std::exchange(planned_end, plan.ends) != plan.ends) planned_blindly = !run_times.expected(1);
   refused.clear();
@@ -185,7 +186,7 @@ Run::WhyNot Run::carry_out(const schedule::Intent& wanted, TimePoint now,
   // ahead.
   const bool room = policy.max_fails > 0
                         ? schedule::is_free(there, state.load, needs.resources)
-                        : schedule::admits(there, state.load, needs.resources, run_times.mean());
+                        : schedule::admits(there, state.load, needs.resources, shared_mean());
   if (!room) return RefusalReason::no_room;
   if (!in_time(there, needs, now)) return RefusalReason::no_time_left;
   if (!can_have_files(needs, there.site, Grid::Asker::task, now, actions))

@@ -59,7 +59,7 @@ Plan Dealt::plan(const World& world) {
   deal_new(world);
   Plan plan;
   std::map<ClassId, std::size_t> taken;
-  const auto mean = world.run_times.mean();
+  const auto mean = mean_run_time(world);
   for (const HostLoad& load : world.hosts) {
     auto& queue = queues_[load.host->id];
     Load used = load.load;

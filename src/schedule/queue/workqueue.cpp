@@ -31,7 +31,7 @@ const ReadyClass* next_for(const Host& host, const World& world,
 }  // namespace
 
 HandedOut hand_out(const World& world) {
-  const auto mean = world.run_times.mean();
+  const auto mean = mean_run_time(world);
   const bool none_ahead = queue_ahead(1, mean) == 0;
   HandedOut out{.starts = {}, .loads = {}, .taken = std::vector<std::size_t>(world.classes.size())};
   for (const HostLoad& each : world.hosts) out.loads.push_back(each.load);

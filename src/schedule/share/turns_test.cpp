@@ -14,6 +14,7 @@ constexpr RunId kThird{3};
 /// How many of `starts` starts, each of the same cost, every run gets.
 std::map<RunId, int> deal(Turns& turns, const std::set<RunId>& waiting, int starts) {
   std::map<RunId, int> given;
+  turns.set_backlog(waiting);
   for (int i = 0; i < starts; ++i) {
     const RunId run = turns.next(waiting);
     ++given[run];
@@ -51,6 +52,7 @@ TEST(Turns, WhoHadNothingToStartIsOwedNothing) {
   turns.add(kFirst, 1);
   turns.add(kSecond, 1);
   EXPECT_EQ(deal(turns, {kFirst}, 1000).at(kFirst), 1000);
+  turns.set_backlog({kFirst});
   const auto given = deal(turns, {kFirst, kSecond}, 100);
   EXPECT_NEAR(given.at(kFirst), 50, 1);
   EXPECT_NEAR(given.at(kSecond), 50, 1);
@@ -60,8 +62,28 @@ TEST(Turns, ANewcomerBeginsWhereOthersAre) {
   Turns turns;
   turns.add(kFirst, 1);
   deal(turns, {kFirst}, 1000);
+  turns.set_backlog({kFirst});
   turns.add(kSecond, 1);
   EXPECT_NEAR(deal(turns, {kFirst, kSecond}, 100).at(kSecond), 50, 1);
+}
+
+TEST(Turns, WhoFindsNoRoomKeepsItsTurn) {
+  Turns turns;
+  turns.add(kFirst, 1);
+  turns.add(kSecond, 3);
+  turns.set_backlog({kFirst, kSecond});
+  std::map<RunId, int> given;
+  for (int i = 0; i < 400; ++i) {
+    // One place is free: whose turn it is takes it, and the other is asked in vain.
+    turns.set_backlog({kFirst, kSecond});
+    const RunId run = turns.next({kFirst, kSecond});
+    ++given[run];
+    turns.pay(run, 1);
+    const RunId other = turns.next({run == kFirst ? kSecond : kFirst});
+    turns.pay(other, 0);
+  }
+  EXPECT_NEAR(given[kFirst], 100, 1);
+  EXPECT_NEAR(given[kSecond], 300, 1);
 }
 
 TEST(Turns, ATurnLastsUntilAnotherHasPaidLess) {

@@ -1,11 +1,13 @@
 #pragma once
-/// The loop of one call of drive(): events in, journal, engine, actions out. Owns nothing that
-/// outlives it. One thread.
+/// The loop of a state directory: events in, journal, engine, actions out, for any number of runs.
+/// What only one run knows is in its RunIo. Owns nothing that outlives a call of drive(). One
+/// thread.
 
 #include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,7 +22,7 @@
 #include "driver/link_probes.hpp"
 #include "driver/live_board.hpp"
 #include "driver/outdated.hpp"
-#include "driver/run_setup.hpp"
+#include "driver/run_io.hpp"
 #include "driver/shared_inputs.hpp"
 #include "driver/signals.hpp"
 #include "driver/take_over.hpp"
@@ -29,24 +31,35 @@
 
 namespace gantry::driver {
 
-class Session {
+class Hub {
  public:
-  /// All references must outlive the session.
-  Session(const Sweep& sweep, const Options& options, const Observer& observer, store::Store& store,
-          ContentCache& contents, GridLaunch& sites, const SharedInputs& shared,
-          UndrivenRuns& others, const Clock& clock, PreparedRun run, TimePoint began);
+  /// All references must outlive the hub.
+  Hub(const Options& options, const Observer& observer, store::Store& store, ContentCache& contents,
+      GridLaunch& sites, UndrivenRuns& others, const Clock& clock);
 
-  /// Takes in what is really there, and loops until the engine has finished. From then on, SIGINT
-  /// and SIGTERM are requests to stop. REQUIRES: the launcher is open.
-  Result<Summary> run(Opened opened);
+  /// Prepares a run of the study, or the one to go on with.
+  Result<> add(const Job& job);
+  /// A gantry that was killed had these hosts for the run: until they are heard of, nobody knows
+  /// what runs there.
+  void expect(RunId run, std::set<std::string> hosts);
+  /// Takes in what is really there, and loops until all runs have finished. From then on, SIGINT
+  /// and SIGTERM are requests to stop. A summary for each run, in the order of add(). REQUIRES: the
+  /// launcher is open.
+  Result<std::vector<Summary>> run(Opened opened);
 
  private:
-  using Inputs = std::vector<ContentCache::Used>;
-  /// No host can take some task.
-  [[nodiscard]] tl::unexpected<Error> refuse(const std::string& why) const;
+  using Inputs = RunIo::Inputs;
+  [[nodiscard]] engine::RunView view(const RunIo& io) const { return engine_.run(io.id()); }
+  /// The run that has this task; nullptr when none of ours has.
+  [[nodiscard]] RunIo* owner(const TaskKey& key);
+  [[nodiscard]] RunIo& io_of(RunId run) { return *runs_.at(run); }
+  [[nodiscard]] bool all_finished() const;
+  /// Why no host can take some task of a run, or an empty text.
+  Result<> check_placeable();
+  [[nodiscard]] tl::unexpected<Error> refuse(const RunIo& io, const std::string& why) const;
   /// It is there, and tells what runs there.
   void hear_of(const std::string& host);
-  /// What is left fits no host, nor any that may still come.
+  /// What is left of a run fits no host, nor any that may still come.
   void end_if_stranded();
   Result<> take_in(Opened opened);
   Result<> step();
@@ -54,8 +67,6 @@ class Session {
   void start_tasks();
   void carry_out(const std::vector<Action>& actions);
   void start(const StartAttempt& action);
-  /// What the task reads, for a host that does not see it here.
-  Result<std::vector<TaskFile>> travelling(const Inputs& inputs);
   void bring(const MoveFile& move);
   Result<bool> poll_launcher();
   // session_events.cpp: what actuators tell.
@@ -64,12 +75,9 @@ class Session {
   /// Whether the engine is told: other runs' attempts are not its affair.
   bool is_to_know(const AttemptStarted& started);
   void show(const Event& event);
-  [[nodiscard]] bool is_ours(const TaskKey& key) const {
-    return key.run == run_.id && key.task.value() <= sweep_.size();
-  }
   void expect_staged(SiteId site);
   /// `adopted`: it was not started by us.
-  Result<> on_report(ReportReceived received, bool adopted);
+  Result<> on_report(RunIo& io, ReportReceived received, bool adopted);
   /// The end of another run's task. `tries`: so often what it made could not be put in its place.
   Result<> take_others(ReportReceived received, std::uint32_t tries);
   /// Outputs that could not be put in their place: this machine's fault, and not their tasks'.
@@ -81,8 +89,6 @@ class Session {
   [[nodiscard]] std::string what_is_lost_with(HostId host) const;
   /// Its end was taken in and is not in the journal yet.
   [[nodiscard]] bool waits_for_commit(const TaskKey& key) const;
-  [[nodiscard]] bool is_of_another_study(const ReportReceived& received) const;
-  [[nodiscard]] std::optional<OutdatedReason> why_stale(const AttemptEnded& ended);
   Result<> take_requests();
   // session_sites.cpp: sites that come and go.
   void change_sites(const store::Request& request);
@@ -98,13 +104,15 @@ class Session {
   [[nodiscard]] bool stop_waits() const { return signals_ && signals_->waiting(); }
   void on_stop_signals();
   void apply(Event& event);
-  void journal(Event event);
+  void journal(RunIo& io, Event event);
   /// Applies and journals; journal errors wait for the next commit.
-  void record(Event event);
+  void record(RunIo& io, Event event);
   /// Shows it as well, with what the engine makes of it.
-  void record_end(AttemptEnded ended);
+  void record_end(RunIo& io, AttemptEnded ended);
+  /// Starts nothing more of any run.
+  void drain_all(const std::string& why);
   /// What comes of an attempt that died of memory.
-  void add_memory_note(AttemptReport& report) const;
+  void add_memory_note(const RunIo& io, AttemptReport& report) const;
   Result<> commit(bool last);
   /// For the next runs. Joins the open group.
   Result<> keep_learned();
@@ -114,35 +122,41 @@ class Session {
   void hold_tasks(const Error& why);
   /// Hands what waits to the store.
   void write_group();
-  /// A result counts for later runs only if its inputs are what they were when it was started.
-  void check_inputs(AttemptEnded& ended, const Inputs& inputs);
-  /// A file that the task itself has written is no input.
-  [[nodiscard]] bool is_own_work(const AttemptEnded& ended, const ContentCache::Used& used) const;
   /// Nobody could record any more how tasks end: ends those that run.
   tl::unexpected<Error> abandon(Error error);
   /// Why finished tasks run again.
-  void tell_outdated();
+  void tell_outdated(RunIo& io);
+  /// What was learnt of the run's tasks, for `gantry forecast`.
+  Result<> keep_forecasts(RunIo& io);
   void show_progress();
   [[nodiscard]] Progress progress() const;
-  [[nodiscard]] LiveFacts live_facts(const Progress& progress);
-  [[nodiscard]] store::Counts counts() const;
-  [[nodiscard]] Summary summary() const;
+  [[nodiscard]] Progress progress(const RunIo& io) const;
+  [[nodiscard]] LiveFacts live_facts(const RunIo& io, const Progress& progress);
+  /// The first run that has not finished, or the last one.
+  [[nodiscard]] RunIo& shown_run();
+  [[nodiscard]] store::Counts counts(const RunIo& io) const;
+  [[nodiscard]] Summary summary(const RunIo& io) const;
 
-  const Sweep& sweep_;
   const Options& options_;
   const Observer& observer_;
   store::Store& store_;
   ContentCache& contents_;
   GridLaunch& sites_;
   Launcher& launcher_;  ///< of them all
-  const SharedInputs& shared_;
   const Clock& clock_;
-  PreparedRun run_;
+  FileNames names_;  ///< of files that several tasks read
+  std::deque<SharedInputs> shared_;
+  engine::Engine engine_;
+  std::vector<std::unique_ptr<RunIo>> ios_;  ///< in the order of add()
+  std::map<RunId, RunIo*> runs_;             ///< of them
   std::optional<StopSignals> signals_;
 
-  std::map<TaskKey, Inputs> inputs_;              ///< of attempts that we have started
-  std::vector<std::pair<Event, Inputs>> group_;   ///< journalled by the next commit
-  std::map<std::string, std::uint32_t> changed_;  ///< Summary::changed
+  struct Journalled {
+    RunIo* io;
+    Event event;
+    Inputs inputs;
+  };
+  std::vector<Journalled> group_;  ///< by the next commit
 
   std::map<HostId, std::string> host_names_;
   std::map<HostId, std::uint32_t> ended_on_;  ///< attempts
@@ -155,7 +169,6 @@ class Session {
   std::set<std::pair<FileId, SiteId>> unsent_;  ///< of which a person was told
   UndrivenRuns& others_;
   bool opening_ = false;
-  std::set<TaskKey> adopted_;  ///< run, as the launcher says, and were not started by us
   struct Unplaced {
     ReportReceived received;
     bool adopted = false;
@@ -181,9 +194,7 @@ class Session {
   bool dirty_ = false;              ///< something waits for a commit
   std::uint64_t receipt_ = 0;       ///< latest report taken in
   std::uint64_t acknowledged_ = 0;
-  std::uint32_t executed_ = 0;
   std::uint32_t ended_ = 0;
-  std::uint32_t cut_ = 0;  ///< Summary::cut
   std::deque<std::pair<TimePoint, std::uint32_t>>
       pace_;  ///< (when, ended so far), over the last seconds
   int stops_ = 0;

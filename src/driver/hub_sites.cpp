@@ -1,28 +1,28 @@
-// Session: sites that join the run and leave it while it goes on, and their links.
+// Hub: sites that join the run and leave it while it goes on, and their links.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "driver/session.hpp"
+#include "driver/hub.hpp"
 
 namespace gantry::driver {
 
-void Session::change_sites(const store::Request& request) {
+void Hub::change_sites(const store::Request& request) {
   dirty_ = true;  // whoever asked waits until the request is taken
   for (const std::string& name : request.join) join(request.grid, name);
   for (const std::string& name : request.leave) begin_to_leave(name);
 }
 
-void Session::join(const std::string& file, const std::string& name) {
+void Hub::join(const std::string& file, const std::string& name) {
   const auto joined = sites_.join(file, name);
   if (!joined) return tell(fmt::format("site {} does not join: {}", name, joined.error().message));
   tell(fmt::format("site {} joins the run", name));
-  run_.engine.apply(*joined);
+  engine_.apply(*joined);
   recall_queues();
 }
 
-void Session::begin_to_leave(const std::string& name) {
+void Hub::begin_to_leave(const std::string& name) {
   const auto site = sites_.find(name);
   if (!site) return tell(site.error().message);
   if (!leaving_.insert(*site).second) return;
@@ -31,17 +31,19 @@ void Session::begin_to_leave(const std::string& name) {
   sites_.rest(*site);
   std::vector<HostId> hosts;
   bool others = launcher_.expects_hosts({});
-  for (const schedule::HostLoad& load : run_.engine.hosts()) {
+  for (const schedule::HostLoad& load : engine_.hosts()) {
     if (load.host->site == *site) hosts.push_back(load.host->id);
     others = others || !leaving_.contains(load.host->site);
   }
-  for (const HostId host : hosts) run_.engine.apply(HostDraining{host});
+  for (const HostId host : hosts) engine_.apply(HostDraining{host});
   if (!others) tell("no other host is up: tasks wait until one is, or a site joins");
 }
 
-Result<> Session::let_go_of_idle_sites() {
+Result<> Hub::let_go_of_idle_sites() {
   for (auto site = leaving_.begin(); site != leaving_.end();) {
-    if (run_.view().uses(*site)) {
+    const bool used =
+        std::ranges::any_of(ios_, [&](const auto& io) { return view(*io).uses(*site); });
+    if (used) {
       ++site;
       continue;
     }
@@ -54,28 +56,31 @@ Result<> Session::let_go_of_idle_sites() {
   return {};
 }
 
-void Session::probe_links() {
+void Hub::probe_links() {
   const auto probe = probes_.due(
-      board_.sites(), run_.engine.seen(),
-      [this](SiteId site) { return run_.view().may_move_files(site); }, sites_.grid(),
-      clock_.now());
+      board_.sites(), engine_.seen(),
+      [this](SiteId site) {
+        return std::ranges::any_of(ios_,
+                                   [&](const auto& io) { return view(*io).may_move_files(site); });
+      },
+      sites_.grid(), clock_.now());
   if (!probe) return;
   if (leaving_.contains(probe->site) || !launcher_.probe(probe->site, probe->bytes))
     probes_.not_sent();
 }
 
 /// Nothing comes from there any more.
-void Session::forget_files_at(SiteId site) {
-  const auto known = run_.engine.site_files(now_);
+void Hub::forget_files_at(SiteId site) {
+  const auto known = engine_.site_files(now_);
   const auto found = std::ranges::find(known, site, &schedule::SiteFiles::site);
   if (found == known.end()) return;
   // What the engine shows changes with each event.
   const std::vector<FileId> there(found->there.begin(), found->there.end());
   std::vector<FileId> moving;
   for (const auto& file : found->moving) moving.push_back(file.file);
-  for (const FileId file : there) run_.engine.apply(FileGone{file, site});
+  for (const FileId file : there) engine_.apply(FileGone{file, site});
   for (const FileId file : moving)
-    run_.engine.apply(MoveFailed{file, site, "the site has left the run", now_});
+    engine_.apply(MoveFailed{file, site, "the site has left the run", now_});
 }
 
 }  // namespace gantry::driver

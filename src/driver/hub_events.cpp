@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "base/overloaded.hpp"
-#include "driver/session.hpp"
+#include "driver/hub.hpp"
 
 namespace gantry::driver {
 
-Result<> Session::on_news(News news) {
+Result<> Hub::on_news(News news) {
   return std::visit(Overloaded{[&](Event& event) -> Result<> {
                                  on_event(event);
                                  return {};
@@ -17,9 +17,9 @@ Result<> Session::on_news(News news) {
                                  receipt_ = std::max(receipt_, report.receipt);
                                  dirty_ = true;
                                  const TaskKey key = report.report.key;
-                                 if (is_ours(key)) {
-                                   const bool adopted = adopted_.erase(key) > 0 || opening_;
-                                   return on_report(std::move(report), adopted);
+                                 if (RunIo* io = owner(key)) {
+                                   const bool adopted = io->adopted.erase(key) > 0 || opening_;
+                                   return on_report(*io, std::move(report), adopted);
                                  }
                                  board_.on_ended(key);
                                  return take_others(std::move(report), 0);
@@ -31,35 +31,36 @@ Result<> Session::on_news(News news) {
                     news);
 }
 
-void Session::on_event(Event& event) {
+void Hub::on_event(Event& event) {
   stamp(event, now_);
   const bool counts = std::visit(
       Overloaded{
           [&](const AttemptStarted& e) { return is_to_know(e); },
-          [&](const AttemptReturned& e) { return is_ours(e.key); },
-          [&](const AttemptComputed& e) { return is_ours(e.key); },
+          [&](const AttemptReturned& e) { return owner(e.key) != nullptr; },
+          [&](const AttemptComputed& e) { return owner(e.key) != nullptr; },
           [&](const SiteEchoed& e) { return e.bytes == 0 || probes_.answered(e.site, now_); },
           [](const auto&) { return true; }},
       event);
   if (!counts) return;
   show(event);
-  run_.engine.apply(event);
+  engine_.apply(event);
   if (const auto* up = std::get_if<HostUp>(&event)) {
-    if (leaving_.contains(up->host.site)) run_.engine.apply(HostDraining{up->host.id});
+    if (leaving_.contains(up->host.site)) engine_.apply(HostDraining{up->host.id});
     expect_staged(up->host.site);
   }
 }
 
-bool Session::is_to_know(const AttemptStarted& started) {
-  if (!is_ours(started.key))
+bool Hub::is_to_know(const AttemptStarted& started) {
+  RunIo* io = owner(started.key);
+  if (io == nullptr)
     others_.started(started.key, started.host);
   else if (opening_)
-    adopted_.insert(started.key);
-  return is_ours(started.key);
+    io->adopted.insert(started.key);
+  return io != nullptr;
 }
 
 /// What people see of it, before the engine makes something of it.
-void Session::show(const Event& event) {
+void Hub::show(const Event& event) {
   std::visit(Overloaded{[&](const HostUp& e) {
                           host_names_[e.host.id] = e.host.name;
                           hear_of(e.host.name);
@@ -79,7 +80,7 @@ void Session::show(const Event& event) {
                           // It is tried again and again.
                           if (!e.reason.empty() && unsent_.emplace(e.file, e.site).second)
                             tell(fmt::format("{} could not be sent to site {}: {}",
-                                             shared_.path(e.file), site_name(e.site), e.reason));
+                                             names_.path(e.file), site_name(e.site), e.reason));
                         },
                         [&](const WayClosed& e) { tell(e.why); }, [](const auto&) {}},
              event);
@@ -87,19 +88,21 @@ void Session::show(const Event& event) {
 
 /// Plans count on them at once. The site looks meanwhile whether they are what they should be; what
 /// is not is sent.
-void Session::expect_staged(SiteId site) {
+void Hub::expect_staged(SiteId site) {
   if (sites_.grid() == nullptr || !expected_.insert(site).second) return;
   const GridSite& described = sites_.grid()->sites[site.value()];
-  for (std::uint32_t i = 0; i < shared_.size(); ++i) {
-    if (!is_staged(described, shared_.path(FileId(i)))) continue;
-    run_.engine.apply(FileArrived{FileId(i), site, now_});
+  for (std::uint32_t i = 0; i < names_.size(); ++i) {
+    if (!is_staged(described, names_.path(FileId(i)))) continue;
+    engine_.apply(FileArrived{FileId(i), site, now_});
     bring({FileId(i), kHome, site});
   }
 }
 
-std::string Session::what_is_lost_with(HostId host) const {
-  if (!run_.view().draining().empty() || run_.engine.hosts().size() < 2) return {};
-  for (const schedule::HostLoad& load : run_.engine.hosts()) {
+std::string Hub::what_is_lost_with(HostId host) const {
+  const bool starts_more =
+      std::ranges::any_of(ios_, [&](const auto& io) { return view(*io).draining().empty(); });
+  if (!starts_more || engine_.hosts().size() < 2) return {};
+  for (const schedule::HostLoad& load : engine_.hosts()) {
     if (load.host->id != host || load.ongoing.empty()) continue;
     const std::size_t tasks = load.ongoing.size();
     return fmt::format("; its {} elsewhere unless it is back first",
@@ -108,7 +111,7 @@ std::string Session::what_is_lost_with(HostId host) const {
   return {};
 }
 
-std::string Session::site_name(SiteId site) const {
+std::string Hub::site_name(SiteId site) const {
   const Grid* grid = sites_.grid();
   const bool known = grid != nullptr && site.value() < grid->sites.size();
   return known ? grid->sites[site.value()].name : std::to_string(site.value());

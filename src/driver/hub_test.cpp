@@ -1,4 +1,4 @@
-#include "driver/session.hpp"
+#include "driver/hub.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,34 +24,42 @@ class HastyClock final : public Clock {
   mutable TimePoint now_ = RealClock{}.now();
 };
 
-class SessionTest : public DriverTest {
+class HubTest : public DriverTest {
  protected:
   /// One call of drive() with the fake launcher in place of this machine.
   Summary drive_with(FakeLauncher& launcher, const Sweep& study) {
+    return drive_all(launcher, {Job{study, source_}}).front();
+  }
+
+  std::vector<Summary> drive_all(FakeLauncher& launcher, const std::vector<Job>& jobs) {
     auto store = open_store();
     ContentCache contents(store);
     UndrivenRuns others(store, options_);
-    const auto ours = run_to_continue(store, study, options_).value();
-    auto opened =
-        take_over(launcher, store, others, study, ours ? ours->id : RunId{}, observer_, *time_);
+    std::set<RunId> ours;
+    for (const Job& job : jobs)
+      if (const auto run = run_to_continue(store, job.sweep, options_).value())
+        ours.insert(run->id);
+    GridLaunch sites(std::shared_ptr<Launcher>(&launcher, [](Launcher*) {}), options_,
+                     launcher.site != kHome);
+    Hub hub(options_, observer_, store, contents, sites, others, *time_);
+    auto opened = take_over(launcher, store, others, jobs, ours, observer_, *time_);
     EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
-    const auto shared = launcher.site == kHome ? SharedInputs() : SharedInputs(study);
-    auto prepared = prepare_run(store, study, {}, options_, contents, time_->now(), {}, shared);
-    EXPECT_TRUE(prepared) << (prepared ? "" : prepared.error().message);
-    GridLaunch sites(std::shared_ptr<Launcher>(&launcher, [](Launcher*) {}), options_);
-    Session session(study, options_, observer_, store, contents, sites, shared, others, *time_,
-                    std::move(*prepared), time_->now());
-    auto summary = session.run(std::move(*opened));
-    EXPECT_TRUE(summary) << (summary ? "" : summary.error().message);
-    return *summary;
+    for (const Job& job : jobs) {
+      const auto added = hub.add(job);
+      EXPECT_TRUE(added) << (added ? "" : added.error().message);
+    }
+    auto summaries = hub.run(std::move(*opened));
+    EXPECT_TRUE(summaries) << (summaries ? "" : summaries.error().message);
+    return *summaries;
   }
 
+  SpecSource source_;
   MonotonicClock clock_;
   const Clock* time_ = &clock_;
   Observer observer_;
 };
 
-TEST_F(SessionTest, RunsEveryTaskAndAcknowledgesWhatIsJournalled) {
+TEST_F(HubTest, RunsEveryTaskAndAcknowledgesWhatIsJournalled) {
   FakeLauncher launcher;
   const auto summary = drive_with(launcher, sweep({"echo", "{}", ":::", "a", "b", "c"}));
   EXPECT_EQ(summary.counts.done, 3U);
@@ -60,7 +68,39 @@ TEST_F(SessionTest, RunsEveryTaskAndAcknowledgesWhatIsJournalled) {
   EXPECT_THAT(rows(summary.run), SizeIs(3));
 }
 
-TEST_F(SessionTest, NoTaskWaitsForWhatItsSiteHasAlready) {
+TEST_F(HubTest, DrivesSeveralStudiesAtOnce) {
+  FakeLauncher launcher;
+  const Sweep one = sweep({"echo", "{}", ":::", "a", "b", "c"});
+  const Sweep two = sweep({"printf", "{}", ":::", "x", "y"});
+  const auto summaries = drive_all(launcher, {{one, source_}, {two, source_, 2}});
+  ASSERT_THAT(summaries, SizeIs(2));
+  EXPECT_NE(summaries[0].run, summaries[1].run);
+  EXPECT_EQ(summaries[0].counts.done, 3U);
+  EXPECT_EQ(summaries[1].counts.done, 2U);
+  EXPECT_EQ(summaries[0].executed, 3U);
+  EXPECT_EQ(summaries[1].executed, 2U);
+  EXPECT_THAT(rows(summaries[0].run), SizeIs(3));
+  EXPECT_THAT(rows(summaries[1].run), SizeIs(2));
+  auto store = open_store();
+  for (const Summary& summary : summaries)
+    EXPECT_EQ(store.run(summary.run).value()->state, store::RunState::finished);
+}
+
+TEST_F(HubTest, GoesOnWithEachOfSeveralStudies) {
+  const Sweep one = sweep({"echo", "{}", ":::", "a", "b"});
+  const Sweep two = sweep({"printf", "{}", ":::", "x"});
+  FakeLauncher first;
+  const auto before = drive_all(first, {{one, source_}, {two, source_}});
+  FakeLauncher second;
+  const auto after = drive_all(second, {{one, source_}, {two, source_}});
+  EXPECT_EQ(after[0].run, before[0].run);
+  EXPECT_EQ(after[1].run, before[1].run);
+  EXPECT_EQ(after[0].executed + after[1].executed, 0U);
+  EXPECT_EQ(after[0].unchanged, 2U);
+  EXPECT_EQ(after[1].unchanged, 1U);
+}
+
+TEST_F(HubTest, NoTaskWaitsForWhatItsSiteHasAlready) {
   write("f", "content");
   write("sweep.yaml", "command: cat f {x}\nparameters: {x: [1, 2]}\ninputs: [f]\n");
   const Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
@@ -80,7 +120,7 @@ TEST_F(SessionTest, NoTaskWaitsForWhatItsSiteHasAlready) {
   EXPECT_THAT(knowing.brought, ElementsAre(FileId(0))) << "it looks, and keeps it there";
 }
 
-TEST_F(SessionTest, ALinkThatIsSilentWhileTasksWaitForFilesIsProbed) {
+TEST_F(HubTest, ALinkThatIsSilentWhileTasksWaitForFilesIsProbed) {
   write("f", "content");
   write("sweep.yaml", "command: cat f {x}\nparameters: {x: [1, 2]}\ninputs: [f]\n");
   const Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
@@ -106,7 +146,7 @@ TEST_F(SessionTest, ALinkThatIsSilentWhileTasksWaitForFilesIsProbed) {
   EXPECT_THAT(launcher.probed, ElementsAre(std::pair(SiteId(1), std::uint64_t{20'000})));
 }
 
-TEST_F(SessionTest, ATaskThatNoHostCanRunWaitsForOneThatWillCome) {
+TEST_F(HubTest, ATaskThatNoHostCanRunWaitsForOneThatWillCome) {
   write("sweep.yaml", "command: echo {x}\nparameters: {x: [1]}\nresources: {cores: 4}\n");
   const Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
   FakeLauncher launcher;  // with a host of two cores
@@ -127,7 +167,7 @@ TEST_F(SessionTest, ATaskThatNoHostCanRunWaitsForOneThatWillCome) {
   EXPECT_THAT(summary.why, ::testing::HasSubstr("task 1 needs 4 cores, the largest host has 2"));
 }
 
-TEST_F(SessionTest, ASecondCallRunsOnlyWhatHasNotSucceeded) {
+TEST_F(HubTest, ASecondCallRunsOnlyWhatHasNotSucceeded) {
   const auto study = sweep({"echo", "{}", ":::", "a", "b", "c"});
   FakeLauncher first;
   first.outcome = [](const Task& task, AttemptReport& report) {
@@ -144,7 +184,7 @@ TEST_F(SessionTest, ASecondCallRunsOnlyWhatHasNotSucceeded) {
   EXPECT_EQ(two.counts.done, 3U);
 }
 
-TEST_F(SessionTest, AReportThatComesTwiceCountsOnce) {
+TEST_F(HubTest, AReportThatComesTwiceCountsOnce) {
   const auto study = sweep({"echo", "{}", ":::", "a"});
   FakeLauncher first;
   const auto one = drive_with(first, study);
@@ -159,7 +199,7 @@ TEST_F(SessionTest, AReportThatComesTwiceCountsOnce) {
   EXPECT_EQ(second.acknowledged, 1U) << "or the agent would report it for ever";
 }
 
-TEST_F(SessionTest, WhatRunsIsAdoptedAndNotStartedBesideItsTwin) {
+TEST_F(HubTest, WhatRunsIsAdoptedAndNotStartedBesideItsTwin) {
   const auto study = sweep({"echo", "{}", ":::", "a", "b"});
   FakeLauncher launcher;
   launcher.announce(AttemptStarted{{RunId(1), TaskId(1), AttemptId(1)}, HostId(1), from_ns(1)});
@@ -173,7 +213,7 @@ TEST_F(SessionTest, WhatRunsIsAdoptedAndNotStartedBesideItsTwin) {
   EXPECT_EQ(summary.counts.done, 2U);
 }
 
-TEST_F(SessionTest, OfTwoAttemptsOneIsJournalled) {
+TEST_F(HubTest, OfTwoAttemptsOneIsJournalled) {
   const auto study = sweep({"echo", "{}", ":::", "a", "b"});
   const auto key = [](std::uint32_t attempt) {
     return TaskKey{RunId(1), TaskId(1), AttemptId(attempt)};
@@ -210,7 +250,7 @@ RemoteFile kept_by(std::uint32_t attempt) {
   return {"/somewhere/out", "lab", remote, 3, hash_bytes("abc"), "/grid.yaml"};
 }
 
-TEST_F(SessionTest, OnlyTheOutputsOfTheAttemptThatCountsAreKept) {
+TEST_F(HubTest, OnlyTheOutputsOfTheAttemptThatCountsAreKept) {
   const auto study = sweep({"echo", "{}", ":::", "a"});
   FakeLauncher launcher;
   launcher.outcome = [](const Task&, AttemptReport& report) {
@@ -234,7 +274,7 @@ TEST_F(SessionTest, OnlyTheOutputsOfTheAttemptThatCountsAreKept) {
   EXPECT_EQ(open_store().remote_outputs()->size(), 1U);
 }
 
-TEST_F(SessionTest, WhatAFailedAttemptHasKeptCanGo) {
+TEST_F(HubTest, WhatAFailedAttemptHasKeptCanGo) {
   FakeLauncher launcher;
   launcher.outcome = [](const Task&, AttemptReport& report) {
     report.cause = FailureCause::missing_output;
@@ -245,7 +285,7 @@ TEST_F(SessionTest, WhatAFailedAttemptHasKeptCanGo) {
   EXPECT_TRUE(open_store().remote_outputs()->empty());
 }
 
-TEST_F(SessionTest, AnAttemptWhoseTwinFailedIsStillTakenIn) {
+TEST_F(HubTest, AnAttemptWhoseTwinFailedIsStillTakenIn) {
   const auto study = sweep({"echo", "{}", ":::", "a", "b"});
   const auto report = [](std::uint32_t attempt, FailureCause cause) {
     AttemptReport made;
@@ -269,7 +309,7 @@ TEST_F(SessionTest, AnAttemptWhoseTwinFailedIsStillTakenIn) {
   EXPECT_TRUE(later.started.empty());
 }
 
-TEST_F(SessionTest, AReportOfAnotherRunIsKept) {
+TEST_F(HubTest, AReportOfAnotherRunIsKept) {
   FakeLauncher first;
   first.outcome = [](const Task& task, AttemptReport& report) {
     if (task.id == TaskId(2)) report.cause = FailureCause::exit_code;
@@ -293,7 +333,7 @@ TEST_F(SessionTest, AReportOfAnotherRunIsKept) {
   EXPECT_THAT(old_rows[1].parameters, SizeIs(1));
 }
 
-TEST_F(SessionTest, AnOutputThatCannotBePutInItsPlaceYetIsNoFailure) {
+TEST_F(HubTest, AnOutputThatCannotBePutInItsPlaceYetIsNoFailure) {
   write("sweep.yaml", "command: make {x}\nparameters: {x: [a]}\noutputs: ['new/{x}']\n");
   const Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
   write("new", "a file where a folder should be");
@@ -320,7 +360,7 @@ TEST_F(SessionTest, AnOutputThatCannotBePutInItsPlaceYetIsNoFailure) {
   EXPECT_EQ(read_file(dir_ / "new/a").value_or(""), "result");
 }
 
-TEST_F(SessionTest, NobodyWaitsForAnotherRunsTaskWhoseHostIsGone) {
+TEST_F(HubTest, NobodyWaitsForAnotherRunsTaskWhoseHostIsGone) {
   FakeLauncher first;
   first.outcome = [](const Task&, AttemptReport& report) {
     report.cause = FailureCause::exit_code;
@@ -341,7 +381,7 @@ TEST_F(SessionTest, NobodyWaitsForAnotherRunsTaskWhoseHostIsGone) {
   EXPECT_EQ(looks, 2);
 }
 
-TEST_F(SessionTest, AnEndFromBeforeAnInputChangedDoesNotCount) {
+TEST_F(HubTest, AnEndFromBeforeAnInputChangedDoesNotCount) {
   write("prog", "#!/bin/sh\n");
   const auto study = sweep({"./prog", "{}", ":::", "a", "b", "c"});
   std::vector<Fingerprint> before;
@@ -376,7 +416,7 @@ TEST_F(SessionTest, AnEndFromBeforeAnInputChangedDoesNotCount) {
   }
 }
 
-TEST_F(SessionTest, ARequestOfAnEarlierSessionIsDropped) {
+TEST_F(HubTest, ARequestOfAnEarlierSessionIsDropped) {
   const auto study = sweep({"echo", "{}", ":::", "a", "b"});
   ASSERT_TRUE(open_store().post({0, RunId(1), true, {}}));
   FakeLauncher launcher;
@@ -393,7 +433,7 @@ TEST_F(SessionTest, ARequestOfAnEarlierSessionIsDropped) {
   EXPECT_THAT(launcher.cancelled, SizeIs(0));
 }
 
-TEST_F(SessionTest, AnotherRunsResultsAreReusedUnlessFresh) {
+TEST_F(HubTest, AnotherRunsResultsAreReusedUnlessFresh) {
   FakeLauncher first;
   drive_with(first, sweep({"echo", "{}", ":::", "a", "b"}));
   FakeLauncher second;
@@ -406,7 +446,7 @@ TEST_F(SessionTest, AnotherRunsResultsAreReusedUnlessFresh) {
   EXPECT_THAT(third.started, SizeIs(3));
 }
 
-TEST_F(SessionTest, AChangedProgramIsRunAgain) {
+TEST_F(HubTest, AChangedProgramIsRunAgain) {
   write("prog", "#!/bin/sh\n");
   const auto study = sweep({"./prog", "{}", ":::", "a", "b"});
   FakeLauncher first;
@@ -424,7 +464,7 @@ TEST_F(SessionTest, AChangedProgramIsRunAgain) {
   EXPECT_EQ((*history)[1].text, "an input or the program changed: prog");
 }
 
-TEST_F(SessionTest, ARetryDoesNotWaitForAnAgentWhoseClockIsAhead) {
+TEST_F(HubTest, ARetryDoesNotWaitForAnAgentWhoseClockIsAhead) {
   auto study = spec::parse_sweep("command: echo\nretries: {count: 1, backoff: 10 ms}\n", "s", dir_);
   ASSERT_TRUE(study) << study.error().message;
   FakeLauncher launcher;
@@ -439,7 +479,7 @@ TEST_F(SessionTest, ARetryDoesNotWaitForAnAgentWhoseClockIsAhead) {
   EXPECT_EQ(rows(summary.run)[0].ended, ahead) << "the journal says what the agent said";
 }
 
-TEST_F(SessionTest, ATaskMayEndBeforeItStartedWhenSomebodySetsTheClockBack) {
+TEST_F(HubTest, ATaskMayEndBeforeItStartedWhenSomebodySetsTheClockBack) {
   FakeLauncher launcher;
   const TimePoint started = clock_.now();
   const TimePoint ended = started - std::chrono::hours(1);
@@ -455,7 +495,7 @@ TEST_F(SessionTest, ATaskMayEndBeforeItStartedWhenSomebodySetsTheClockBack) {
   EXPECT_EQ(rows(summary.run)[0].ended, ended) << "the journal says what the agent said";
 }
 
-TEST_F(SessionTest, WhatWaitsIsTakenBackWhileTheJournalCannotBeWritten) {
+TEST_F(HubTest, WhatWaitsIsTakenBackWhileTheJournalCannotBeWritten) {
   store::FaultyDisk disk;
   FakeLauncher launcher;
   int recalls = 0;
@@ -471,7 +511,7 @@ TEST_F(SessionTest, WhatWaitsIsTakenBackWhileTheJournalCannotBeWritten) {
   EXPECT_EQ(summary.counts.done, 50U);
 }
 
-TEST_F(SessionTest, ARunWhoseLastHostWasGivenUpEndsAndSaysWhy) {
+TEST_F(HubTest, ARunWhoseLastHostWasGivenUpEndsAndSaysWhy) {
   FakeLauncher launcher;
   launcher.outcome = [&](const Task& task, AttemptReport&) {
     if (task.id != TaskId(2)) return;
@@ -484,7 +524,7 @@ TEST_F(SessionTest, ARunWhoseLastHostWasGivenUpEndsAndSaysWhy) {
   EXPECT_EQ(summary.why, "no host is left, and none will come");
 }
 
-TEST_F(SessionTest, AnOutputThatWasCutIsCounted) {
+TEST_F(HubTest, AnOutputThatWasCutIsCounted) {
   FakeLauncher launcher;
   launcher.outcome = [](const Task& task, AttemptReport& report) {
     report.out = {100'000, "the end", "", 0, task.id != TaskId(2)};
@@ -492,7 +532,7 @@ TEST_F(SessionTest, AnOutputThatWasCutIsCounted) {
   EXPECT_EQ(drive_with(launcher, sweep({"echo", "{}", ":::", "a", "b", "c"})).cut, 2U);
 }
 
-TEST_F(SessionTest, OutputThatCannotBeReadIsNamedAsTheReason) {
+TEST_F(HubTest, OutputThatCannotBeReadIsNamedAsTheReason) {
   const std::string text =
       "command: echo {i}\nparameters: {i: [1]}\nresults: {e: {stdout: 'e=(.*)'}}\n";
   auto study = spec::parse_sweep(text, "s.yaml", dir_);

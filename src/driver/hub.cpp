@@ -1,0 +1,339 @@
+#include "driver/hub.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+
+#include "base/overloaded.hpp"
+#include "driver/kept_model.hpp"
+#include "driver/kept_waits.hpp"
+
+namespace gantry::driver {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kCommitInterval =
+    100ms;  ///< how long an end may wait for others to share a sync with
+constexpr Duration kNewsInterval = 5s;  ///< how old the ETA in the store may become
+constexpr Duration kShowInterval = 100ms;
+constexpr Duration kKeepInterval = 60s;  ///< so much of what was learnt a killed gantry may lose
+
+}  // namespace
+
+Hub::Hub(const Options& options, const Observer& observer, store::Store& store,
+         ContentCache& contents, GridLaunch& sites, UndrivenRuns& others, const Clock& clock)
+    : options_(options),
+      observer_(observer),
+      store_(store),
+      contents_(contents),
+      sites_(sites),
+      launcher_(sites.launcher()),
+      clock_(clock),
+      engine_(sites.map()),
+      board_(options.state_dir),
+      others_(others),
+      began_(clock.now()),
+      now_(began_),
+      committed_at_(now_),
+      kept_at_(now_) {}
+
+Result<> Hub::add(const Job& job) {
+  const SharedInputs& shared =
+      shared_.emplace_back(sites_.travels() ? SharedInputs(job.sweep, names_) : SharedInputs());
+  TRY_ASSIGN(auto run,
+             prepare_run(store_, engine_, job, options_, contents_, clock_.now(), shared));
+  const auto& io = ios_.emplace_back(std::make_unique<RunIo>(
+      job, options_, store_, contents_, std::move(run), [this] { return stop_waits(); }));
+  runs_[io->id()] = io.get();
+  return {};
+}
+
+void Hub::expect(RunId run, std::set<std::string> hosts) {
+  if (const auto found = runs_.find(run); found != runs_.end())
+    found->second->run.unheard = std::move(hosts);
+}
+
+RunIo* Hub::owner(const TaskKey& key) {
+  const auto run = runs_.find(key.run);
+  return run != runs_.end() && run->second->has(key) ? run->second : nullptr;
+}
+
+bool Hub::all_finished() const {
+  return std::ranges::all_of(ios_, [&](const auto& io) { return view(*io).finished(); });
+}
+
+Result<> Hub::keep_learned() {
+  for (const auto& io : ios_) TRY(keep_models(store_, io->sweep(), view(*io), now_));
+  return sites_.grid() != nullptr ? keep_waits(store_, *sites_.grid(), engine_, now_) : Result<>{};
+}
+
+void Hub::recall_queues() {
+  const Grid* grid = sites_.grid();
+  for (; grid != nullptr && recalled_ < grid->sites.size(); ++recalled_) {
+    const auto why = recall_waits(store_, grid->sites[recalled_], SiteId(recalled_), engine_, now_);
+    if (!why.empty()) tell(why);
+  }
+}
+
+Result<> Hub::check_placeable() {
+  if (launcher_.expects_hosts({})) return {};
+  for (const auto& io : ios_) {
+    const auto why = view(*io).unplaceable();
+    if (why.empty()) continue;
+    launcher_.close();
+    for (const auto& each : ios_)  // as if they had never been asked for
+      if (each->run.is_new) TRY(store_.remove_run(each->id()));
+    return refuse(*io, why);
+  }
+  return {};
+}
+
+Result<std::vector<Summary>> Hub::run(Opened opened) {
+  recall_queues();
+  TRY(take_in(std::move(opened)));
+  TRY(check_placeable());
+  for (const auto& io : ios_) {
+    engine_.apply(HostsUnheard{io->id(), !io->run.unheard.empty()});
+    TRY(store_.mark_driven(io->id()));
+    tell_outdated(*io);
+    for (const auto& notice : io->run.notices) tell(notice);
+  }
+  TRY_ASSIGN(auto signals, StopSignals::watch());
+  signals_.emplace(std::move(signals));
+  while (!all_finished() && stops_ < 3) {
+    if (stuck_since_ == kNever) start_tasks();
+    end_if_stranded();
+    if (all_finished() || gives_up_placing()) break;
+    std::uint64_t cores = 0;
+    for (const auto& io : ios_) cores += view(*io).waiting_cores();
+    launcher_.want(cores);
+    TRY(step());
+    on_stop_signals();
+    const bool waits = was_drained_ || launcher_.expects_hosts({});
+    if (host_names_.empty() && !waits) break;  // none ever came
+    if (engine_.hosts().empty() && launcher_.has_given_up())
+      drain_all("no host is left, and none will come");
+  }
+  TRY(keep_learned());
+  for (const auto& io : ios_) TRY(keep_forecasts(*io));
+  TRY(commit(true));
+  show_progress();
+  launcher_.close();
+  for (const auto& text : launcher_.last_words()) tell(text);
+  std::vector<Summary> summaries;
+  for (const auto& io : ios_) {
+    const auto why = view(*io).unplaceable();
+    if (host_names_.empty() && !why.empty() && !view(*io).finished() && stops_ == 0)
+      return refuse(*io, why);
+    summaries.push_back(summary(*io));
+  }
+  return summaries;
+}
+
+Result<> Hub::keep_forecasts(RunIo& io) {
+  const engine::RunView run = view(io);
+  const bool knows = run.accuracy().scored() > 0 || run.learned().known() ||
+                     run.learned_memory().used().observations() > 0 ||
+                     run.learned_outputs().used().observations() > 0;
+  if (!knows || io.executed == 0) return {};  // what is kept of this run says more
+  return store_.learn(std::string(store::kForecastsKind),
+                      {std::to_string(io.id().value()), now_,
+                       store::live_text(board_.state_of(live_facts(io, progress(io)), now_))},
+                      store::kMostForecasts);
+}
+
+void Hub::drain_all(const std::string& why) {
+  for (const auto& io : ios_)
+    if (view(*io).draining().empty()) record(*io, DrainRequested{io->id(), why});
+}
+
+void Hub::hear_of(const std::string& host) {
+  for (const auto& io : ios_)
+    if (io->run.unheard.erase(host) > 0 && io->run.unheard.empty())
+      engine_.apply(HostsUnheard{io->id(), false});
+}
+
+void Hub::end_if_stranded() {
+  for (const auto& io : ios_) {
+    const auto needs = view(*io).stranded();
+    const auto will_run = [&](const Resources& each) { return launcher_.expects_hosts(each); };
+    if (needs.empty() || std::ranges::any_of(needs, will_run)) continue;
+    record(*io, DrainRequested{io->id(), view(*io).unplaceable()});
+  }
+}
+
+tl::unexpected<Error> Hub::refuse(const RunIo& io, const std::string& why) const {
+  return io.sweep().fail_at_resources(
+      why, host_names_.empty() ? "none of the grid's hosts could be reached; 'home: {hosts: 1}' "
+                                 "in the grid file uses this machine"
+                               : "ask for less in 'resources:'; for cores, -j may allow more");
+}
+
+Result<> Hub::take_in(Opened opened) {
+  dirty_ = true;
+  receipt_ = opened.receipt;
+  now_ = clock_.now();
+  opening_ = true;
+  for (auto& news : opened.news) TRY(on_news(std::move(news)));
+  opening_ = false;
+  return commit(false);
+}
+
+/// One turn: take in the news (wait for it if there is none yet) and do what is due.
+Result<> Hub::step() {
+  TRY_ASSIGN(const bool news, poll_launcher());
+  if (!news) {
+    TRY(wait());
+    TRY(poll_launcher());
+  }
+  if (place_at_ != kNever && now_ >= place_at_) TRY(place_again());
+  if (now_ >= committed_at_ + kNewsInterval) dirty_ = true;
+  if (now_ >= committed_at_ + kCommitInterval) {
+    TRY(commit(false));
+    TRY(take_requests());
+  }
+  if (now_ >= kept_at_ + kKeepInterval) {
+    kept_at_ = now_;
+    TRY(keep_learned());
+  }
+  if (now_ >= shown_at_ + kShowInterval) show_progress();
+  if (board_.is_due(now_)) {
+    RunIo& io = shown_run();
+    board_.show(live_facts(io, progress(io)), now_);
+    probe_links();
+  }
+  return leaving_.empty() ? Result<>{} : let_go_of_idle_sites();
+}
+
+Result<> Hub::wait() {
+  TimePoint next = std::max(shown_at_, now_) + kShowInterval;
+  if (dirty_) next = std::min(next, committed_at_ + kCommitInterval);
+  if (const auto wakeup = engine_.next_wakeup(); wakeup != kNever) next = std::min(next, wakeup);
+  const short want = launcher_.wants_to_send() ? POLLIN | POLLOUT : POLLIN;
+  pollfd fds[] = {{launcher_.wait_fd(), want, 0}, {signals_->fd(), POLLIN, 0}};
+  const TimePoint now = clock_.now();
+  probes_.on_look(now);
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - now);
+  if (::poll(fds, 2, static_cast<int>(std::max<std::int64_t>(0, left.count()))) < 0 &&
+      errno != EINTR) {
+    return fail_errno("poll");
+  }
+  probes_.on_waited(clock_.now());
+  return {};
+}
+
+// Out.
+// -----------------------------------------------------------------------------------------------
+
+void Hub::start_tasks() {
+  for (;;) {
+    const auto actions = engine_.decide(now_);
+    if (actions.empty()) return;
+    carry_out(actions);
+    on_stop_signals();
+  }
+}
+
+void Hub::carry_out(const std::vector<Action>& actions) {
+  for (const auto& action : actions) {
+    std::visit(Overloaded{[&](const StartAttempt& a) { start(a); },
+                          [&](const CancelAttempt& a) { launcher_.cancel(a.key, a.host); },
+                          [&](const RecallQueued& a) { launcher_.recall(a.host); },
+                          [&](const MoveFile& a) { bring(a); },
+                          [&](const DropFile& a) { launcher_.drop(a.file, a.site); }},
+               action);
+  }
+}
+
+void Hub::bring(const MoveFile& move) {
+  const auto files = contents_.files(names_.path(move.file), [this] { return stop_waits(); });
+  probes_.on_file();
+  if (files) return launcher_.bring(move, *files);
+  engine_.apply(MoveFailed{move.file, move.to, files.error().message, now_});
+}
+
+void Hub::start(const StartAttempt& action) {
+  const TaskKey& key = action.key;
+  RunIo& io = io_of(key.run);
+  Task task = io.sweep().task(key.task);
+  task.resources = action.resources;
+  auto print = io.fingerprint(key, task);
+  std::vector<TaskFile> files;
+  if (print && launcher_.files_travel(action.host)) {
+    auto found = io.files(key);
+    if (found)
+      files = std::move(*found);
+    else
+      print = tl::unexpected<Error>(std::move(found).error());
+  }
+  if (stop_waits()) return engine_.apply(AttemptReturned{key, action.host});
+  if (print) {
+    dirty_ = true;  // for those who ask `gantry status` while long tasks run
+    return launcher_.start(key, action.host, task, *print, files);
+  }
+  AttemptEnded ended;
+  ended.report.key = key;
+  ended.report.cause = FailureCause::missing_input;
+  ended.report.detail = print.error().message;
+  ended.report.started = ended.report.ended = now_;
+  ended.host = action.host;
+  ended.parameters = task.parameters;
+  ++io.executed;
+  record_end(io, std::move(ended));
+}
+
+// In.
+// ------------------------------------------------------------------------------------------------
+
+/// True when there was something.
+Result<bool> Hub::poll_launcher() {
+  std::vector<News> news;
+  probes_.on_look(clock_.now());
+  TRY(launcher_.poll(news));
+  now_ = clock_.now();
+  for (auto& each : news) TRY(on_news(std::move(each)));
+  return !news.empty();
+}
+
+Result<> Hub::take_requests() {
+  TRY_ASSIGN(auto requests, store_.take_requests());
+  for (auto& request : requests) {
+    const auto run = runs_.find(request.run);
+    if (!request.join.empty() || !request.leave.empty()) {
+      if (run != runs_.end()) change_sites(request);
+    } else if (run != runs_.end()) {
+      record(*run->second,
+             CancelRequested{request.run, request.all, std::move(request.tasks), now_});
+    } else {
+      TRY(others_.cancel(request, launcher_, now_));
+      dirty_ = true;
+    }
+  }
+  return {};
+}
+
+void Hub::on_stop_signals() {
+  const int count = signals_->take();
+  for (int i = 0; i < count; ++i) {
+    ++stops_;
+    if (stops_ == 1) {
+      drain_all("interrupted");
+      if (observer_.notice) {
+        observer_.notice(
+            "finishing what runs; Ctrl-C again cancels it. Run the same command again to go on");
+      }
+    } else if (stops_ == 2) {
+      if (observer_.notice) observer_.notice("cancelling");
+      for (const auto& io : ios_) record(*io, CancelRequested{io->id(), true, {}, now_});
+    }
+  }
+  if (count > 0) show_progress();
+}
+
+}  // namespace gantry::driver

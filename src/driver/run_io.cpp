@@ -1,0 +1,102 @@
+#include "driver/run_io.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "driver/attempt_results.hpp"
+#include "driver/outdated.hpp"
+#include "model/fingerprint.hpp"
+
+namespace gantry::driver {
+
+Result<Fingerprint> RunIo::fingerprint(const TaskKey& key, const Task& task) {
+  Inputs& inputs = inputs_[key];
+  inputs.clear();
+  return contents_.fingerprint(task, stop_, &inputs);
+}
+
+Result<std::vector<TaskFile>> RunIo::files(const TaskKey& key) {
+  std::vector<TaskFile> files;
+  for (const auto& input : inputs_[key]) {
+    TRY_ASSIGN(auto some, contents_.files(*input.path, stop_));
+    std::ranges::move(some, std::back_inserter(files));
+  }
+  return files;
+}
+
+RunIo::Inputs RunIo::forget(const TaskKey& key) {
+  const auto found = inputs_.find(key);
+  return found == inputs_.end() ? Inputs{} : std::move(inputs_.extract(found).mapped());
+}
+
+AttemptEnded RunIo::end_of(ReportReceived received, const std::string& host_name) {
+  AttemptEnded ended;
+  ended.report = std::move(received.report);
+  ended.host = received.host;
+  ended.host_name = host_name;
+  ended.parameters = sweep().parameters(ended.report.key.task);
+  ended.fingerprint = received.fingerprint;
+  ended.besides = received.besides;
+  read_results(options_.state_dir, sweep(), ended);
+  // One that was cancelled in the agent's queue has not been tried.
+  if (ended.report.cause != FailureCause::cancelled || was_started(ended.report)) ++executed;
+  if (ended.report.out.truncated || ended.report.err.truncated) ++cut;
+  return ended;
+}
+
+bool RunIo::is_of_another_study(const ReportReceived& received) const {
+  if (received.fingerprint.empty()) return false;
+  return received.fingerprint.command != command_digest(sweep().task(received.report.key.task));
+}
+
+std::optional<OutdatedReason> RunIo::why_stale(const AttemptEnded& ended) {
+  const auto cause = ended.report.cause;
+  if (cause == FailureCause::lost || cause == FailureCause::cancelled) return std::nullopt;
+  const Task task = sweep().task(ended.report.key.task);
+  const auto print = contents_.fingerprint(task, stop_);
+  if (stop_()) return std::nullopt;  // whoever goes on with the run looks again
+  if (!print) return OutdatedReason{OutdatedBy::input_missing, print.error().message};
+  const auto holds = contents_.holds(ended.fingerprint, ended.report.started, task, *print, stop_,
+                                     ended.report.ended);
+  if (stop_() || (holds && *holds)) return std::nullopt;
+  return what_changed({ended.fingerprint, ended.report.started}, *print, task);
+}
+
+void RunIo::check_inputs(AttemptEnded& ended, const Inputs& inputs) {
+  const auto cause = ended.report.cause;
+  // A value that could not be read can perhaps be read by another rule.
+  if (cause != FailureCause::none && cause != FailureCause::missing_result) return;
+  bool own_work = false;
+  for (const auto& used : inputs) {
+    if (!contents_.has_changed(used, stop_)) continue;
+    if (is_own_work(ended, used)) {
+      own_work = true;
+      continue;
+    }
+    ended.fingerprint.inputs = {};
+    if (cause != FailureCause::none) return;
+    ended.report.detail = changed_meanwhile(*used.path);
+    ++changed[*used.path];
+    return;
+  }
+  if (!own_work) return;
+  const auto print = contents_.fingerprint(sweep().task(ended.report.key.task), stop_, nullptr,
+                                           ended.report.started - kStampLag);
+  ended.fingerprint.inputs = print ? print->inputs : Digest{};
+}
+
+bool RunIo::is_own_work(const AttemptEnded& ended, const ContentCache::Used& used) const {
+  if (used.kind == ContentCache::Kind::named) return false;
+  // `gzip {}`: running it again could only fail.
+  if (used.kind == ContentCache::Kind::value && ::access(used.path->c_str(), F_OK) != 0)
+    return true;
+  // Somebody may edit a program or a value's file while it runs; but not each time that it runs.
+  const auto history = store_.history(run.id, ended.report.key.task);
+  return history && std::ranges::any_of(*history, [&](const store::HistoryRow& row) {
+           return row.kind == "ended" && row.report.detail == changed_meanwhile(*used.path);
+         });
+}
+
+}  // namespace gantry::driver
