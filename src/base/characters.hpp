@@ -21,4 +21,10 @@ constexpr std::string_view trim(std::string_view text) {
   return text;
 }
 
+/// The last line of a program's output that is not blank; empty when there is none.
+constexpr std::string_view last_line(std::string_view text) {
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+  return text.substr(text.find_last_of("\r\n") + 1);
+}
+
 }  // namespace gantry

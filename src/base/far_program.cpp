@@ -117,13 +117,7 @@ void FarProgram::listen() {
 
 std::string FarProgram::last_words() {
   listen();
-  return last_line(said_);
-}
-
-std::string last_line(std::string_view text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' '))
-    text.remove_suffix(1);
-  return std::string(text.substr(text.rfind('\n') + 1));
+  return std::string(last_line(said_));
 }
 
 }  // namespace gantry

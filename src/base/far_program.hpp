@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/characters.hpp"
 #include "base/fd.hpp"
 #include "base/result.hpp"
 
@@ -17,9 +18,6 @@ namespace gantry {
 
 /// A word that nobody who prints a greeting can know.
 Result<std::string> make_token();
-
-/// Of what somebody says, what stands at its end; empty when that is nothing.
-std::string last_line(std::string_view text);
 
 class FarProgram {
  public:

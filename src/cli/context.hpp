@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.hpp"
 #include "base/time.hpp"
@@ -25,6 +28,12 @@ struct Context {
   [[nodiscard]] TableStyle table_style(std::optional<bool> wide = std::nullopt) const {
     return {wide.value_or(false) ? 0 : Terminal::columns(out.fd()), terminal.utf8,
             terminal.color_stdout, wide.has_value()};
+  }
+  /// A table on standard output.
+  [[nodiscard]] Table table(std::vector<Column> columns,
+                            std::optional<bool> wide = std::nullopt) const {
+    return {std::move(columns), table_style(wide),
+            [this](std::string_view line) { out.line(line); }};
   }
   /// Shows an error and goes on.
   void report(const Error& error);

@@ -84,10 +84,24 @@ struct Observer {
   std::function<void(std::uint32_t tasks, Duration)> waiting;
 };
 
+/// Why a finished task has to run again.
+enum class OutdatedBy : std::uint8_t {
+  result,           ///< a result cannot be had from what is stored
+  input_meanwhile,  ///< an input changed while it ran
+  input_missing,
+  input,       ///< an input or the program changed
+  input_list,  ///< the same, or one was added or left out: no file tells which
+  asked,       ///< a person wants it to run again
+  environment,
+  output_missing,
+  older_gantry,  ///< which has digested the same command otherwise
+  unknown,       ///< what it was made from is not known
+};
+
 /// Tasks that had to run again for one reason.
 struct Outdated {
   std::uint32_t tasks = 0;
-  std::string example;            ///< what the first of them names, such as a file; may be empty
+  std::string example{};          ///< what the first of them names, such as a file; may be empty
   std::uint32_t other_names = 0;  ///< tasks that name something else
   std::uint32_t told = 0;         ///< tasks that a notice has told of
 };
@@ -96,9 +110,9 @@ struct Summary {
   RunId run;
   store::Counts counts;
   Duration elapsed{0};
-  std::uint32_t executed = 0;                ///< attempts that ended in this call
-  std::uint32_t unchanged = 0;               ///< tasks that needed no run: done before, or reused
-  std::map<std::string, Outdated> outdated;  ///< why finished tasks had to run again
+  std::uint32_t executed = 0;               ///< attempts that ended in this call
+  std::uint32_t unchanged = 0;              ///< tasks that needed no run: done before, or reused
+  std::map<OutdatedBy, Outdated> outdated;  ///< why finished tasks had to run again
   /// Inputs whose content changed while tasks ran, and how many tasks for which that counts: their
   /// results are kept, and not reused.
   std::map<std::string, std::uint32_t> changed;

@@ -54,13 +54,13 @@ Result<> Hub::on_report(RunIo& io, ReportReceived received, bool adopted) {
   ended.output_bytes = bytes_at_home(task, ended.report);
   ++ended_;
   ++ended_on_[ended.host];
-  std::string stale = adopted ? io.why_stale(ended) : "";
-  if (stale.empty()) {
+  const auto stale = adopted ? io.why_stale(ended) : std::nullopt;
+  if (!stale) {
     record_end(io, std::move(ended));
   } else {
     record(io, std::move(ended));
-    add_outdated(io.run.outdated, stale);
-    record(io, TaskInvalidated{io.id(), key.task, std::move(stale), now_});
+    add_outdated(io.run.outdated, *stale);
+    record(io, TaskInvalidated{io.id(), key.task, reason_text(*stale), now_});
   }
   return {};
 }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "model/fingerprint.hpp"
@@ -12,15 +13,32 @@ namespace gantry::driver {
 
 namespace {
 
-constexpr std::string_view kChanged = "an input or the program changed";
-constexpr std::string_view kChangedMeanwhile = "an input changed while it ran";
+constexpr std::array<std::string_view, 10> kReasons{
+    "a result cannot be had from what is stored",
+    "an input changed while it ran",
+    "an input is missing",
+    "an input or the program changed",
+    "an input or the program changed, or one was added or left out",
+    "asked to run again",
+    "its environment changed",
+    "its output is not there",
+    "recorded by an older gantry",
+    "what it was made from is not known",
+};
+static_assert(kReasons.size() == static_cast<std::size_t>(OutdatedBy::unknown) + 1);
+
+/// The input that changed while a task ran: the journal keeps it in the attempt's detail.
+std::string input_of(const std::string& noted) {
+  const std::string before = changed_meanwhile("") + ": ";
+  return noted.starts_with(before) ? noted.substr(before.size()) : "";
+}
 
 std::string name_in(const Task& task, std::string name) {
   if (name.starts_with(task.workdir + "/")) name.erase(0, task.workdir.size() + 1);
   return name;
 }
 
-/// ": mesh.dat and 2 more"; empty when no file tells. The digests say only that something changed.
+/// "mesh.dat and 2 more"; empty when no file tells. The digests say only that something changed.
 std::string newer_files(const Task& task, TimePoint since) {
   std::vector<std::string> files = implied_inputs(task);
   files.insert(files.begin(), task.inputs.begin(), task.inputs.end());
@@ -32,46 +50,45 @@ std::string newer_files(const Task& task, TimePoint since) {
   std::sort(files.begin(), files.end());
   files.erase(std::unique(files.begin(), files.end()), files.end());  // named, and the program
   if (files.empty()) return {};
-  return ": " + name_in(task, files[0]) +
+  return name_in(task, files[0]) +
          (files.size() > 1 ? " and " + std::to_string(files.size() - 1) + " more" : "");
 }
 
 }  // namespace
 
-void add_outdated(OutdatedTasks& outdated, const std::string& reason) {
-  const std::size_t colon = reason.find(": ");
-  Outdated& entry = outdated[reason.substr(0, colon)];
-  const std::string name = colon == std::string::npos ? "" : reason.substr(colon + 2);
-  if (entry.tasks++ == 0) entry.example = name;
-  if (name != entry.example) ++entry.other_names;
+std::string reason_text(const OutdatedReason& reason) {
+  std::string text(kReasons[static_cast<std::size_t>(reason.by)]);
+  return reason.name.empty() ? text : text + ": " + reason.name;
 }
 
-std::string what_changed(const Making& before, const Fingerprint& now, const Task& task) {
+void add_outdated(OutdatedTasks& outdated, const OutdatedReason& reason) {
+  Outdated& entry = outdated[reason.by];
+  if (entry.tasks++ == 0) entry.example = reason.name;
+  if (reason.name != entry.example) ++entry.other_names;
+}
+
+OutdatedReason what_changed(const Making& before, const Fingerprint& now, const Task& task) {
   const Fingerprint& print = before.print;
-  if (print.empty()) return "what it was made from is not known";
+  if (print.empty()) return {OutdatedBy::unknown};
   // It is that of the same study: only how it is digested can differ.
-  if (print.command != now.command) return "recorded by an older gantry";
-  if (print.environment != now.environment) return "its environment changed";
-  if (print.inputs.empty()) {
-    const std::string noted = changed_meanwhile("");
-    if (!before.noted.starts_with(noted)) return std::string(kChangedMeanwhile);
-    return noted + name_in(task, before.noted.substr(noted.size()));
-  }
-  const std::string newer = newer_files(task, before.began);
-  return std::string(kChanged) + (newer.empty() ? ", or one was added or left out" : newer);
+  if (print.command != now.command) return {OutdatedBy::older_gantry};
+  if (print.environment != now.environment) return {OutdatedBy::environment};
+  if (print.inputs.empty())
+    return {OutdatedBy::input_meanwhile, name_in(task, input_of(before.noted))};
+  std::string newer = newer_files(task, before.began);
+  if (newer.empty()) return {OutdatedBy::input_list};
+  return {OutdatedBy::input, std::move(newer)};
 }
 
 std::string changed_meanwhile(std::string_view path) {
-  return fmt::format("{}: {}", kChangedMeanwhile, path);
+  return reason_text({OutdatedBy::input_meanwhile, std::string(path)});
 }
 
-std::string outdated_text(const std::string& reason, const Outdated& outdated) {
-  std::string text = reason;
-  if (!outdated.example.empty()) {
-    text = reason == kChanged            ? outdated.example + " changed"
-           : reason == kChangedMeanwhile ? outdated.example + " changed while it ran"
-                                         : reason + ": " + outdated.example;
-  }
+std::string outdated_text(OutdatedBy by, const Outdated& outdated) {
+  std::string text = reason_text({by, outdated.example});
+  if (!outdated.example.empty() && by == OutdatedBy::input) text = outdated.example + " changed";
+  if (!outdated.example.empty() && by == OutdatedBy::input_meanwhile)
+    text = outdated.example + " changed while it ran";
   if (outdated.other_names > 0)
     text += fmt::format(" (something else for {} of them)", outdated.other_names);
   return text;
@@ -84,7 +101,7 @@ Result<Making> latest_making(const store::Store& store, RunId run, TaskId task) 
   for (auto& row : history) {
     if (row.fingerprint.empty()) continue;
     const bool ran = row.kind == "ended";
-    changes_inputs |= making.noted.starts_with(changed_meanwhile(""));
+    changes_inputs |= !making.print.empty() && making.print.inputs.empty();
     making = {row.fingerprint, ran ? row.report.started : row.at, std::move(row.report.detail),
               ran ? row.report.ended : row.at};
     if (changes_inputs) making.ended = TimePoint::max();

@@ -12,13 +12,21 @@
 
 namespace gantry::driver {
 
-using OutdatedTasks = std::map<std::string, Outdated>;
+using OutdatedTasks = std::map<OutdatedBy, Outdated>;
 
-/// Counts one more task by its reason; what follows a colon is an example.
-void add_outdated(OutdatedTasks& outdated, const std::string& reason);
+struct OutdatedReason {
+  OutdatedBy by = OutdatedBy::unknown;
+  std::string name{};  ///< the file, or what is wrong with it; may be empty
+};
 
-/// "work.sh changed": the reason and its example in words.
-std::string outdated_text(const std::string& reason, const Outdated& outdated);
+/// "its output is not there: out.txt", as the journal keeps it.
+std::string reason_text(const OutdatedReason& reason);
+
+/// Counts one more task.
+void add_outdated(OutdatedTasks& outdated, const OutdatedReason& reason);
+
+/// "work.sh changed": for the tasks that were counted.
+std::string outdated_text(OutdatedBy by, const Outdated& outdated);
 
 /// How a result came to be.
 struct Making {
@@ -35,7 +43,7 @@ Result<Making> latest_making(const store::Store& store, RunId run, TaskId task);
 
 /// Why a result must be made again; names the first file that is newer. REQUIRES: the fingerprints
 /// differ.
-std::string what_changed(const Making& before, const Fingerprint& now, const Task& task);
+OutdatedReason what_changed(const Making& before, const Fingerprint& now, const Task& task);
 
 /// What is noted with a success one of whose inputs changed while it ran.
 std::string changed_meanwhile(std::string_view path);

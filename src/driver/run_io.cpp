@@ -51,16 +51,16 @@ bool RunIo::is_of_another_study(const ReportReceived& received) const {
   return received.fingerprint.command != command_digest(sweep().task(received.report.key.task));
 }
 
-std::string RunIo::why_stale(const AttemptEnded& ended) {
+std::optional<OutdatedReason> RunIo::why_stale(const AttemptEnded& ended) {
   const auto cause = ended.report.cause;
-  if (cause == FailureCause::lost || cause == FailureCause::cancelled) return {};
+  if (cause == FailureCause::lost || cause == FailureCause::cancelled) return std::nullopt;
   const Task task = sweep().task(ended.report.key.task);
   const auto print = contents_.fingerprint(task, stop_);
-  if (stop_()) return {};  // whoever goes on with the run looks again
-  if (!print) return "an input is missing: " + print.error().message;
+  if (stop_()) return std::nullopt;  // whoever goes on with the run looks again
+  if (!print) return OutdatedReason{OutdatedBy::input_missing, print.error().message};
   const auto holds = contents_.holds(ended.fingerprint, ended.report.started, task, *print, stop_,
                                      ended.report.ended);
-  if (stop_() || (holds && *holds)) return {};
+  if (stop_() || (holds && *holds)) return std::nullopt;
   return what_changed({ended.fingerprint, ended.report.started}, *print, task);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -51,8 +52,8 @@ class RunIo {
   /// Run numbers begin anew when somebody moves the database away, and the agent may still hold
   /// reports of an older run with our number. Those of attempts that we started need no look.
   [[nodiscard]] bool is_of_another_study(const ReportReceived& received) const;
-  /// Inputs may have changed since an earlier gantry started it. Empty when the end counts.
-  [[nodiscard]] std::string why_stale(const AttemptEnded& ended);
+  /// Inputs may have changed since an earlier gantry started it. Nothing when the end counts.
+  [[nodiscard]] std::optional<OutdatedReason> why_stale(const AttemptEnded& ended);
   /// A result counts for later runs only if its inputs are what they were when it was started.
   void check_inputs(AttemptEnded& ended, const Inputs& inputs);
 

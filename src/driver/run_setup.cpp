@@ -149,7 +149,7 @@ class Setup {
         if (state == TaskState::failed || state == TaskState::cancelled) tasks.emplace_back(i);
       }
       for (const TaskId task : tasks) {
-        if (view().state(task) == TaskState::done) TRY(invalidate(task, "asked to run again"));
+        if (view().state(task) == TaskState::done) TRY(invalidate(task, {OutdatedBy::asked}));
       }
       engine_.apply(RunResumed{run_.id, std::move(tasks)});
     } else {
@@ -169,9 +169,9 @@ class Setup {
       sweep_.fill_task(TaskId(i), task);
       const auto print = contents_.fingerprint(task);
       if (!print) {
-        TRY(invalidate(TaskId(i), "an input is missing: " + print.error().message));
+        TRY(invalidate(TaskId(i), {OutdatedBy::input_missing, print.error().message}));
       } else if (const auto output = first_missing(store_, task.outputs); !output.empty()) {
-        TRY(invalidate(TaskId(i), "its output is not there: " + output));
+        TRY(invalidate(TaskId(i), {OutdatedBy::output_missing, output}));
       } else if (combine(*print) != recorded_[i].print) {
         TRY_ASSIGN(const auto made, latest_making(store_, run_.id, TaskId(i)));
         TRY_ASSIGN(const bool holds,
@@ -211,8 +211,7 @@ class Setup {
   Result<> adopt(const Task& task, const Fingerprint& print, const store::Reusable& source) {
     auto results = old_results_.of(task, source);
     if (!results) {
-      return invalidate(task.id,
-                        "a result cannot be had from what is stored: " + results.error().message);
+      return invalidate(task.id, {OutdatedBy::result, results.error().message});
     }
     if (!*results) {
       TRY_ASSIGN(*results, store_.results_of(source));
@@ -223,9 +222,9 @@ class Setup {
                              sweep_.parameters(task.id), std::move(**results), print, now_});
   }
 
-  Result<> invalidate(TaskId task, std::string reason) {
+  Result<> invalidate(TaskId task, const OutdatedReason& reason) {
     add_outdated(run_.outdated, reason);
-    return record(TaskInvalidated{run_.id, task, std::move(reason), now_});
+    return record(TaskInvalidated{run_.id, task, reason_text(reason), now_});
   }
 
   /// In groups, so that a million of them do not wait in memory.

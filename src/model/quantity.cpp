@@ -134,6 +134,10 @@ std::string format_bytes(std::uint64_t bytes) {
   return fmt::format("{:.4g} {}", value, kUnits[unit]);
 }
 
+std::string count_of(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::optional<Duration> parse_duration(std::string_view text) {
   text = trim(text);
   const auto total =

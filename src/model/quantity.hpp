@@ -20,6 +20,9 @@ std::optional<double> parse_bandwidth(std::string_view text);
 /// "8 GiB", "7.96 MiB": four digits at most.
 std::string format_bytes(std::uint64_t bytes);
 
+/// "1 task", "3 tasks".
+std::string count_of(std::uint64_t count, std::string_view what);
+
 /// "90" and "90s" are seconds; "1h30m", "2d", "500ms", "1.5h"; "MM:SS", "HH:MM:SS", "D-HH:MM:SS" as
 /// Slurm writes it.
 std::optional<Duration> parse_duration(std::string_view text);

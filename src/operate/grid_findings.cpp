@@ -48,10 +48,10 @@ void judge_host(const GridSite& site, const HostCheck& host, std::vector<Finding
                      site.scratch),
          "name a folder that they share with scratch:, or give it a site of its own"});
   if (host.slots > facts.cores)
-    found.push_back({false, host.name,
-                     fmt::format("slots: {}, but it has {} core{}", host.slots, facts.cores,
-                                 facts.cores == 1 ? "" : "s"),
-                     "leave slots: out, unless tasks mostly wait"});
+    found.push_back(
+        {false, host.name,
+         fmt::format("slots: {}, but it has {}", host.slots, count_of(facts.cores, "core")),
+         "leave slots: out, unless tasks mostly wait"});
   if (std::chrono::abs(facts.clock_ahead) > kClockTolerance)
     found.push_back({false, host.name,
                      fmt::format("its clock is {:.0f} s {} this machine's",

@@ -12,6 +12,7 @@
 #include "base/fd.hpp"
 #include "base/parallel.hpp"
 #include "driver/grid_launch.hpp"
+#include "model/quantity.hpp"
 #include "model/suggest.hpp"
 #include "operate/grid_login.hpp"
 #include "store/run_lock.hpp"
@@ -79,9 +80,9 @@ Result<> check_queue(const RemoteSite& site, const AgentBinary& agent,
                 jobs.error().hint);
   if (jobs->empty()) return {};
   return fail(ErrorCode::busy,
-              fmt::format("site '{}' is in use: {} job{} of gantry {} in its queue ({})", site.name,
-                          jobs->size(), jobs->size() == 1 ? "" : "s",
-                          jobs->size() == 1 ? "is" : "are", fmt::join(*jobs, ", ")),
+              fmt::format("site '{}' is in use: {} of gantry {} in its queue ({})", site.name,
+                          count_of(jobs->size(), "job"), jobs->size() == 1 ? "is" : "are",
+                          fmt::join(*jobs, ", ")),
               fmt::format("wait for the run to end; jobs that nobody needs any more: {} {}",
                           site.batch->system == BatchSystem::slurm ? "scancel" : "qdel",
                           fmt::join(*jobs, " ")));
@@ -97,8 +98,8 @@ Result<> check_fetched(const std::string& site, const GridRemoveOptions& options
       outputs, [&](const auto& output) { return output.file.site == site && !output.replaced; });
   if (kept == 0) return {};
   return fail(ErrorCode::busy,
-              fmt::format("site '{}' keeps {} output{} that {} not here", site, kept,
-                          kept == 1 ? "" : "s", kept == 1 ? "is" : "are"),
+              fmt::format("site '{}' keeps {} that {} not here", site, count_of(kept, "output"),
+                          kept == 1 ? "is" : "are"),
               "gantry fetch --all brings them home; --unfetched removes them");
 }
 

@@ -215,7 +215,7 @@ class LearntMemoryTest(gantry_test.TestCase):
         history = self.gantry("explain", "12", "--json").json()["history"]
         self.assertEqual([each["cause"] for each in history], ["out of memory", "ok"], history)
         self.assertRegex(history[0]["detail"], "^limit 64 MiB; tried again with [0-9]+ MiB$")
-        self.assertRegex(self.flat("explain", "12"), "out of memory: limit 64 MiB after .*; tried again with ")
+        self.assertRegex(self.flat("explain", "12"), "out of memory after .*: limit 64 MiB; tried again with ")
 
     def test_what_needs_more_than_the_largest_host_fails_and_says_so(self):
         self.write("grid.yaml", "sites:\n  home: {hosts: 1, slots: 2, memory: 100 MiB}\n")

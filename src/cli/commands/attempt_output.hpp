@@ -1,18 +1,12 @@
 #pragma once
-/// The output of one attempt at a task, found in the store and printed to our own streams.
+/// The output of one attempt at a task, printed to our own streams.
 
-#include <optional>
 #include <string>
 
 #include "cli/context.hpp"
-#include "store/store.hpp"
+#include "model/outcome.hpp"
 
 namespace gantry::cli {
-
-/// The latest attempt that ended (or the given one), a reused result's original included. Nothing
-/// when there is none, or when the run that made it was removed.
-Result<std::optional<store::HistoryRow>> find_attempt(const store::Store& store, RunId run,
-                                                      TaskId task, AttemptId attempt = {});
 
 struct StreamChoice {
   bool out = true;

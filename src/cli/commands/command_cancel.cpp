@@ -2,13 +2,13 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/commands/ask_driver.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/study.hpp"
 #include "cli/commands/task_options.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "driver/driver.hpp"
 #include "operate/orphan_cancel.hpp"
+#include "query/ask_driver.hpp"
 #include "spec/grid_file.hpp"
 #include "store/live_state.hpp"
 #include "store/run_lock.hpp"
@@ -16,12 +16,12 @@
 namespace gantry::cli {
 namespace {
 
-Result<bool> is_all_done(const StoredRun& run, const TaskFilter& chosen) {
-  TaskFilter others = chosen;
+Result<bool> is_all_done(const query::StoredRun& run, const query::TaskFilter& chosen) {
+  query::TaskFilter others = chosen;
   others.pending = others.failed = others.cancelled = true;
   bool all = true;
-  TRY(for_each_task(run.store, run.record, others,
-                    [&](TaskId, TaskState, const store::TaskRow*) { all = false; }));
+  TRY(query::for_each_task(run.store, run.record, others,
+                           [&](TaskId, query::TaskState, const store::TaskRow*) { all = false; }));
   return all;
 }
 
@@ -66,8 +66,9 @@ Result<int> cancel(Context& context, const CancelOptions& all) {
   const TaskOptions& options = all.tasks;
   store::Request request;
   {  // Closed again before the driver opens it.
-    TRY_ASSIGN(StoredRun run, open_run(context, options.run, store::Access::read_write));
-    TRY_ASSIGN(const TaskFilter filter, filter_of(options, run.record));
+    TRY_ASSIGN(query::StoredRun run,
+               query::open_run(context.state_dir, options.run, store::Access::read_write));
+    TRY_ASSIGN(const query::TaskFilter filter, filter_of(options, run.record));
     request.run = run.record.id;
     request.all = filter.selector.all();
     if (!request.all) request.tasks = filter.selector.tasks(run.record.counts.total);
@@ -76,14 +77,16 @@ Result<int> cancel(Context& context, const CancelOptions& all) {
       if (done) return nothing_to_cancel(context);
       // Whichever run that gantry drives: its agent has the tasks of all runs.
       TRY_ASSIGN(const auto before, run.store.cancels_asked(request.run));
-      TRY_ASSIGN(const Answer answer, ask_driver(context, run.store, request, *pid));
-      if (answer == Answer::silent) return fail_silent(*pid);
+      TRY_ASSIGN(const query::Answer answer,
+                 query::ask_driver(context.state_dir, run.store, request, *pid));
+      if (answer == query::Answer::silent) return query::fail_silent(*pid);
       TRY_ASSIGN(const auto after, run.store.cancels_asked(request.run));
       if (after > before) {
         context.note("cancelled; running tasks are being ended");
         return kExitOk;
       }
-      if (answer == Answer::taken && is_held_by(context, *pid)) return nothing_to_cancel(context);
+      if (answer == query::Answer::taken && is_held_by(context, *pid))
+        return nothing_to_cancel(context);
     }
   }
   return cancel_without_driver(context, request, all.grid);
@@ -108,9 +111,7 @@ void add_cancel(CLI::App& app, Action& action) {
       "  gantry cancel            everything in the last run\n"
       "  gantry cancel 12,30-40\n"
       "  gantry cancel --grid grid.yaml");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return cancel(context, *options); };
-  });
+  set_action(*command, action, options, cancel);
 }
 
 }  // namespace gantry::cli

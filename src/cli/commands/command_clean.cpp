@@ -1,6 +1,5 @@
 // gantry clean: forgets runs and their output.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,12 +10,13 @@
 
 #include "actuate/launch/local/local_launcher.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/commands/selector.hpp"
-#include "cli/commands/stored_run.hpp"
+#include "cli/commands/run_text.hpp"
 #include "cli/commands/study.hpp"
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/error_report.hpp"
+#include "model/quantity.hpp"
 #include "operate/orphan_cancel.hpp"
+#include "query/stored_run.hpp"
 #include "store/run_lock.hpp"
 
 namespace gantry::cli {
@@ -36,24 +36,16 @@ Result<std::vector<store::RunRecord>> chosen_runs(const Context& context,
     return fail(
         ErrorCode::usage, "say which runs to remove",
         "gantry clean 3, gantry clean all, or gantry clean --keep 5 for all but the last five");
-  TRY_ASSIGN(const store::Store store, open_store(context));
-  TRY_ASSIGN(auto records, store.runs());
+  TRY_ASSIGN(auto runs,
+             query::open_runs(context.state_dir, options.keep < 0 ? options.run : "all"));
+  auto& records = runs.records;
   if (options.keep >= 0) {
     const auto keep = std::min(static_cast<std::size_t>(options.keep), records.size());
     std::ranges::sort(records, {}, &store::RunRecord::driven);
     records.resize(records.size() - keep);
     std::ranges::sort(records, {}, &store::RunRecord::id);
-    return records;
   }
-  TRY_ASSIGN(const RunSelector which, parse_run_selector(options.run));
-  if (which.kind == RunSelector::Kind::all) return records;
-  const bool last = which.kind == RunSelector::Kind::last && !records.empty();
-  const RunId id = last ? std::ranges::max(records, {}, &store::RunRecord::driven).id : which.id;
-  std::erase_if(records, [&](const store::RunRecord& record) { return record.id != id; });
-  if (records.empty())
-    return fail(ErrorCode::usage, fmt::format("there is no run {}", id.value()),
-                "'gantry runs' lists them");
-  return records;
+  return std::move(records);
 }
 
 Result<bool> is_agreed(Context& context, const std::vector<store::RunRecord>& records, bool yes) {
@@ -76,15 +68,15 @@ Result<bool> is_agreed(Context& context, const std::vector<store::RunRecord>& re
 
 /// Tasks at sites are out of reach here; once their run is removed, nobody takes in what they make.
 Result<> warn_of_unseen(Context& context, const std::vector<store::RunRecord>& records) {
-  TRY_ASSIGN(const store::Store store, open_store(context));
-  const AgentView agent(context);
+  TRY_ASSIGN(const store::Store store, query::open_store(context.state_dir));
+  const query::AgentView agent(context.state_dir);
   for (const auto& record : records) {
     TRY_ASSIGN(const auto left, agent.count(store, record.id));
-    if (left.may_run > 0)
-      context.note(
-          fmt::format("run {}: {} task{} may still run at {}; first {} ends {}", record.id.value(),
-                      left.may_run, left.may_run == 1 ? "" : "s", fmt::join(left.sites, ", "),
-                      cancel_command(record.id, "", left.grid), left.may_run == 1 ? "it" : "them"));
+    if (left.unseen > 0)
+      context.note(fmt::format("run {}: {} may still run at {}; first {} ends {}",
+                               record.id.value(), count_of(left.unseen, "task"), sites_text(left),
+                               cancel_command(record.id, "", left.grid),
+                               left.unseen == 1 ? "it" : "them"));
   }
   return {};
 }
@@ -164,12 +156,12 @@ Result<int> clean(Context& context, const CleanOptions& options) {
   }
   TRY_ASSIGN(const bool ended_some, end_leftovers(context, records));
   TRY_ASSIGN(const auto lock, store::RunLock::acquire(context.state_dir));
-  TRY_ASSIGN(store::Store store, open_store(context, store::Access::read_write));
+  TRY_ASSIGN(store::Store store, query::open_store(context.state_dir, store::Access::read_write));
   for (const auto& record : records) TRY(store.remove_run(record.id));
   TRY_ASSIGN(const auto left, store.runs());
   TRY_ASSIGN(const auto needed, store.packs_of_removed_runs());
   remove_stray_output(context, left, needed);
-  context.note(fmt::format("removed {} run{}{}", records.size(), records.size() == 1 ? "" : "s",
+  context.note(fmt::format("removed {}{}", count_of(records.size(), "run"),
                            ended_some ? "; tasks that still ran were ended" : ""));
   return kExitOk;
 }
@@ -193,9 +185,7 @@ void add_clean(CLI::App& app, Action& action) {
       "Examples:\n"
       "  gantry clean 3\n"
       "  gantry clean --keep 5 --yes");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return clean(context, *options); };
-  });
+  set_action(*command, action, options, clean);
 }
 
 }  // namespace gantry::cli

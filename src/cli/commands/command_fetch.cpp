@@ -8,14 +8,15 @@
 #include <utility>
 
 #include "cli/commands/commands.hpp"
-#include "cli/commands/kept_outputs.hpp"
-#include "cli/commands/stored_run.hpp"
+#include "cli/commands/study.hpp"
 #include "cli/commands/task_options.hpp"
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "cli/terminal/json_line.hpp"
 #include "model/quantity.hpp"
 #include "operate/fetch_outputs.hpp"
+#include "query/remote_outputs.hpp"
+#include "query/stored_run.hpp"
 #include "spec/grid_file.hpp"
 #include "store/run_lock.hpp"
 
@@ -38,26 +39,27 @@ void print_site(Context& context, const FetchCommandOptions& options, const std:
     line.text("site", site).number("files", fetched.files).number("bytes", fetched.bytes);
     line.number("failed", fetched.problems.size()).close();
   } else if (fetched.files > 0 || fetched.problems.empty()) {
-    context.out.line(fmt::format("fetched {} file{} ({}) from {}", fetched.files,
-                                 fetched.files == 1 ? "" : "s", format_bytes(fetched.bytes), site));
+    context.out.line(fmt::format("fetched {} ({}) from {}", count_of(fetched.files, "file"),
+                                 format_bytes(fetched.bytes), site));
   }
   for (const auto& problem : fetched.problems) context.complain("gantry: " + one_line(problem));
 }
 
-Result<KeptOutputs> wanted_outputs(const Context& context, const FetchCommandOptions& options) {
+Result<query::RemoteOutputs> wanted_outputs(const Context& context,
+                                            const FetchCommandOptions& options) {
   if (options.all) {
-    TRY_ASSIGN(const store::Store store, open_store(context));
+    TRY_ASSIGN(const store::Store store, query::open_store(context.state_dir));
     return store.remote_outputs();
   }
-  TRY_ASSIGN(const StoredRun run, open_run(context, options.tasks.run));
-  TRY_ASSIGN(const TaskFilter filter, filter_of(options.tasks, run.record));
-  TRY_ASSIGN(KeptOutputs all, run.store.remote_outputs());
-  return kept_of(run.record, filter.selector, std::move(all));
+  TRY_ASSIGN(const query::StoredRun run, query::open_run(context.state_dir, options.tasks.run));
+  TRY_ASSIGN(const query::TaskFilter filter, filter_of(options.tasks, run.record));
+  TRY_ASSIGN(query::RemoteOutputs all, run.store.remote_outputs());
+  return query::outputs_of(run.record, filter.selector, std::move(all), reload_sweep);
 }
 
 /// Nothing is to be fetched: why, and whether other runs have something.
 Result<int> tell_nothing_is_kept(Context& context, const FetchCommandOptions& options) {
-  TRY_ASSIGN(const store::Store store, open_store(context));
+  TRY_ASSIGN(const store::Store store, query::open_store(context.state_dir));
   TRY_ASSIGN(auto others, store.remote_outputs());
   std::erase_if(others, [](const auto& output) { return output.replaced; });
   context.note(
@@ -85,12 +87,12 @@ Result<store::RunLock> wait_for_turn(Context& context) {
 }
 
 Result<int> fetch(Context& context, const FetchCommandOptions& options) {
-  TRY(open_store(context));  // before a folder is made
+  TRY(query::open_store(context.state_dir));  // before a folder is made
   TRY_ASSIGN(const store::RunLock turn, wait_for_turn(context));
-  TRY_ASSIGN(KeptOutputs outputs, wanted_outputs(context, options));
+  TRY_ASSIGN(query::RemoteOutputs outputs, wanted_outputs(context, options));
   if (outputs.empty()) return tell_nothing_is_kept(context, options);
-  TRY_ASSIGN(store::Store store, open_store(context, store::Access::read_write));
-  std::map<std::pair<std::string, std::string>, KeptOutputs> by_site;  // grid file, site
+  TRY_ASSIGN(store::Store store, query::open_store(context.state_dir, store::Access::read_write));
+  std::map<std::pair<std::string, std::string>, query::RemoteOutputs> by_site;  // grid file, site
   for (auto& output : outputs) {
     const std::string& grid = options.grid.empty() ? output.file.grid : options.grid;
     by_site[{grid, output.file.site}].push_back(std::move(output));
@@ -134,9 +136,7 @@ void add_fetch(CLI::App& app, Action& action) {
       "  gantry fetch                     everything of the last run\n"
       "  gantry fetch 17,20-30            outputs of these tasks\n"
       "  gantry fetch --all --grid grid.yaml");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return fetch(context, *options); };
-  });
+  set_action(*command, action, options, fetch);
 }
 
 }  // namespace gantry::cli

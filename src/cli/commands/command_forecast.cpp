@@ -1,14 +1,10 @@
 // gantry forecast: what is expected of hosts, links and the run, and how good that was so far.
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <memory>
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/forecast_text.hpp"
-#include "cli/commands/stored_run.hpp"
 #include "cli/terminal/error_report.hpp"
-#include "store/live_state.hpp"
+#include "query/last_forecast.hpp"
 
 namespace gantry::cli {
 namespace {
@@ -18,45 +14,10 @@ struct ForecastOptions {
   bool json = false;
 };
 
-struct Found {
-  std::optional<store::LiveState> state{};
-  bool goes_on = false;
-};
-
-/// What a gantry shows, or has shown until it was killed.
-Found shown_now(const Context& context) {
-  if (auto state = store::read_live(context.state_dir)) return {std::move(state), true};
-  auto left = store::read_left_live(context.state_dir);
-  if (left) {
-    left->pid = 0;
-    left->ends = left->ends_soonest = left->ends_latest = kNever;
-    left->draining = "it was killed";
-  }
-  return {std::move(left)};
-}
-
-Result<Found> find_newest(const Context& context) {
-  if (Found shown = shown_now(context); shown.state) return shown;
-  TRY_ASSIGN(const auto store, open_store(context));
-  TRY_ASSIGN(auto kept, store.learned(std::string(store::kForecastsKind)));
-  std::ranges::sort(kept, std::ranges::greater{}, &store::Store::Learned::updated);
-  for (const auto& each : kept)  // one may be damaged
-    if (auto state = store::read_live_text(each.value)) return Found{std::move(state)};
-  return Found{};
-}
-
-Result<Found> find_run(const Context& context, const std::string& selector) {
-  TRY_ASSIGN(const StoredRun run, open_run(context, selector));
-  const auto id = run.record.id.value();
-  if (Found shown = shown_now(context); shown.state && shown.state->run == id) return shown;
-  TRY_ASSIGN(const auto kept,
-             run.store.learned(std::string(store::kForecastsKind), std::to_string(id)));
-  return Found{kept ? store::read_live_text(kept->value) : std::nullopt};
-}
-
 Result<int> run_forecast(Context& context, const ForecastOptions& options) {
-  TRY_ASSIGN(const Found found,
-             options.run.empty() ? find_newest(context) : find_run(context, options.run));
+  TRY_ASSIGN(const auto found, options.run.empty()
+                                   ? query::newest_forecast(context.state_dir)
+                                   : query::forecast_of(context.state_dir, options.run));
   if (!found.state) {
     context.note(options.run.empty()
                      ? "there are no forecasts yet: no task that had one has ended"
@@ -104,9 +65,7 @@ void add_forecast(CLI::App& app, Action& action) {
       "  gantry forecast\n"
       "  gantry forecast --run 3\n"
       "  gantry forecast --json | jq '.hosts[].pace_forecast'");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return run_forecast(context, *options); };
-  });
+  set_action(*command, action, options, run_forecast);
 }
 
 }  // namespace gantry::cli

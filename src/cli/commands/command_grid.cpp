@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <utility>
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/grid_report.hpp"
-#include "cli/commands/live_grid.hpp"
 #include "cli/commands/top_screen.hpp"
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/error_report.hpp"
@@ -17,6 +17,7 @@
 #include "model/suggest.hpp"
 #include "operate/grid_check.hpp"
 #include "operate/grid_remove.hpp"
+#include "query/site_requests.hpp"
 #include "spec/grid_file.hpp"
 #include "store/live_state.hpp"
 
@@ -48,6 +49,25 @@ void print_live(Context& context, const Grid& grid) {
   context.out.line(fmt::format("run {} is in progress (gantry top keeps showing it):", live->run));
   for (const auto& line : top_lines(*live, RealClock{}.now(), context.table_style()))
     context.out.line(line);
+}
+
+/// Tells a person what is waited for: first tasks, then their outputs, each once.
+Result<> drain(Context& context, const store::LiveState& live,
+               const std::vector<std::string>& sites) {
+  bool told_running = false;
+  bool told_homeward = false;
+  return query::drain_sites(context.state_dir, live, sites, [&](const query::WorkAtSites& work) {
+    if (work.running > 0 && !std::exchange(told_running, true))
+      context.note(
+          fmt::format("waiting for {} there to end; Ctrl-C ends only the waiting, and "
+                      "cancel ends tasks",
+                      count_of(work.running, "task")));
+    if (work.running == 0 && work.homeward > 0 && !std::exchange(told_homeward, true))
+      context.note(
+          fmt::format("waiting for what {} made there to come home; Ctrl-C ends only "
+                      "the waiting",
+                      count_of(work.homeward, "task")));
+  });
 }
 
 Result<int> grid_list(Context& context, const GridCommandOptions& options) {
@@ -89,8 +109,8 @@ Result<int> grid_remove(Context& context, const GridCommandOptions& options) {
   if (const auto live = store::read_live(context.state_dir)) {
     how.beside_run = true;
     TRY(operate::check_fetched(options.sites.front(), how));
-    if (find_site(*live, options.sites.front()) != nullptr)
-      TRY(drain_sites(context, *live, options.sites));
+    if (query::find_site(*live, options.sites.front()) != nullptr)
+      TRY(drain(context, *live, options.sites));
   }
   TRY_ASSIGN(const depot::SiteRemoval removal,
              operate::remove_from_site(grid, options.sites.front(), how));
@@ -100,9 +120,8 @@ Result<int> grid_remove(Context& context, const GridCommandOptions& options) {
     line.number("files", removal.files).number("kept", removal.kept).close();
     return kExitOk;
   }
-  context.out.line(fmt::format("{}: removed {} in {} file{}", options.sites.front(),
-                               format_bytes(removal.bytes), removal.files,
-                               removal.files == 1 ? "" : "s"));
+  context.out.line(fmt::format("{}: removed {} in {}", options.sites.front(),
+                               format_bytes(removal.bytes), count_of(removal.files, "file")));
   if (removal.kept > 0)
     context.out.line(fmt::format("kept what {} other state director{} there; --all removes it",
                                  removal.kept, removal.kept == 1 ? "y has" : "ies have"));
@@ -111,10 +130,10 @@ Result<int> grid_remove(Context& context, const GridCommandOptions& options) {
 
 Result<int> grid_add(Context& context, const GridCommandOptions& options) {
   TRY_ASSIGN(const Grid grid, spec::load_grid(options.file));
-  TRY_ASSIGN(const auto sites, add_sites(context, grid, options.sites));
+  TRY_ASSIGN(const auto sites, query::add_sites(context.state_dir, grid, options.sites));
   bool usable = true;
   for (const auto& [site, trouble] : sites) {
-    usable = usable && trouble.empty();
+    usable = usable && !trouble;
     if (options.json) {
       JsonLine line(context.out.buffer());
       line.text("site", site.name).number("hosts", site.hosts).number("up", site.hosts_up).close();
@@ -123,7 +142,10 @@ Result<int> grid_add(Context& context, const GridCommandOptions& options) {
     context.out.line(fmt::format("{}: joins the run; {} of {} host{} up{}", site.name,
                                  site.hosts_up, site.hosts, site.hosts == 1 ? " is" : "s are",
                                  site.hosts_up < site.hosts ? " so far (gantry top)" : ""));
-    if (!trouble.empty()) context.note(trouble);
+    if (trouble)
+      context.note(trouble->host.empty()
+                       ? "none of its hosts has answered yet"
+                       : fmt::format("{}: {}", one_line(trouble->host), one_line(trouble->why)));
   }
   return usable ? kExitOk : kExitInfrastructure;
 }
@@ -157,11 +179,11 @@ Result<int> grid_drain(Context& context, const GridCommandOptions& options) {
     return fail(ErrorCode::usage, "'grid drain' needs the names of sites",
                 "gantry grid drain GRID SITE");
   TRY_ASSIGN(const Grid grid, spec::load_grid(options.file));
-  TRY_ASSIGN(const auto live, run_that_goes_on(context));
+  TRY_ASSIGN(const auto live, query::run_that_goes_on(context.state_dir));
   for (const auto& name : options.sites)
-    if (name == kHomeSite || find_site(live, name) == nullptr)
+    if (name == kHomeSite || query::find_site(live, name) == nullptr)
       return refuse_to_drain(grid, live, name);
-  TRY(drain_sites(context, live, options.sites));
+  TRY(drain(context, live, options.sites));
   for (const auto& name : options.sites) {
     if (options.json)
       JsonLine(context.out.buffer()).text("site", name).close();
@@ -229,9 +251,7 @@ void add_grid(CLI::App& app, Action& action) {
       "  gantry grid add grid.yaml           sites that you have added to the file\n"
       "  gantry grid drain grid.yaml lab\n"
       "  gantry grid remove grid.yaml lab");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return run_grid(context, *options); };
-  });
+  set_action(*command, action, options, run_grid);
 }
 
 }  // namespace gantry::cli

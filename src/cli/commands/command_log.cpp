@@ -7,6 +7,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/task_options.hpp"
 #include "cli/terminal/error_report.hpp"
+#include "query/find_attempt.hpp"
 
 namespace gantry::cli {
 namespace {
@@ -30,17 +31,18 @@ void print_heading(Context& context, TaskId task, const store::HistoryRow& row, 
 }
 
 Result<int> show_log(Context& context, const LogOptions& options) {
-  TRY_ASSIGN(const StoredRun run, open_run(context, options.tasks.run));
-  TRY_ASSIGN(const TaskFilter filter, filter_of(options.tasks, run.record));
+  TRY_ASSIGN(const query::StoredRun run, query::open_run(context.state_dir, options.tasks.run));
+  TRY_ASSIGN(const query::TaskFilter filter, filter_of(options.tasks, run.record));
   const bool several = filter.selector.count(run.record.counts.total) > 1;
   bool first = true;
   bool found = false;
   bool removed = false;
   Result<> failure;
-  TRY(for_each_task(
-      run.store, run.record, filter, [&](TaskId task, TaskState, const store::TaskRow* row) {
+  TRY(query::for_each_task(
+      run.store, run.record, filter, [&](TaskId task, query::TaskState, const store::TaskRow* row) {
         if (row == nullptr || context.out.closed() || !failure) return;
-        auto attempt = find_attempt(run.store, run.record.id, task, AttemptId{options.attempt});
+        auto attempt =
+            query::find_attempt(run.store, run.record.id, task, AttemptId{options.attempt});
         if (!attempt) {
           failure = tl::unexpected(attempt.error());
           return;
@@ -88,9 +90,7 @@ void add_log(CLI::App& app, Action& action) {
       "  gantry log 17                    what task 17 printed\n"
       "  gantry log --failed --stderr     the errors of all failed tasks\n"
       "  gantry log 3 --stdout > out.txt  the exact bytes");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return show_log(context, *options); };
-  });
+  set_action(*command, action, options, show_log);
 }
 
 }  // namespace gantry::cli

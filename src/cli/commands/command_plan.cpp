@@ -271,9 +271,7 @@ void add_plan(CLI::App& app, Action& action) {
       "  gantry plan sweep.yaml                      on this machine\n"
       "  gantry plan sweep.yaml --grid grid.yaml\n"
       "  gantry plan sweep.yaml --grid grid.yaml --scheduler best,min-min --svg p.svg");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return run_plan(context, *options); };
-  });
+  set_action(*command, action, options, run_plan);
 }
 
 }  // namespace gantry::cli

@@ -5,9 +5,10 @@
 #include <memory>
 
 #include "cli/commands/commands.hpp"
-#include "cli/commands/kept_outputs.hpp"
 #include "cli/commands/result_plot.hpp"
 #include "cli/commands/result_rows.hpp"
+#include "cli/commands/run_text.hpp"
+#include "cli/commands/study.hpp"
 #include "cli/commands/task_options.hpp"
 #include "cli/terminal/error_report.hpp"
 
@@ -33,14 +34,14 @@ ResultFormat format_of(const ResultsOptions& options) {
   return ResultFormat::table;
 }
 
-Result<int> plot_results(Context& context, const ResultsOptions& options, const StoredRun& run,
-                         const TaskFilter& filter) {
+Result<int> plot_results(Context& context, const ResultsOptions& options,
+                         const query::StoredRun& run, const query::TaskFilter& filter) {
   TRY_ASSIGN(PlotData data,
              PlotData::create(run.record, options.plot[0], options.plot[1], options.by));
-  TRY(for_each_task(run.store, run.record, filter,
-                    [&](TaskId, TaskState, const store::TaskRow* row) {
-                      if (row != nullptr) data.add(*row);
-                    }));
+  TRY(query::for_each_task(run.store, run.record, filter,
+                           [&](TaskId, query::TaskState, const store::TaskRow* row) {
+                             if (row != nullptr) data.add(*row);
+                           }));
   PlotOptions drawing;
   drawing.columns = std::clamp<std::size_t>(Terminal::columns(context.out.fd()), 40, 120);
   drawing.log_x = options.log_x;
@@ -52,8 +53,8 @@ Result<int> plot_results(Context& context, const ResultsOptions& options, const 
 }
 
 Result<int> show_results(Context& context, const ResultsOptions& options) {
-  TRY_ASSIGN(const StoredRun run, open_run(context, options.tasks.run));
-  TRY_ASSIGN(TaskFilter filter, filter_of(options.tasks, run.record));
+  TRY_ASSIGN(const query::StoredRun run, query::open_run(context.state_dir, options.tasks.run));
+  TRY_ASSIGN(query::TaskFilter filter, filter_of(options.tasks, run.record));
   filter.done = true;
   filter.failed = filter.cancelled = options.all;
   if (!options.plot.empty()) return plot_results(context, options, run, filter);
@@ -62,18 +63,19 @@ Result<int> show_results(Context& context, const ResultsOptions& options) {
       make_result_writer(format, run.record, options.all, context.table_style(options.wide),
                          [&](std::string_view line) { context.out.line(line); });
   std::uint64_t rows = 0;
-  TRY(for_each_task(run.store, run.record, filter,
-                    [&](TaskId, TaskState, const store::TaskRow* row) {
-                      if (row == nullptr || context.out.closed()) return;
-                      ++rows;
-                      writer->add(*row);
-                    }));
+  TRY(query::for_each_task(run.store, run.record, filter,
+                           [&](TaskId, query::TaskState, const store::TaskRow* row) {
+                             if (row == nullptr || context.out.closed()) return;
+                             ++rows;
+                             writer->add(*row);
+                           }));
   writer->finish();
   if (rows == 0)
     context.note(fmt::format("no task of run {} has succeeded yet", run.record.id.value()));
   if (format == ResultFormat::table) {
-    TRY_ASSIGN(const std::string kept, kept_text(run.store, run.record));
-    if (!kept.empty()) context.note(kept);
+    TRY_ASSIGN(const auto outputs, query::outputs_at_sites(run.store, run.record, reload_sweep));
+    const std::string text = remote_output_text(run.record, outputs);
+    if (!text.empty()) context.note(text);
   }
   if (rows > 0 && run.record.result_names.empty() && format == ResultFormat::table)
     context.note(
@@ -107,9 +109,7 @@ void add_results(CLI::App& app, Action& action) {
       "  gantry results                               a table\n"
       "  gantry results --csv > study.csv             for a spreadsheet or pandas\n"
       "  gantry results --plot start peak --by strength");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return show_results(context, *options); };
-  });
+  set_action(*command, action, options, show_results);
 }
 
 }  // namespace gantry::cli

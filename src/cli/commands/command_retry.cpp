@@ -21,8 +21,8 @@ Result<int> retry(Context& context, const RetryOptions& options) {
   driver::Options how;
   std::optional<store::RunRecord> record;
   {  // Closed again before the driver opens it.
-    TRY_ASSIGN(StoredRun run, open_run(context, options.tasks.run));
-    TRY_ASSIGN(const TaskFilter filter, filter_of(options.tasks, run.record));
+    TRY_ASSIGN(query::StoredRun run, query::open_run(context.state_dir, options.tasks.run));
+    TRY_ASSIGN(const query::TaskFilter filter, filter_of(options.tasks, run.record));
     record = std::move(run.record);
     const auto& counts = record->counts;
     if (options.tasks.failed && record->state == store::RunState::finished &&

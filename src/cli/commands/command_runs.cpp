@@ -1,16 +1,18 @@
 // gantry runs: every run of this state directory.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 
 #include "cli/commands/commands.hpp"
-#include "cli/commands/stored_run.hpp"
+#include "cli/commands/run_text.hpp"
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "cli/terminal/format.hpp"
+#include "model/quantity.hpp"
+#include "query/run_status.hpp"
+#include "query/stored_run.hpp"
 #include "store/run_lock.hpp"
 
 namespace gantry::cli {
@@ -46,18 +48,17 @@ void print_table(Context& context, const RunsOptions& options,
   if (cancelled) columns.push_back({"cancelled", false, false});
   columns.push_back({"started", false, false});
   columns.push_back({"from"});
-  Table table(std::move(columns), context.table_style(options.wide),
-              [&](std::string_view line) { context.out.line(line); });
+  Table table = context.table(std::move(columns), options.wide);
   for (const auto& record : records) {
-    const auto state = run_state(record, holder);
-    std::vector<Cell> cells{
-        {std::to_string(record.id.value())},
-        {record.name},
-        {std::string(state), state == "interrupted" ? Color::yellow : Color::none},
-        {std::to_string(record.counts.total)},
-        {std::to_string(record.counts.done), Color::green},
-        {std::to_string(record.counts.failed),
-         record.counts.failed > 0 ? Color::red : Color::none}};
+    const query::RunPhase phase = query::phase_of(record, holder);
+    std::vector<Cell> cells{{std::to_string(record.id.value())},
+                            {record.name},
+                            {std::string(to_string(phase)),
+                             phase == query::RunPhase::interrupted ? Color::yellow : Color::none},
+                            {std::to_string(record.counts.total)},
+                            {std::to_string(record.counts.done), Color::green},
+                            {std::to_string(record.counts.failed),
+                             record.counts.failed > 0 ? Color::red : Color::none}};
     if (cancelled) cells.emplace_back(std::to_string(record.counts.cancelled));
     cells.emplace_back(options.wide ? format_time(record.created)
                                     : format_time_short(record.created, RealClock().now()));
@@ -69,32 +70,33 @@ void print_table(Context& context, const RunsOptions& options,
 }
 
 /// A table has no room for it, and it is seldom so.
-void note_outlived(Context& context, RunId run, const AgentView::Tally& left) {
+void note_outlived(Context& context, RunId run, const query::AgentView::Tally& left) {
   std::string text;
   if (left.running > 0)
     text = fmt::format("{} task{} without a gantry", left.running,
                        left.running == 1 ? " runs" : "s run");
-  if (left.may_run > 0)
-    text += fmt::format("{}{} task{} may still run at {}", text.empty() ? "" : ", ", left.may_run,
-                        left.may_run == 1 ? "" : "s", fmt::join(left.sites, ", "));
+  if (left.unseen > 0)
+    text += fmt::format("{}{} may still run at {}", text.empty() ? "" : ", ",
+                        count_of(left.unseen, "task"), sites_text(left));
   if (!text.empty())
     context.note(fmt::format("run {}: {}; gantry status {} says what to do", run.value(), text,
                              run.value()));
 }
 
 Result<int> list_runs(Context& context, const RunsOptions& options) {
-  TRY_ASSIGN(const store::Store store, open_store(context));
+  TRY_ASSIGN(const store::Store store, query::open_store(context.state_dir));
   TRY_ASSIGN(const auto records, store.runs());
   const auto holder = store::RunLock::holder(context.state_dir);
-  const AgentView agent(context);
+  const query::AgentView agent(context.state_dir);
   if (!options.json) print_table(context, options, records, holder);
   for (const auto& record : records) {
-    TRY_ASSIGN(const auto left, outlived(store, agent, record, holder));
+    TRY_ASSIGN(const auto status,
+               query::status_of(store, agent, record, holder, RealClock{}.now()));
     if (!options.json) {
-      note_outlived(context, record.id, left);
+      note_outlived(context, record.id, status.outlived);
       continue;
     }
-    append_run_json(context.out.buffer(), record, holder, left);
+    append_run_json(context.out.buffer(), record, status);
     context.out.settle();
   }
   return kExitOk;
@@ -111,9 +113,7 @@ void add_runs(CLI::App& app, Action& action) {
       "Examples:\n"
       "  gantry runs\n"
       "  gantry results --run 2     a command about an older run");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return list_runs(context, *options); };
-  });
+  set_action(*command, action, options, list_runs);
 }
 
 }  // namespace gantry::cli

@@ -40,8 +40,7 @@ struct SimulateOptions {
 };
 
 void list_experiments(Context& context) {
-  Table table({{"experiment", false, false}, {"about"}}, context.table_style(),
-              [&](std::string_view line) { context.out.line(line); });
+  Table table = context.table({{"experiment", false, false}, {"about"}});
   for (const auto& [name, about] : simulate::paper_experiments())
     table.add({std::string(name), std::string(about)});
   table.add({std::string("etc"),
@@ -270,9 +269,7 @@ void add_simulate(CLI::App& app, Action& action) {
       "  gantry simulate psa-qoi --schedulers workqueue,best --json\n"
       "  gantry simulate etc --optimize 10s u_c_hihi.0\n"
       "  gantry simulate forecasts 20110303.csv       loads, and generated series");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return run_simulate(context, *options); };
-  });
+  set_action(*command, action, options, run_simulate);
 }
 
 }  // namespace gantry::cli

@@ -6,11 +6,16 @@
 #include <optional>
 
 #include "cli/commands/commands.hpp"
+#include "cli/commands/run_text.hpp"
 #include "cli/commands/study.hpp"
 #include "cli/commands/task_options.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/json_line.hpp"
+#include "model/quantity.hpp"
+#include "query/remote_outputs.hpp"
+#include "query/result_values.hpp"
+#include "query/run_status.hpp"
 #include "store/run_lock.hpp"
 
 namespace gantry::cli {
@@ -22,7 +27,7 @@ struct TasksOptions {
   bool wide = false;
 };
 
-using Bindings = std::vector<std::pair<std::string, std::string>>;
+using query::Bindings;
 
 /// Parameters of tasks that never ended: made from the stored spec, when it still gives the same
 /// tasks.
@@ -43,67 +48,63 @@ class PendingParameters {
   std::optional<spec::LoadedSweep> study_;
 };
 
-Color color_of(TaskState state) {
+Color color_of(query::TaskState state) {
   switch (state) {
-    case TaskState::done:
+    case query::TaskState::done:
       return Color::green;
-    case TaskState::failed:
+    case query::TaskState::failed:
       return Color::red;
-    case TaskState::cancelled:
-    case TaskState::unknown:
+    case query::TaskState::cancelled:
+    case query::TaskState::unknown:
       return Color::yellow;
-    case TaskState::pending:
-    case TaskState::running:
+    case query::TaskState::pending:
+    case query::TaskState::running:
       break;
   }
   return Color::none;
 }
 
-/// Where it runs, or may; or of an end that nobody has taken in.
-std::string known_text(const WithAgent& agent) {
-  if (agent.out_of_sight) return fmt::format("may still run at {}", agent.site);
-  if (agent.runs)
-    return agent.site.empty() ? "" : fmt::format("on {} ({})", agent.host, agent.site);
+/// Where it runs, or may; or how it ended, when nobody has taken that in.
+std::string known_text(const query::AgentTask& agent) {
+  switch (agent.state) {
+    case query::AgentTask::State::unseen:
+      return fmt::format("may still run at {}", agent.site);
+    case query::AgentTask::State::running:
+      return agent.site.empty() ? "" : fmt::format("on {} ({})", agent.host, agent.site);
+    case query::AgentTask::State::ended:
+      break;
+  }
   return fmt::format("ended ({}), waits for gantry run",
                      describe(agent.report.cause, agent.report.code, ""));
 }
 
-/// Nobody has taken it in.
-bool has_ended(const WithAgent& agent) {
-  return !agent.runs && !agent.out_of_sight;
+bool has_ended(const query::AgentTask& agent) {
+  return agent.state == query::AgentTask::State::ended;
 }
 
-using KeptAt = std::map<TaskId, std::string>;  ///< the site that has outputs of a task
+struct ListedTask {
+  TaskId id;
+  query::TaskState state;
+  const store::TaskRow* row;      ///< null when it never ended
+  const query::AgentTask* agent;  ///< what is known beyond the row; may be null
+  Bindings parameters;
+  std::string output_site;  ///< which has its outputs; empty: none does
+};
 
-Result<KeptAt> kept_at(const StoredRun& run) {
-  KeptAt kept;
-  TRY_ASSIGN(const auto outputs, run.store.remote_outputs());
-  for (const auto& output : outputs)
-    if (output.made_by.run == run.record.id && !output.replaced)
-      kept[output.made_by.task] = output.file.site;
-  return kept;
-}
-
-std::string cause_text(TaskState state, const store::TaskRow& row, const KeptAt& kept) {
+std::string cause_text(const ListedTask& task) {
+  const store::TaskRow& row = *task.row;
   if (row.reused) return "from an earlier run";
-  const auto site = kept.find(row.task);
-  if (state == TaskState::done && row.detail.empty() && site != kept.end())
-    return "outputs at " + site->second;
-  if (state == TaskState::done) return row.detail;  // such as an input that changed meanwhile
+  if (task.state == query::TaskState::done && row.detail.empty() && !task.output_site.empty())
+    return "outputs at " + task.output_site;
+  if (task.state == query::TaskState::done) return row.detail;  // an input that changed meanwhile
   if (row.invalidated) return "to run again";
   return describe(row.cause, row.code, row.detail);
 }
 
-std::string value_of(const Bindings& bindings, const std::string& name) {
-  for (const auto& [key, value] : bindings)
-    if (key == name) return value;
-  return {};
-}
-
-void append_task_json(std::string& out, TaskId task, TaskState state, const store::TaskRow* row,
-                      const WithAgent* agent, const Bindings& parameters, const KeptAt& kept) {
+void append_task_json(std::string& out, const ListedTask& task) {
+  const auto& [id, state, row, agent, parameters, output_site] = task;
   JsonLine line(out);
-  line.number("task", task.value()).text("state", to_string(state));
+  line.number("task", id.value()).text("state", to_string(state));
   if (agent != nullptr && has_ended(*agent))
     line.text("waiting_end", describe(agent->report.cause, agent->report.code, ""));
   if (agent != nullptr && !agent->site.empty())
@@ -120,17 +121,15 @@ void append_task_json(std::string& out, TaskId task, TaskState state, const stor
       line.number("stdout_size", row->stdout_size).number("stderr_size", row->stderr_size);
     }
     line.scalars("results", row->results);
-    if (const auto site = kept.find(task); site != kept.end())
-      line.text("outputs_at", site->second);
+    if (!output_site.empty()) line.text("outputs_at", output_site);
   }
   line.scalars("parameters", parameters);
   line.close();
 }
 
-std::vector<Cell> task_cells(TaskId task, TaskState state, const store::TaskRow* row,
-                             const WithAgent* agent, const Bindings& parameters,
-                             const std::vector<std::string>& names, const KeptAt& kept) {
-  std::vector<Cell> cells{{std::to_string(task.value())},
+std::vector<Cell> task_cells(const ListedTask& task, const std::vector<std::string>& names) {
+  const auto& [id, state, row, agent, parameters, output_site] = task;
+  std::vector<Cell> cells{{std::to_string(id.value())},
                           {std::string(to_string(state)), color_of(state)}};
   if (agent != nullptr) {
     const AttemptReport& report = agent->report;
@@ -141,11 +140,14 @@ std::vector<Cell> task_cells(TaskId task, TaskState state, const store::TaskRow*
     const bool tried = row->cause != FailureCause::cancelled || row->started < row->ended;
     cells.emplace_back(tried ? std::to_string(row->attempt.value()) : "");
     cells.emplace_back(row->reused ? "-" : tried ? format_duration(row->ended - row->started) : "");
-    cells.emplace_back(cause_text(state, *row, kept));
+    cells.emplace_back(cause_text(task));
   } else {
     cells.insert(cells.end(), 3, Cell{""});
   }
-  for (const auto& name : names) cells.emplace_back(value_of(parameters, name));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string* value = query::find_value(parameters, names[i], i);
+    cells.emplace_back(value != nullptr ? *value : "");
+  }
   return cells;
 }
 
@@ -163,8 +165,8 @@ std::string states_text(const TaskOptions& options) {
 }
 
 Result<int> list_tasks(Context& context, const TasksOptions& options) {
-  TRY_ASSIGN(const StoredRun run, open_run(context, options.tasks.run));
-  TRY_ASSIGN(const TaskFilter filter, filter_of(options.tasks, run.record));
+  TRY_ASSIGN(const query::StoredRun run, query::open_run(context.state_dir, options.tasks.run));
+  TRY_ASSIGN(const query::TaskFilter filter, filter_of(options.tasks, run.record));
   PendingParameters pending(run.record);
   const auto& names = run.record.parameter_names;
   const std::size_t digits = std::to_string(run.record.counts.total).size();
@@ -174,33 +176,38 @@ Result<int> list_tasks(Context& context, const TasksOptions& options) {
                               {"time", false, false},
                               {"why"}};
   for (const auto& name : names) columns.push_back({name});
-  Table table(std::move(columns), context.table_style(options.wide),
-              [&](std::string_view line) { context.out.line(line); });
-  TRY_ASSIGN(const KeptAt kept, kept_at(run));
-  const AgentView agent(context);
-  const bool driven = driver_of(run.record, store::RunLock::holder(context.state_dir)).has_value();
-  std::uint32_t may_run = 0;
-  TRY(for_each_task(
+  Table table = context.table(std::move(columns), options.wide);
+  TRY_ASSIGN(const auto sites, query::output_sites(run.store, run.record.id));
+  const query::AgentView agent(context.state_dir);
+  const bool driven =
+      query::driver_of(run.record, store::RunLock::holder(context.state_dir)).has_value();
+  std::uint32_t unseen = 0;
+  TRY(query::for_each_task(
       run.store, run.record, filter,
-      [&](TaskId task, TaskState state, const store::TaskRow* row) {
+      [&](TaskId task, query::TaskState state, const store::TaskRow* row) {
         if (context.out.closed()) return;
-        const WithAgent* known = agent.find(run.record.id, task, row);
+        const query::AgentTask* known = agent.find(run.record.id, task, row);
         if (driven && known != nullptr && has_ended(*known)) known = nullptr;  // is being taken in
-        if (known != nullptr && known->out_of_sight) ++may_run;
-        const Bindings parameters = row != nullptr ? row->parameters : pending.of(task);
-        if (!options.json)
-          return table.add(task_cells(task, state, row, known, parameters, names, kept));
-        append_task_json(context.out.buffer(), task, state, row, known, parameters, kept);
+        if (known != nullptr && known->state == query::AgentTask::State::unseen) ++unseen;
+        const auto site = sites.find(task);
+        const ListedTask listed{task,
+                                state,
+                                row,
+                                known,
+                                row != nullptr ? row->parameters : pending.of(task),
+                                site != sites.end() ? site->second : ""};
+        if (!options.json) return table.add(task_cells(listed, names));
+        append_task_json(context.out.buffer(), listed);
         context.out.settle();
       },
       agent));
   table.finish();
   if (options.json) return kExitOk;
   if (table.rows() == 0)
-    context.note(fmt::format("none of run {}'s {} task{} {}", run.record.id.value(),
-                             run.record.counts.total, run.record.counts.total == 1 ? "" : "s",
+    context.note(fmt::format("none of run {}'s {} {}", run.record.id.value(),
+                             count_of(run.record.counts.total, "task"),
                              states_text(options.tasks)));
-  if (may_run > 0)
+  if (unseen > 0)
     context.note(
         fmt::format("gantry was killed: {}", next_for_unseen(run.record.id, agent.grid())));
   return kExitOk;
@@ -220,9 +227,7 @@ void add_tasks(CLI::App& app, Action& action) {
       "  gantry tasks --failed          what failed in the last run, and why\n"
       "  gantry tasks 1,5-8 --run 2     some tasks of run 2\n"
       "  gantry tasks --json | jq .     for a program");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return list_tasks(context, *options); };
-  });
+  set_action(*command, action, options, list_tasks);
 }
 
 }  // namespace gantry::cli

@@ -58,11 +58,8 @@ Result<int> testbed_up(Context& context, const TestbedOptions& options) {
   const auto& plan = testbed.plan();
   std::size_t hosts = 0;
   for (const auto& site : plan.sites) hosts += site.hosts.size();
-  const auto counted = [](std::size_t count, std::string_view what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-  };
   context.note(fmt::format("testbed '{}' is up: {} at {}, network {}.0.0/16", plan.name,
-                           counted(hosts, "host"), counted(plan.sites.size(), "site"),
+                           count_of(hosts, "host"), count_of(plan.sites.size(), "site"),
                            plan.network));
   warn_of_overload(context, plan);
   context.out.line(fmt::format("grid  {}", testbed.files().grid().string()));
@@ -92,39 +89,31 @@ void print_testbed_json(Context& context, const Testbed& testbed) {
   JsonLine all(context.out.buffer());
   all.text("name", testbed.plan().name).text("folder", testbed.files().dir.string());
   all.text("network", testbed.plan().network + ".0.0/16");
-  std::string hosts;
-  std::string links;
-  for (const auto& site : testbed.plan().sites) {
-    const auto left = testbed.cut_left_of(site);
-    links += links.empty() ? "" : ",";
-    JsonLine link(links);
+  std::vector<std::pair<const testbed::SitePlan*, const testbed::HostPlan*>> hosts;
+  for (const auto& site : testbed.plan().sites)
+    for (const auto& host : site.hosts) hosts.emplace_back(&site, &host);
+  all.objects("hosts", hosts, [&](JsonLine& line, const auto& each) {
+    const auto& [site, host] = each;
+    const auto status = testbed.status_of(*host);
+    line.text("host", host->name).text("site", site->name).text("via", name_of(site->via));
+    line.text("address", host->address).number("slots", site->slots).real("speed", host->speed);
+    line.flag("alive", status.processes > 0).number("processes", status.processes);
+    line.real("load", status.load);
+  });
+  all.objects("links", testbed.plan().sites, [&](JsonLine& link, const auto& site) {
     link.text("site", site.name).real("bandwidth", site.bandwidth);
-    link.real("latency", seconds(site.latency)).flag("cut", left.has_value());
+    link.real("latency", seconds(site.latency)).flag("cut", testbed.cut_left_of(site).has_value());
     if (site.head) link.text("login", site.head->name);
-    link.close(false);
-    for (const auto& host : site.hosts) {
-      const auto status = testbed.status_of(host);
-      hosts += hosts.empty() ? "" : ",";
-      JsonLine line(hosts);
-      line.text("host", host.name).text("site", site.name).text("via", name_of(site.via));
-      line.text("address", host.address).number("slots", site.slots).real("speed", host.speed);
-      line.flag("alive", status.processes > 0).number("processes", status.processes);
-      line.real("load", status.load).close(false);
-    }
-  }
-  all.raw("hosts") += "[" + hosts + "]";
-  all.raw("links") += "[" + links + "]";
+  });
   all.close();
 }
 
 void print_testbed_tables(Context& context, const Testbed& testbed) {
-  const auto print = [&](std::string_view line) { context.out.line(line); };
   context.out.line(fmt::format("{}: network {}.0.0/16, folder {}", testbed.plan().name,
                                testbed.plan().network, testbed.files().dir.string()));
-  Table hosts({{"host"}, {"site"}, {"via"}, {"state"}, {"slots"}, {"speed"}, {"load"}, {"address"}},
-              context.table_style(), print);
-  Table links({{"link"}, {"bandwidth"}, {"latency"}, {"state"}, {"login"}}, context.table_style(),
-              print);
+  Table hosts = context.table(
+      {{"host"}, {"site"}, {"via"}, {"state"}, {"slots"}, {"speed"}, {"load"}, {"address"}});
+  Table links = context.table({{"link"}, {"bandwidth"}, {"latency"}, {"state"}, {"login"}});
   for (const auto& site : testbed.plan().sites) {
     for (const auto& host : site.hosts) {
       const auto status = testbed.status_of(host);
@@ -267,9 +256,7 @@ void add_testbed(CLI::App& app, Action& action) {
       "  gantry testbed cut s2 --for 20s   nothing comes through to or from site s2\n"
       "  gantry testbed kill s1h2          its processes die, and nobody is told\n"
       "  gantry testbed down");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return run_testbed(context, *options); };
-  });
+  set_action(*command, action, options, run_testbed);
 }
 
 }  // namespace gantry::cli

@@ -6,10 +6,11 @@
 #include <thread>
 
 #include "cli/commands/commands.hpp"
-#include "cli/commands/stored_run.hpp"
 #include "cli/commands/top_screen.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "cli/terminal/full_screen.hpp"
+#include "query/run_status.hpp"
+#include "query/stored_run.hpp"
 #include "store/live_state.hpp"
 #include "store/run_lock.hpp"
 
@@ -48,14 +49,14 @@ Result<int> explain_nothing(Context& context) {
         *holder, context.state_dir.string()));
     return kExitTasksFailed;
   }
-  TRY_ASSIGN(const StoredRun run, open_run(context, "last"));
-  TRY_ASSIGN(const auto left, AgentView(context).count(run.store, run.record.id));
-  if (run_state(run.record, std::nullopt) == "interrupted")
-    context.note(
-        fmt::format("no run is in progress here: run {} was interrupted, {}and the same gantry run "
-                    "again continues it. gantry status says more",
-                    run.record.id.value(),
-                    left.running + left.may_run > 0 ? "some of its tasks may still run, " : ""));
+  TRY_ASSIGN(const query::StoredRun run, query::open_run(context.state_dir, "last"));
+  TRY_ASSIGN(const auto left, query::AgentView(context.state_dir).count(run.store, run.record.id));
+  if (query::phase_of(run.record, std::nullopt) == query::RunPhase::interrupted)
+    context.note(fmt::format(
+        "no run is in progress here: run {} was interrupted, {}and the same gantry run again "
+        "continues it. gantry status says more",
+        run.record.id.value(),
+        left.running + left.unseen > 0 ? "some of its tasks may still run, " : ""));
   else
     context.note(fmt::format(
         "no run is in progress here: run {} has ended. gantry status and gantry results say more",
@@ -118,9 +119,7 @@ void add_top(CLI::App& app, Action& action) {
       "Examples:\n"
       "  gantry top\n"
       "  gantry top --json | jq '.hosts[] | select(.state == \"lost\")'");
-  command->callback([options, &action] {
-    action = [options](Context& context) { return run_top(context, *options); };
-  });
+  set_action(*command, action, options, run_top);
 }
 
 }  // namespace gantry::cli

@@ -4,13 +4,24 @@
 /// docs/man/gantry.1.
 
 #include <CLI/App.hpp>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/commands/run_words.hpp"
 #include "cli/context.hpp"
 
 namespace gantry::cli {
+
+/// When a person chooses the command, its action is `run` with these options.
+template <class Options>
+void set_action(CLI::App& command, Action& action, std::shared_ptr<Options> options,
+                Result<int> (*run)(Context&, const Options&)) {
+  command.callback([&action, options = std::move(options), run] {
+    action = [options, run](Context& context) { return run(context, *options); };
+  });
+}
 
 /// `words` holds what follows run's own options; it is filled before the command line is parsed.
 void add_run(CLI::App& app, const RunWords& words, Action& action);

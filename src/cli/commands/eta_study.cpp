@@ -133,8 +133,7 @@ void print_table(Context& context, const std::vector<Row>& rows, bool etas) {
   columns.push_back({"median error %", false});
   if (etas) columns.push_back({"in interval %", false});
   if (etas) columns.push_back({"median width %", false});
-  Table table(std::move(columns), context.table_style(),
-              [&](std::string_view line) { context.out.line(line); });
+  Table table = context.table(std::move(columns));
   for (const Row& row : rows) {
     std::vector<Cell> cells{{row.about.scheduler}};
     if (has_hosts) cells.emplace_back(std::string(name_of(*row.about.hosts)));

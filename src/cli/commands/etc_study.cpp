@@ -101,8 +101,7 @@ void print_etc_table(Context& context, const std::vector<EtcInstance>& instances
   columns.push_back({"bound", false});
   if (optimized) columns.push_back({"optimised", false});
   if (optimized) columns.push_back({"above %", false, false});
-  Table table(std::move(columns), context.table_style(),
-              [&](std::string_view line) { context.out.line(line); });
+  Table table = context.table(std::move(columns));
   for (const EtcInstance& instance : instances) {
     if (!instance.done) continue;
     std::vector<Cell> cells{{instance.name}};

@@ -13,20 +13,17 @@ using testing::HasSubstr;
 using testing::Not;
 
 struct Fixture {
-  store::RunRecord run;
-  store::TaskRow row;
-  TaskStory story;
+  query::TaskStory story;
 
   Fixture() {
-    run.id = RunId{3};
-    run.name = "epidemic";
-    row.task = TaskId{17};
-    row.cause = FailureCause::exit_code;
-    row.code = 3;
-    story.run = &run;
+    story.run = RunId{3};
+    story.run_name = "epidemic";
     story.task = TaskId{17};
-    story.state = TaskState::failed;
-    story.row = &row;
+    story.state = query::TaskState::failed;
+    story.row.emplace();
+    story.row->task = TaskId{17};
+    story.row->cause = FailureCause::exit_code;
+    story.row->code = 3;
     Task task;
     task.argv = {"./sim", "a b"};
     task.workdir = "/work";
@@ -41,7 +38,6 @@ struct Fixture {
     story.history.push_back(attempt(2, FailureCause::exit_code, Digest{2, 2}));
     story.history.back().report.err.text = "reading\nbad mesh\n";
     story.history.back().report.out = {1 << 20, "tail", "run-3/slot-1.out", 512, false};
-    story.output_dir = ".gantry/output";
   }
 
   static store::HistoryRow attempt(std::uint32_t number, FailureCause cause, Digest inputs) {
@@ -59,15 +55,16 @@ struct Fixture {
 
 TEST(Explain, TellsOfAttemptsThatTheJournalHasNoEndOf) {
   Fixture fixture;
-  EXPECT_THAT(explain(fixture.story), Not(Contains(HasSubstr("is not known"))));
+  EXPECT_THAT(explain(fixture.story, ".gantry/output"), Not(Contains(HasSubstr("is not known"))));
   fixture.story.history.push_back(Fixture::attempt(5, FailureCause::none, Digest{2, 2}));
   fixture.story.history.push_back(Fixture::attempt(4, FailureCause::exit_code, Digest{2, 2}));
-  EXPECT_THAT(explain(fixture.story), Contains(HasSubstr("  how attempt 3 ended is not known")));
+  EXPECT_THAT(explain(fixture.story, ".gantry/output"),
+              Contains(HasSubstr("  how attempt 3 ended is not known")));
 }
 
 TEST(Explain, TellsWhatHappenedAndWhatComesNext) {
   const Fixture fixture;
-  const auto lines = explain(fixture.story);
+  const auto lines = explain(fixture.story, ".gantry/output");
   EXPECT_EQ(lines[0], "task 17 of run 3 (epidemic): failed");
   EXPECT_EQ(lines[1], "  because: exit code 3");
   EXPECT_THAT(lines, Contains("  command     ./sim 'a b'"));
@@ -84,11 +81,12 @@ TEST(Explain, TellsWhatHappenedAndWhatComesNext) {
 TEST(Explain, TellsTheMemoryThatWasLearnt) {
   Fixture fixture;
   fixture.story.definition->resources.learn_memory = true;
-  EXPECT_THAT(explain(fixture.story),
+  EXPECT_THAT(explain(fixture.story, ".gantry/output"),
               Contains("  resources   1 core, memory as it is learnt, timeout 1m00s"));
   fixture.story.memory = {512U << 20U, 40};
-  EXPECT_THAT(explain(fixture.story), Contains("  resources   1 core, memory as it is learnt (512 "
-                                               "MiB by 40 tasks), timeout 1m00s"));
+  EXPECT_THAT(explain(fixture.story, ".gantry/output"),
+              Contains("  resources   1 core, memory as it is learnt (512 "
+                       "MiB by 40 tasks), timeout 1m00s"));
   std::string out;
   append_explain_json(out, fixture.story);
   EXPECT_EQ(nlohmann::json::parse(out)["learnt_memory"], 512U << 20U);
@@ -107,9 +105,9 @@ TEST(Explain, JsonIsValidAndComplete) {
 
 TEST(WhatComesNext, DependsOnTheState) {
   Fixture fixture;
-  fixture.story.state = TaskState::done;
+  fixture.story.state = query::TaskState::done;
   EXPECT_THAT(what_comes_next(fixture.story), HasSubstr("keeps this result"));
-  fixture.story.state = TaskState::pending;
+  fixture.story.state = query::TaskState::pending;
   EXPECT_THAT(what_comes_next(fixture.story), HasSubstr("starts it"));
   fixture.story.driven = true;
   EXPECT_THAT(what_comes_next(fixture.story), HasSubstr("waits for its turn"));
@@ -117,12 +115,26 @@ TEST(WhatComesNext, DependsOnTheState) {
   EXPECT_THAT(what_comes_next(fixture.story), HasSubstr("new run"));
 }
 
-TEST(ChangedParts, NamesThem) {
-  const Fingerprint a{Digest{1, 1}, Digest{2, 2}, Digest{3, 3}};
-  const Fingerprint b{Digest{9, 1}, Digest{2, 2}, Digest{9, 3}};
-  EXPECT_EQ(changed_parts(a, b), "command, contents of the inputs or the program");
-  EXPECT_EQ(changed_parts(a, a), "");
-  EXPECT_EQ(changed_parts({}, a), "");
+TEST(ChangedText, NamesTheParts) {
+  EXPECT_EQ(changed_text({.command = true, .inputs = true}),
+            "command, contents of the inputs or the program");
+  EXPECT_EQ(changed_text({}), "");
+}
+
+TEST(Explain, TellsTheDetailOfAnEndAfterItsFigures) {
+  Fixture fixture;
+  auto& report = fixture.story.history.back().report;
+  report.cause = FailureCause::out_of_memory;
+  report.detail = "limit 64 MiB; tried again with 128 MiB";
+  report.usage.max_rss = 64U << 20U;
+  EXPECT_THAT(explain(fixture.story, ""),
+              Contains(HasSubstr("attempt 2: out of memory after 1.50 s, at most 64 MiB: "
+                                 "limit 64 MiB; tried again with 128 MiB")));
+  report.cause = FailureCause::none;
+  report.detail = "an input changed while it ran: mesh.dat";
+  EXPECT_THAT(explain(fixture.story, ""),
+              Contains(HasSubstr("attempt 2: succeeded after 1.50 s, at most 64 MiB, but an input "
+                                 "changed while it ran: mesh.dat")));
 }
 
 }  // namespace

@@ -65,14 +65,13 @@ std::size_t best_member(const GroupScore& group) {
 }
 
 void print_groups(Context& context, const std::vector<GroupScore>& groups) {
-  Table table({{"series", false, false},
-               {"ahead", false, false},
-               {"count", false, false},
-               {"of last", false, false},
-               {"of best", false, false},
-               {"inside %", true, false},
-               {"best member", true, false}},
-              context.table_style(), [&](std::string_view line) { context.out.line(line); });
+  Table table = context.table({{"series", false, false},
+                               {"ahead", false, false},
+                               {"count", false, false},
+                               {"of last", false, false},
+                               {"of best", false, false},
+                               {"inside %", true, false},
+                               {"best member", true, false}});
   for (const GroupScore& group : groups) {
     const std::size_t best = best_member(group);
     table.add({group.group, fmt::format("{}", group.ahead), fmt::format("{}", group.series),

@@ -65,14 +65,14 @@ void add_model(const store::LiveModel& model, std::vector<std::string>& lines) {
   if (model.family.empty()) return;
   constexpr std::size_t kColumns = 80;
   if (model.family == forecast::family_name(forecast::ModelFamily::mean)) {
-    lines.push_back(fmt::format("by parameters: no model yet ({} task{} seen)", model.tasks,
-                                model.tasks == 1 ? "" : "s"));
+    lines.push_back(
+        fmt::format("by parameters: no model yet ({} seen)", count_of(model.tasks, "task")));
     return;
   }
   const std::string line =
-      fmt::format("by parameters: {}, from {} task{}; error {} of a plain mean's",
-                  one_line(model.family).substr(0, kMostFamily), model.tasks,
-                  model.tasks == 1 ? "" : "s", percent(std::min(model.error, 10.0)));
+      fmt::format("by parameters: {}, from {}; error {} of a plain mean's",
+                  one_line(model.family).substr(0, kMostFamily), count_of(model.tasks, "task"),
+                  percent(std::min(model.error, 10.0)));
   lines.push_back(fit(line, kColumns, false));
   lines.push_back(fmt::format("such as task {}: {} ({} to {})", model.example,
                               pace_text(model.seconds), pace_text(model.low),
@@ -83,9 +83,9 @@ void add_memory(const store::LiveAmount& memory, std::vector<std::string>& lines
   if (memory.family.empty()) return;
   constexpr std::size_t kColumns = 80;
   const std::string line =
-      fmt::format("memory: {}, learnt from {} task{}; {:.2f} times the high end is given",
-                  one_line(memory.family).substr(0, kMostFamily), memory.tasks,
-                  memory.tasks == 1 ? "" : "s", std::min(memory.margin, 99.0));
+      fmt::format("memory: {}, learnt from {}; {:.2f} times the high end is given",
+                  one_line(memory.family).substr(0, kMostFamily), count_of(memory.tasks, "task"),
+                  std::min(memory.margin, 99.0));
   lines.push_back(fit(line, kColumns, false));
   lines.push_back(
       fmt::format("such as to task {}: {}", memory.example, format_bytes(memory.bytes)));
@@ -96,9 +96,9 @@ void add_outputs(const store::LiveAmount& outputs, std::vector<std::string>& lin
   constexpr std::size_t kColumns = 80;
   const bool alike = outputs.family == forecast::family_name(forecast::ModelFamily::mean);
   const std::string line = fmt::format(
-      "outputs: {}, from {} task{}{}",
+      "outputs: {}, from {}{}",
       alike ? "do not depend on parameters" : one_line(outputs.family).substr(0, kMostFamily),
-      outputs.tasks, outputs.tasks == 1 ? "" : "s",
+      count_of(outputs.tasks, "task"),
       alike ? ""
             : fmt::format("; error {} of a plain mean's", percent(std::min(outputs.error, 10.0))));
   lines.push_back(fit(line, kColumns, false));
@@ -110,8 +110,8 @@ void add_outputs(const store::LiveAmount& outputs, std::vector<std::string>& lin
 void add_probes(const LiveState& state, std::vector<std::string>& lines) {
   for (const store::LiveSite& site : state.sites) {
     if (site.probes == 0) continue;
-    std::string line = fmt::format("link to {}: probed {} time{} while idle", one_line(site.name),
-                                   site.probes, site.probes == 1 ? "" : "s");
+    std::string line = fmt::format("link to {}: probed {} while idle", one_line(site.name),
+                                   count_of(site.probes, "time"));
     if (site.learnt_bandwidth > 0) line += ", carries " + format_bandwidth(site.learnt_bandwidth);
     lines.push_back(std::move(line));
   }
@@ -123,8 +123,8 @@ std::vector<std::string> forecast_lines(const LiveState& state, bool goes_on, Ti
                                         const TableStyle& style) {
   std::vector<std::string> lines{run_line(state, goes_on, now)};
   if (state.run_times_scored > 0)
-    lines.push_back(fmt::format("run times: {} forecast{} came due, off by {} on average",
-                                state.run_times_scored, state.run_times_scored == 1 ? "" : "s",
+    lines.push_back(fmt::format("run times: {} came due, off by {} on average",
+                                count_of(state.run_times_scored, "forecast"),
                                 percent(state.run_times_error)));
   add_model(state.model, lines);
   add_memory(state.memory, lines);

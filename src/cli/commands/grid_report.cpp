@@ -49,8 +49,7 @@ std::string slots_text(const GridHosts& hosts, bool real) {
 }
 
 void add_links(Context& context, const Grid& grid) {
-  Table table({{"link"}, {"bandwidth"}, {"latency"}, {"sharing"}}, context.table_style(),
-              [&](std::string_view line) { context.out.line(line); });
+  Table table = context.table({{"link"}, {"bandwidth"}, {"latency"}, {"sharing"}});
   for (const GridLink& link : grid.links)
     table.add({grid.sites[link.from].name + " - " + grid.sites[link.to].name,
                link.assumed ? "not declared" : format_bandwidth(link.bandwidth),
@@ -122,8 +121,8 @@ void add_findings(Context& context, const Grid& grid, const SiteCheck& check, bo
 // ------------------------------------------------------------------------------------------------
 
 void print_grid(Context& context, const Grid& grid) {
-  Table table({{"host"}, {"site"}, {"by"}, {"slots"}, {"speed"}, {"memory"}, {"scratch"}},
-              context.table_style(), [&](std::string_view line) { context.out.line(line); });
+  Table table =
+      context.table({{"host"}, {"site"}, {"by"}, {"slots"}, {"speed"}, {"memory"}, {"scratch"}});
   for (std::size_t i = 0; i < grid.sites.size(); ++i) {
     const GridSite& site = grid.sites[i];
     const bool real = i == 0 || site.access != SiteAccess::none;
@@ -143,43 +142,31 @@ void print_grid(Context& context, const Grid& grid) {
 
 void print_grid_json(Context& context, const Grid& grid) {
   JsonLine all(context.out.buffer());
-  std::string sites;
-  for (std::size_t i = 0; i < grid.sites.size(); ++i) {
-    const GridSite& site = grid.sites[i];
-    sites += i == 0 ? "" : ",";
-    JsonLine line(sites);
+  all.objects("sites", grid.sites, [&](JsonLine& line, const GridSite& site) {
     line.text("site", site.name);
-    const auto via = i == 0 ? std::string_view("local") : access_name(site.access);
+    const bool here = &site == &grid.sites.front();
+    const auto via = here ? std::string_view("local") : access_name(site.access);
     via.empty() ? line.null("via") : line.text("via", via);
     if (!site.user.empty()) line.text("user", site.user);
     if (!site.ssh_config.empty()) line.text("ssh_config", site.ssh_config);
     if (!site.scratch.empty()) line.text("scratch", site.scratch);
     if (site.depot > 0) line.number("depot", site.depot);
-    std::string hosts;
-    for (const GridHosts& each : site.hosts) {
-      for (std::uint32_t h = 0; h < each.count; ++h) {
-        hosts += hosts.empty() ? "" : ",";
-        JsonLine host(hosts);
-        host.text("host", host_name(each, h));
-        if (each.slots_declared) host.number("slots", each.slots);
-        host.real("speed", each.speed);
-        if (each.memory > 0) host.number("memory", each.memory);
-        host.close(false);
-      }
-    }
-    line.raw("hosts") += "[" + hosts + "]";
-    line.close(false);
-  }
-  std::string links;
-  for (const GridLink& link : grid.links) {
-    links += links.empty() ? "" : ",";
-    JsonLine line(links);
+    std::vector<std::pair<const GridHosts*, std::uint32_t>> hosts;
+    for (const GridHosts& each : site.hosts)
+      for (std::uint32_t h = 0; h < each.count; ++h) hosts.emplace_back(&each, h);
+    line.objects("hosts", hosts, [](JsonLine& host, const auto& one) {
+      const auto& [each, number] = one;
+      host.text("host", host_name(*each, number));
+      if (each->slots_declared) host.number("slots", each->slots);
+      host.real("speed", each->speed);
+      if (each->memory > 0) host.number("memory", each->memory);
+    });
+  });
+  all.objects("links", grid.links, [&](JsonLine& line, const GridLink& link) {
     line.text("from", grid.sites[link.from].name).text("to", grid.sites[link.to].name);
     line.real("bandwidth", link.bandwidth).real("latency", seconds(link.latency));
-    line.flag("declared", !link.assumed).close(false);
-  }
-  all.raw("sites") += "[" + sites + "]";
-  all.raw("links") += "[" + links + "]";
+    line.flag("declared", !link.assumed);
+  });
   all.close();
 }
 
@@ -199,8 +186,8 @@ std::string declared_text(const Grid& grid, std::uint32_t site, const std::strin
 
 /// Files that sites fetch from each other.
 void print_pulls(Context& context, const Grid& grid, const std::vector<SiteCheck>& checks) {
-  Table table({{"site"}, {"fetches from"}, {"by ssh"}, {"bandwidth"}, {"in the grid file"}},
-              context.table_style(), [&](std::string_view line) { context.out.line(line); });
+  Table table =
+      context.table({{"site"}, {"fetches from"}, {"by ssh"}, {"bandwidth"}, {"in the grid file"}});
   for (const SiteCheck& check : checks)
     for (const operate::PullCheck& pull : check.pulls)
       table.add({grid.sites[check.site].name, pull.site, pull.ssh,
@@ -215,19 +202,16 @@ void print_pulls(Context& context, const Grid& grid, const std::vector<SiteCheck
 }  // namespace
 
 bool print_check(Context& context, const Grid& grid, const std::vector<SiteCheck>& checks) {
-  const auto print = [&](std::string_view line) { context.out.line(line); };
-  Table hosts({{"host"},
-               {"site"},
-               {"usable"},
-               {"cores"},
-               {"busy"},
-               {"memory"},
-               {"free disk"},
-               {"latency"},
-               {"clock"}},
-              context.table_style(), print);
-  Table links({{"site"}, {"to it"}, {"from it"}, {"in the grid file"}}, context.table_style(),
-              print);
+  Table hosts = context.table({{"host"},
+                               {"site"},
+                               {"usable"},
+                               {"cores"},
+                               {"busy"},
+                               {"memory"},
+                               {"free disk"},
+                               {"latency"},
+                               {"clock"}});
+  Table links = context.table({{"site"}, {"to it"}, {"from it"}, {"in the grid file"}});
   for (const SiteCheck& check : checks) {
     const GridSite& site = grid.sites[check.site];
     const bool takes_jobs = operate::takes_jobs(site, check);
@@ -250,9 +234,7 @@ bool print_check(Context& context, const Grid& grid, const std::vector<SiteCheck
 
 namespace {
 
-void append_host(std::string& hosts, const HostCheck& host) {
-  hosts += hosts.empty() ? "" : ",";
-  JsonLine line(hosts);
+void append_host(JsonLine& line, const HostCheck& host) {
   line.text("host", host.name).flag("reached", host.facts.has_value());
   if (host.facts) {
     const HostFacts& facts = *host.facts;
@@ -263,59 +245,40 @@ void append_host(std::string& hosts, const HostCheck& host) {
     line.real("clock_ahead", seconds(facts.clock_ahead));
   }
   if (host.shares_scratch) line.flag("shares_scratch", *host.shares_scratch);
-  line.close(false);
 }
 
-void append_pulls(std::string& out, const SiteCheck& check) {
-  out += '[';
-  for (const operate::PullCheck& pull : check.pulls) {
-    if (&pull != &check.pulls.front()) out += ',';
-    JsonLine line(out);
-    line.text("site", pull.site).text("ssh", pull.ssh).flag("works", !pull.failure);
-    pull.bandwidth ? line.real("bandwidth", *pull.bandwidth) : line.null("bandwidth");
-    line.close(false);
-  }
-  out += ']';
+void append_pull(JsonLine& line, const operate::PullCheck& pull) {
+  line.text("site", pull.site).text("ssh", pull.ssh).flag("works", !pull.failure);
+  line.real("bandwidth", pull.bandwidth);
 }
 
 }  // namespace
 
 bool print_check_json(Context& context, const Grid& grid, const std::vector<SiteCheck>& checks) {
-  bool fine = true;
-  std::string sites;
-  std::string found;
-  for (const SiteCheck& check : checks) {
-    const std::string& name = grid.sites[check.site].name;
-    sites += sites.empty() ? "" : ",";
-    JsonLine line(sites);
-    line.text("site", name);
-    const auto rate = [&](std::string_view key, const std::optional<double>& value) {
-      value ? line.real(key, *value) : line.null(key);
-    };
-    rate("to_site", check.speed.to_site);
-    rate("from_site", check.speed.from_site);
-    std::string hosts;
-    for (const HostCheck& host : check.hosts) append_host(hosts, host);
-    line.raw("hosts") += "[" + hosts + "]";
-    append_pulls(line.raw("fetches_from"), check);
+  std::vector<std::pair<std::string, Finding>> found;  // by site
+  for (const SiteCheck& check : checks)
+    for (Finding& finding : operate::findings(grid, check))
+      found.emplace_back(grid.sites[check.site].name, std::move(finding));
+  const bool fine =
+      std::ranges::none_of(found, [](const auto& each) { return each.second.is_problem; });
+  JsonLine all(context.out.buffer());
+  all.flag("ok", fine);
+  all.objects("sites", checks, [&](JsonLine& line, const SiteCheck& check) {
+    line.text("site", grid.sites[check.site].name);
+    line.real("to_site", check.speed.to_site).real("from_site", check.speed.from_site);
+    line.objects("hosts", check.hosts, append_host);
+    line.objects("fetches_from", check.pulls, append_pull);
     if (check.login)
       line.texts("missing_commands", check.login->missing)
           .texts("queues", check.login->queues)
           .flag("takes_jobs", operate::takes_jobs(grid.sites[check.site], check));
-    line.close(false);
-    for (const Finding& finding : operate::findings(grid, check)) {
-      if (finding.is_problem) fine = false;
-      found += found.empty() ? "" : ",";
-      JsonLine each(found);
-      each.text("kind", finding.is_problem ? "problem" : "advice").text("site", name);
-      finding.host.empty() ? each.null("host") : each.text("host", finding.host);
-      each.text("what", finding.what).text("fix", finding.fix).close(false);
-    }
-  }
-  JsonLine all(context.out.buffer());
-  all.flag("ok", fine);
-  all.raw("sites") += "[" + sites + "]";
-  all.raw("findings") += "[" + found + "]";
+  });
+  all.objects("findings", found, [](JsonLine& line, const auto& each) {
+    const auto& [site, finding] = each;
+    line.text("kind", finding.is_problem ? "problem" : "advice").text("site", site);
+    finding.host.empty() ? line.null("host") : line.text("host", finding.host);
+    line.text("what", finding.what).text("fix", finding.fix);
+  });
   all.close();
   return fine;
 }

@@ -21,13 +21,12 @@ void print_plan(Context& context, const PlanSummary& plan) {
       simulate::count_text(plan.hosts, "host"), simulate::count_text(plan.slots, "slot")));
   if (!plan.costs_in_seconds)
     context.out.line("The sweep has no cost: all times are in units of one task.");
-  Table table({{"", false, false},
-               {"scheduler", false, false},
-               {"makespan", false, false},
-               {"moved", false, false},
-               {"busy", false, false},
-               {"x bound", false, false}},
-              context.table_style(), [&](std::string_view line) { context.out.line(line); });
+  Table table = context.table({{"", false, false},
+                               {"scheduler", false, false},
+                               {"makespan", false, false},
+                               {"moved", false, false},
+                               {"busy", false, false},
+                               {"x bound", false, false}});
   for (std::size_t i = 0; i < plan.predictions.size(); ++i) {
     const Prediction& found = plan.predictions[i];
     const bool wins = i == plan.best && plan.predictions.size() > 1;
@@ -47,8 +46,7 @@ void print_plan(Context& context, const PlanSummary& plan) {
 }
 
 void print_plan_json(Context& context, const PlanSummary& plan) {
-  std::string& out = context.out.buffer();
-  JsonLine line(out);
+  JsonLine line(context.out.buffer());
   line.text("sweep", plan.sweep)
       .number("tasks", plan.tasks)
       .number("hosts", plan.hosts)
@@ -56,20 +54,14 @@ void print_plan_json(Context& context, const PlanSummary& plan) {
       .text("unit", plan.costs_in_seconds ? "s" : "task")
       .real("bound", plan.bound)
       .text("best", plan.predictions[plan.best].scheduler);
-  line.raw("schedulers") += '[';
-  for (std::size_t i = 0; i < plan.predictions.size(); ++i) {
-    const Prediction& found = plan.predictions[i];
-    if (i > 0) out += ',';
-    JsonLine(out)
-        .text("scheduler", found.scheduler)
+  line.objects("schedulers", plan.predictions, [&](JsonLine& entry, const Prediction& found) {
+    entry.text("scheduler", found.scheduler)
         .real("makespan", found.makespan)
         .real("bytes_moved", found.bytes_moved)
         .real("utilisation", found.utilisation)
         .real("wasted", found.wasted)
-        .real("distance", found.makespan / plan.bound)
-        .close(false);
-  }
-  out += ']';
+        .real("distance", found.makespan / plan.bound);
+  });
   line.close();
   context.out.settle();
 }

@@ -8,16 +8,10 @@
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/format.hpp"
 #include "model/suggest.hpp"
+#include "query/result_values.hpp"
 
 namespace gantry::cli {
 namespace {
-
-const std::string* find_value(const store::TaskRow& row, const std::string& name) {
-  for (const auto* bindings : {&row.parameters, &row.results})
-    for (const auto& [key, value] : *bindings)
-      if (key == name) return &value;
-  return nullptr;
-}
 
 Result<> check_column(const std::vector<std::string>& names, const std::string& name) {
   if (std::ranges::find(names, name) != names.end()) return {};
@@ -54,8 +48,7 @@ std::size_t index_of(const std::vector<std::string>& values, const std::string& 
 
 Result<PlotData> PlotData::create(const store::RunRecord& run, std::string x, std::string y,
                                   std::string by) {
-  std::vector<std::string> names = run.parameter_names;
-  names.insert(names.end(), run.result_names.begin(), run.result_names.end());
+  const std::vector<std::string> names = query::column_names(run);
   TRY(check_column(names, x));
   TRY(check_column(names, y));
   if (!by.empty()) TRY(check_column(names, by));
@@ -63,10 +56,10 @@ Result<PlotData> PlotData::create(const store::RunRecord& run, std::string x, st
 }
 
 void PlotData::add(const store::TaskRow& row) {
-  const std::string* x = find_value(row, x_);
-  const std::string* y = find_value(row, y_);
+  const std::string* x = query::find_value(row, x_);
+  const std::string* y = query::find_value(row, y_);
   if (x == nullptr || y == nullptr) return;
-  const std::string* group = by_.empty() ? nullptr : find_value(row, by_);
+  const std::string* group = by_.empty() ? nullptr : query::find_value(row, by_);
   const auto number = parse_number(*y);
   points_.push_back(
       {*x, number.value_or(std::numeric_limits<double>::quiet_NaN()), group ? *group : ""});

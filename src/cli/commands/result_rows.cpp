@@ -1,37 +1,17 @@
 #include "cli/commands/result_rows.hpp"
 
-#include "cli/commands/task_list.hpp"
 #include "cli/terminal/json_line.hpp"
+#include "query/result_values.hpp"
+#include "query/task_list.hpp"
 
 namespace gantry::cli {
 namespace {
 
-using Bindings = std::vector<std::pair<std::string, std::string>>;
-
-/// Values come in the order of their names nearly always: look there first.
-const std::string& value_of(const Bindings& bindings, std::size_t expected,
-                            const std::string& name) {
-  static const std::string none;
-  if (expected < bindings.size() && bindings[expected].first == name)
-    return bindings[expected].second;
-  for (const auto& [key, value] : bindings)
-    if (key == name) return value;
-  return none;
-}
-
-template <class Use>
-void for_each_value(const store::RunRecord& run, const store::TaskRow& row, Use use) {
-  for (std::size_t i = 0; i < run.parameter_names.size(); ++i)
-    use(value_of(row.parameters, i, run.parameter_names[i]));
-  for (std::size_t i = 0; i < run.result_names.size(); ++i)
-    use(value_of(row.results, i, run.result_names[i]));
-}
-
 std::vector<std::string> headings(const store::RunRecord& run, bool with_state) {
   std::vector<std::string> names{"task"};
   if (with_state) names.emplace_back("state");
-  names.insert(names.end(), run.parameter_names.begin(), run.parameter_names.end());
-  names.insert(names.end(), run.result_names.begin(), run.result_names.end());
+  const auto columns = query::column_names(run);
+  names.insert(names.end(), columns.begin(), columns.end());
   return names;
 }
 
@@ -43,8 +23,8 @@ class TableWriter final : public ResultWriter {
 
   void add(const store::TaskRow& row) override {
     std::vector<Cell> cells{{std::to_string(row.task.value())}};
-    if (with_state_) cells.emplace_back(std::string(to_string(state_of(&row))));
-    for_each_value(run_, row, [&](const std::string& value) { cells.emplace_back(value); });
+    if (with_state_) cells.emplace_back(std::string(to_string(query::state_of(&row))));
+    query::for_each_value(run_, row, [&](const std::string& value) { cells.emplace_back(value); });
     table_.add(std::move(cells));
   }
   void finish() override { table_.finish(); }
@@ -70,8 +50,8 @@ class CsvWriter final : public ResultWriter {
   }
   void add(const store::TaskRow& row) override {
     field(std::to_string(row.task.value()));
-    if (with_state_) field(to_string(state_of(&row)));
-    for_each_value(run_, row, [&](const std::string& value) { field(value); });
+    if (with_state_) field(to_string(query::state_of(&row)));
+    query::for_each_value(run_, row, [&](const std::string& value) { field(value); });
     end_line();
   }
   void finish() override {}
@@ -101,7 +81,7 @@ class JsonWriter final : public ResultWriter {
     line_.clear();
     JsonLine(line_)
         .number("task", row.task.value())
-        .text("state", to_string(state_of(&row)))
+        .text("state", to_string(query::state_of(&row)))
         .scalars("parameters", row.parameters)
         .scalars("results", row.results)
         .close(false);

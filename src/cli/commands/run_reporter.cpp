@@ -7,6 +7,7 @@
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/json_line.hpp"
 #include "cli/terminal/progress_text.hpp"
+#include "model/quantity.hpp"
 
 namespace gantry::cli {
 namespace {
@@ -139,8 +140,8 @@ void RunReporter::on_notice(const std::string& text) {
 
 void RunReporter::on_waiting(std::uint32_t tasks, Duration elapsed) {
   if (!options_.progress || options_.quiet) return;
-  const std::string line = fmt::format("waiting for {} task{} of other runs, {}", tasks,
-                                       tasks == 1 ? "" : "s", format_duration(elapsed));
+  const std::string line = fmt::format("waiting for {} of other runs, {}", count_of(tasks, "task"),
+                                       format_duration(elapsed));
   if (live()) return block_.draw({line});
   if (elapsed - last_line_at_ < kLineEvery) return;
   last_line_at_ = elapsed;
@@ -159,7 +160,8 @@ void RunReporter::show_failure(const AttemptEnded& event, bool again) {
   std::string line =
       fmt::format("{}task {}: {}", name != names_.end() ? one_line(name->second) + ": " : "",
                   report.key.task.value(), describe(report.cause, report.code, ""));
-  if (const std::string detail = failure_detail(report); !detail.empty()) line += ": " + detail;
+  if (const std::string detail = one_line(query::failure_detail(report)); !detail.empty())
+    line += ": " + detail;
   if (!event.parameters.empty()) line += fmt::format("  ({})", parameters_text(event.parameters));
   if (again && !says_what_comes(report)) line += "; will be tried again";
   context_.complain(line);
@@ -169,26 +171,19 @@ void RunReporter::json_ended(const AttemptEnded& event, bool again) {
   const auto& report = event.report;
   const bool ok = report.cause == FailureCause::none;
   JsonLine line(context_.out.buffer());
-  line.text("event", "task")
-      .number("run", report.key.run.value())
-      .number("task", report.key.task.value())
-      .number("attempt", report.key.attempt.value())
-      .flag("ok", ok)
-      .flag("again", again)
-      .text("cause", to_string(report.cause))
-      .number("code", report.code)
-      .text("detail", report.detail)
-      .text("host", event.host_name)
-      .text("started", format_time_iso(report.started))
-      .text("ended", format_time_iso(report.ended))
-      .real("seconds", seconds(report.ended - report.started))
-      .real("expected_seconds", seconds(event.expected))
-      .real("user_seconds", seconds(report.usage.user))
-      .real("system_seconds", seconds(report.usage.system))
-      .number("max_rss", report.usage.max_rss)
-      .scalars("parameters", event.parameters)
-      .scalars("results", event.results)
-      .close();
+  line.text("event", "task").number("run", report.key.run.value());
+  line.number("task", report.key.task.value());
+  line.number("attempt", report.key.attempt.value()).flag("ok", ok).flag("again", again);
+  line.text("cause", to_string(report.cause)).number("code", report.code);
+  line.text("detail", report.detail).text("host", event.host_name);
+  line.text("started", format_time_iso(report.started));
+  line.text("ended", format_time_iso(report.ended));
+  line.real("seconds", seconds(report.ended - report.started));
+  line.real("expected_seconds", seconds(event.expected));
+  line.real("user_seconds", seconds(report.usage.user));
+  line.real("system_seconds", seconds(report.usage.system));
+  line.number("max_rss", report.usage.max_rss).scalars("parameters", event.parameters);
+  line.scalars("results", event.results).close();
   context_.out.settle();
 }
 

@@ -7,12 +7,12 @@
 #include <span>
 #include <string>
 
-#include "cli/commands/failure_tally.hpp"
 #include "cli/commands/job_log.hpp"
 #include "cli/commands/task_printer.hpp"
 #include "cli/context.hpp"
-#include "cli/terminal/live_block.hpp"
+#include "cli/terminal/redraw_block.hpp"
 #include "driver/driver.hpp"
+#include "query/failure_tally.hpp"
 
 namespace gantry::cli {
 
@@ -28,7 +28,7 @@ struct ReportOptions {
 
 /// How the tasks of a run have ended in this call.
 struct RunTally {
-  FailureTally failures{};
+  query::FailureTally failures{};
   std::size_t succeeded = 0;
 };
 
@@ -39,7 +39,7 @@ class RunReporter {
 
   /// Refers to this object.
   driver::Observer observer();
-  /// Takes the live block away; call when drive() has returned, whatever it said.
+  /// Takes the block of progress away; call when drive() has returned, whatever it said.
   void stop();
   /// What tasks printed and was not shown yet.
   Result<> print_rest(const store::Store& store, RunId run);
@@ -62,7 +62,7 @@ class RunReporter {
   Context& context_;
   ReportOptions options_;
   std::span<const driver::Job> jobs_;
-  LiveBlock block_;
+  RedrawBlock block_;
   std::map<RunId, RunTally> tallies_;
   std::map<RunId, std::string> names_;  ///< of several runs
   TaskPrinter printer_;

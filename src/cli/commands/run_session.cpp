@@ -9,11 +9,9 @@
 #include <set>
 
 #include "cli/commands/attempt_output.hpp"
-#include "cli/commands/kept_outputs.hpp"
 #include "cli/commands/result_rows.hpp"
-#include "cli/commands/stored_run.hpp"
+#include "cli/commands/run_text.hpp"
 #include "cli/commands/study.hpp"
-#include "cli/commands/task_list.hpp"
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "cli/terminal/format.hpp"
@@ -21,6 +19,8 @@
 #include "cli/terminal/progress_text.hpp"
 #include "driver/outdated.hpp"
 #include "model/quantity.hpp"
+#include "query/stored_run.hpp"
+#include "query/task_list.hpp"
 #include "spec/grid_file.hpp"
 #include "store/live_state.hpp"
 
@@ -29,24 +29,11 @@ namespace {
 
 constexpr std::size_t kRowsShown = 15;
 constexpr std::size_t kGroupsShown = 8;
+constexpr std::size_t kDetailColumns = 200;
 /// Finding the first rows must not read a million.
 constexpr std::uint32_t kTasksSearched = 5000;
 
-/// What the store holds of the run that has just been driven.
-struct Ended {
-  store::Store store;
-  store::RunRecord record;
-};
-
-Result<Ended> open_ended(const Context& context, RunId run) {
-  TRY_ASSIGN(store::Store store, store::Store::open(context.state_dir, store::Access::read_only));
-  TRY_ASSIGN(auto record, store.run(run));
-  if (!record)
-    return fail(ErrorCode::corrupt, fmt::format("run {} is gone from the store", run.value()));
-  return Ended{std::move(store), std::move(*record)};
-}
-
-Result<> print_results(Context& context, const Ended& ended) {
+Result<> print_results(Context& context, const query::StoredRun& ended) {
   const auto& counts = ended.record.counts;
   if (ended.record.result_names.empty() || counts.done == 0) return {};
   const auto writer =
@@ -56,7 +43,7 @@ Result<> print_results(Context& context, const Ended& ended) {
   for (std::uint32_t i = 1; i <= std::min(counts.total, kTasksSearched) && shown < kRowsShown;
        ++i) {
     TRY_ASSIGN(const auto row, ended.store.task(ended.record.id, TaskId{i}));
-    if (!row || state_of(&*row) != TaskState::done) continue;
+    if (!row || query::state_of(&*row) != query::TaskState::done) continue;
     writer->add(*row);
     ++shown;
   }
@@ -69,14 +56,14 @@ Result<> print_results(Context& context, const Ended& ended) {
 }
 
 /// `run`: of several; 0: the last one, which needs no naming.
-void print_failures(Context& context, const FailureTally& failures, RunId run) {
+void print_failures(Context& context, const query::FailureTally& failures, RunId run) {
   const auto groups = failures.groups();
   if (groups.empty()) return;
   for (std::size_t i = 0; i < std::min(groups.size(), kGroupsShown); ++i) {
     const auto& group = groups[i];
-    std::string line = fmt::format("  {}: {} task{}, e.g. task {}", group.cause, group.count,
-                                   group.count == 1 ? "" : "s", group.example.value());
-    if (!group.detail.empty()) line += ": " + group.detail;
+    std::string line = fmt::format("  {}: {}, e.g. task {}", describe(group.cause, group.code, ""),
+                                   count_of(group.count, "task"), group.example.value());
+    if (!group.detail.empty()) line += ": " + fit(one_line(group.detail), kDetailColumns, false);
     context.complain(line);
   }
   if (groups.size() > kGroupsShown)
@@ -109,19 +96,15 @@ void print_summary(Context& context, const driver::Summary& summary, RunReporter
   context.note(line);
   for (const auto& [reason, outdated] : summary.outdated) {
     if (outdated.tasks == outdated.told) continue;
-    context.note(
-        fmt::format("  {} ran again: {}",
-                    outdated.tasks == 1 ? "1 task" : fmt::format("{} tasks", outdated.tasks),
-                    one_line(driver::outdated_text(reason, outdated))));
+    context.note(fmt::format("  {} ran again: {}", count_of(outdated.tasks, "task"),
+                             one_line(driver::outdated_text(reason, outdated))));
   }
   for (const auto& [path, count] : summary.changed)
     context.complain(fmt::format("  {} changed while {} ran: the next gantry run makes {} again",
-                                 path, count == 1 ? "1 task" : fmt::format("{} tasks", count),
-                                 count == 1 ? "it" : "them"));
+                                 path, count_of(count, "task"), count == 1 ? "it" : "them"));
   if (summary.cut > 0)
-    context.complain(
-        fmt::format("  only the end of the output of {} was kept: the disk was full",
-                    summary.cut == 1 ? "1 task" : fmt::format("{} tasks", summary.cut)));
+    context.complain(fmt::format("  only the end of the output of {} was kept: the disk was full",
+                                 count_of(summary.cut, "task")));
   print_failures(context, tally.failures, several ? summary.run : RunId{});
   if (is_unfinished(summary))
     context.note(fmt::format("stopped: {}. Run the same command again to go on.",
@@ -134,44 +117,29 @@ void print_where(Context& context, bool has_results) {
   context.note(fmt::format("state: {}", one_line(context.state_dir.string())));
 }
 
-Result<> print_kept(Context& context, const Ended& ended) {
-  TRY_ASSIGN(const std::string kept, kept_text(ended.store, ended.record));
-  if (!kept.empty()) context.note(kept);
+Result<> print_remote_outputs(Context& context, const query::StoredRun& ended) {
+  TRY_ASSIGN(const auto outputs, query::outputs_at_sites(ended.store, ended.record, reload_sweep));
+  const std::string text = remote_output_text(ended.record, outputs);
+  if (!text.empty()) context.note(text);
   return {};
 }
 
 void json_summary(Context& context, const driver::Summary& summary) {
   const auto& counts = summary.counts;
   JsonLine line(context.out.buffer());
-  line.text("event", "summary")
-      .number("run", summary.run.value())
-      .number("total", counts.total)
-      .number("done", counts.done)
-      .number("failed", counts.failed)
-      .number("cancelled", counts.cancelled)
-      .number("executed", summary.executed)
-      .number("unchanged", summary.unchanged)
-      .number("cut_outputs", summary.cut)
-      .real("seconds", seconds(summary.elapsed))
-      .flag("interrupted", is_unfinished(summary))
-      .text("why", summary.why);
-  std::string& again = line.raw("again");
-  again += '[';
-  for (const auto& [reason, outdated] : summary.outdated) {
-    if (again.back() != '[') again += ',';
-    JsonLine(again)
-        .number("tasks", outdated.tasks)
-        .text("why", driver::outdated_text(reason, outdated))
-        .close(false);
-  }
-  again += ']';
-  std::string& changed = line.raw("changed_inputs");
-  changed += '[';
-  for (const auto& [path, tasks] : summary.changed) {
-    if (changed.back() != '[') changed += ',';
-    JsonLine(changed).text("path", path).number("tasks", tasks).close(false);
-  }
-  changed += ']';
+  line.text("event", "summary").number("run", summary.run.value());
+  line.number("total", counts.total).number("done", counts.done).number("failed", counts.failed);
+  line.number("cancelled", counts.cancelled).number("executed", summary.executed);
+  line.number("unchanged", summary.unchanged).number("cut_outputs", summary.cut);
+  line.real("seconds", seconds(summary.elapsed)).flag("interrupted", is_unfinished(summary));
+  line.text("why", summary.why);
+  line.objects("again", summary.outdated, [](JsonLine& entry, const auto& outdated) {
+    entry.number("tasks", outdated.second.tasks);
+    entry.text("why", driver::outdated_text(outdated.first, outdated.second));
+  });
+  line.objects("changed_inputs", summary.changed, [](JsonLine& entry, const auto& changed) {
+    entry.text("path", changed.first).number("tasks", changed.second);
+  });
   line.close();
   context.out.flush();
 }
@@ -182,7 +150,8 @@ Result<> report_end(Context& context, const driver::Summary& summary, RunReporte
     json_summary(context, summary);
     return {};
   }
-  TRY_ASSIGN(const Ended ended, open_ended(context, summary.run));
+  TRY_ASSIGN(const query::StoredRun ended,
+             query::open_run(context.state_dir, std::to_string(summary.run.value())));
   TRY(reporter.print_rest(ended.store, summary.run));
   context.out.flush();
   if (options.quiet) return {};
@@ -190,7 +159,7 @@ Result<> report_end(Context& context, const driver::Summary& summary, RunReporte
     context.out.line(one_line(ended.record.name) + ":");
   TRY(print_results(context, ended));
   print_summary(context, summary, reporter, several);
-  TRY(print_kept(context, ended));
+  TRY(print_remote_outputs(context, ended));
   if (!one_liner) print_where(context, !ended.record.result_names.empty());
   return {};
 }

@@ -12,19 +12,14 @@ namespace {
 /// More points than this are compared in one table.
 constexpr std::size_t kFewPoints = 3;
 
-Table::Sink lines_to(Context& context) {
-  return [&context](std::string_view line) { context.out.line(line); };
-}
-
 void print_point(Context& context, const simulate::StudyPoint& point) {
   const std::size_t cases = point.table.makespans.size();
   context.out.line(fmt::format("{} ({} {})", point.label, cases, cases == 1 ? "case" : "cases"));
-  Table table({{"scheduler", false, false},
-               {"geometric mean s", false},
-               {"above best %", false},
-               {"average rank", false},
-               {"x bound", false}},
-              context.table_style(), lines_to(context));
+  Table table = context.table({{"scheduler", false, false},
+                               {"geometric mean s", false},
+                               {"above best %", false},
+                               {"average rank", false},
+                               {"x bound", false}});
   for (const auto& found : simulate::statistics(point.table))
     table.add({found.scheduler, seconds_text(found.geometric_mean.value),
                fmt::format("{:.2f}", 100 * found.degradation.value),
@@ -37,7 +32,7 @@ void print_compact(Context& context, const std::vector<simulate::StudyPoint>& po
   std::vector<Column> columns{{"mean makespan s", false, false}};
   for (const std::string& scheduler : points.front().table.schedulers)
     columns.push_back({scheduler, false});
-  Table table(std::move(columns), context.table_style(), lines_to(context));
+  Table table = context.table(std::move(columns));
   for (const simulate::StudyPoint& point : points) {
     const auto means = simulate::mean_makespans(point.table);
     const bool empty = point.table.makespans.empty();
@@ -57,30 +52,20 @@ void append_measure(JsonLine& line, const std::string& name, const simulate::Mea
       .real(name + "_high", measure.high);
 }
 
-void append_scheduler(std::string& out, const simulate::SchedulerStatistics& found,
-                      const simulate::Measure& mean) {
-  JsonLine line(out);
-  line.text("scheduler", found.scheduler);
-  append_measure(line, "geometric_mean_s", found.geometric_mean);
-  append_measure(line, "mean_s", mean);
-  append_measure(line, "degradation", found.degradation);
-  append_measure(line, "rank", found.rank);
-  append_measure(line, "distance", found.distance);
-  line.close(false);
-}
-
-void append_point(std::string& out, const simulate::StudyPoint& point) {
-  JsonLine line(out);
+void append_point(JsonLine& line, const simulate::StudyPoint& point) {
   line.text("point", point.label).number("cases", point.table.makespans.size());
-  line.raw("schedulers") += '[';
-  const auto found = simulate::statistics(point.table);
+  auto found = simulate::statistics(point.table);
+  if (point.table.makespans.empty()) found.clear();
   const auto means = simulate::mean_makespans(point.table);
-  for (std::size_t i = 0; i < found.size() && !point.table.makespans.empty(); ++i) {
-    if (i > 0) out += ',';
-    append_scheduler(out, found[i], means[i]);
-  }
-  out += ']';
-  line.close(false);
+  auto mean = means.begin();
+  line.objects("schedulers", found, [&](JsonLine& entry, const auto& scheduler) {
+    entry.text("scheduler", scheduler.scheduler);
+    append_measure(entry, "geometric_mean_s", scheduler.geometric_mean);
+    append_measure(entry, "mean_s", *mean++);
+    append_measure(entry, "degradation", scheduler.degradation);
+    append_measure(entry, "rank", scheduler.rank);
+    append_measure(entry, "distance", scheduler.distance);
+  });
 }
 
 }  // namespace
@@ -102,19 +87,12 @@ void print_study(Context& context, const std::vector<simulate::StudyPoint>& poin
 
 void print_study_json(Context& context, const StudyLabel& label,
                       const std::vector<simulate::StudyPoint>& points) {
-  std::string& out = context.out.buffer();
-  JsonLine line(out);
+  JsonLine line(context.out.buffer());
   line.text("experiment", label.experiment)
       .number("seed", label.seed)
       .number("cases", label.cases)
       .flag("complete", label.complete);
-  line.raw("points") += '[';
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (i > 0) out += ',';
-    append_point(out, points[i]);
-  }
-  out += ']';
-  line.close();
+  line.objects("points", points, append_point).close();
   context.out.settle();
 }
 

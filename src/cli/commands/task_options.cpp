@@ -14,9 +14,9 @@ void add_state_options(CLI::App& command, TaskOptions& options) {
   command.add_flag("--pending", options.pending, "Only tasks that have not ended");
 }
 
-Result<TaskFilter> filter_of(const TaskOptions& options, const store::RunRecord& record) {
-  TRY_ASSIGN(const TaskSelector selector, TaskSelector::parse(options.selector));
-  TaskFilter filter;
+Result<query::TaskFilter> filter_of(const TaskOptions& options, const store::RunRecord& record) {
+  TRY_ASSIGN(const query::TaskSelector selector, query::TaskSelector::parse(options.selector));
+  query::TaskFilter filter;
   TRY_ASSIGN(filter.selector, selector.within(record.counts.total));
   filter.pending = options.pending;
   filter.done = options.done;

@@ -4,8 +4,8 @@
 #include <CLI/App.hpp>
 #include <string>
 
-#include "cli/commands/stored_run.hpp"
-#include "cli/commands/task_list.hpp"
+#include "query/stored_run.hpp"
+#include "query/task_list.hpp"
 
 namespace gantry::cli {
 
@@ -24,6 +24,6 @@ void add_task_options(CLI::App& command, TaskOptions& options);
 void add_state_options(CLI::App& command, TaskOptions& options);
 
 /// What the options mean in this run.
-Result<TaskFilter> filter_of(const TaskOptions& options, const store::RunRecord& record);
+Result<query::TaskFilter> filter_of(const TaskOptions& options, const store::RunRecord& record);
 
 }  // namespace gantry::cli

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "cli/commands/attempt_output.hpp"
-#include "cli/commands/task_list.hpp"
+#include "model/quantity.hpp"
+#include "query/find_attempt.hpp"
+#include "query/task_list.hpp"
 
 namespace gantry::cli {
 
@@ -39,9 +41,9 @@ void TaskPrinter::on_progress(RunId run, const std::function<void()>& before) {
 Result<> TaskPrinter::finish(const store::Store& store, RunId run) {
   TRY(print_turns(store, run, true, [] {}));
   if (lost_ > 0) {
-    context_.note(fmt::format(
-        "what {} printed is not shown: it was removed with the run that ran {}",
-        lost_ == 1 ? "1 task" : fmt::format("{} tasks", lost_), lost_ == 1 ? "it" : "them"));
+    context_.note(
+        fmt::format("what {} printed is not shown: it was removed with the run that ran {}",
+                    count_of(lost_, "task"), lost_ == 1 ? "it" : "them"));
   }
   return {};
 }
@@ -56,13 +58,13 @@ Result<> TaskPrinter::print_turns(const store::Store& store, RunId run, bool ove
     if (ended != 0 && !options_.keep_order) continue;  // printed already
     if (ended == 0) {
       TRY_ASSIGN(const auto row, store.task(run, task));
-      if (state_of(row ? &*row : nullptr) != TaskState::done) {
+      if (query::state_of(row ? &*row : nullptr) != query::TaskState::done) {
         if (!over) return {};
         continue;
       }
       if (options_.chosen) continue;
     }
-    TRY_ASSIGN(const auto attempt, find_attempt(store, run, task, AttemptId{ended}));
+    TRY_ASSIGN(const auto attempt, query::find_attempt(store, run, task, AttemptId{ended}));
     if (!attempt && ended != 0 && !over) return {};  // not committed yet
     if (!attempt) {
       ++lost_;

@@ -66,9 +66,9 @@ std::string link_text(const LiveSite& site) {
 std::string site_text(const LiveSite& site) {
   const std::string homeward =
       site.homeward > 0 ? fmt::format(", {} coming home", site.homeward) : "";
-  return fmt::format("{}: {}{}/{} host{}, {}/{} slots{}{}", one_line(site.name),
-                     site.leaving ? "leaving, " : "", site.hosts_up, site.hosts,
-                     site.hosts == 1 ? "" : "s", site.busy, site.slots, homeward, link_text(site));
+  return fmt::format("{}: {}{}/{}, {}/{} slots{}{}", one_line(site.name),
+                     site.leaving ? "leaving, " : "", site.hosts_up, count_of(site.hosts, "host"),
+                     site.busy, site.slots, homeward, link_text(site));
 }
 
 Cell state_cell(const LiveHost& host, std::uint32_t waiting, TimePoint now) {

@@ -11,7 +11,7 @@
 #include "base/background.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "cli/terminal/format.hpp"
-#include "cli/terminal/live_block.hpp"
+#include "cli/terminal/redraw_block.hpp"
 #include "driver/signals.hpp"
 
 namespace gantry::cli {
@@ -47,7 +47,7 @@ Result<bool> watch_work(Context& context, const WatchedWork& work) {
                result = work.run(stop, [&] { ++done; });
              }));
   const TimePoint began = context.clock.now();
-  LiveBlock block(context.err, [fd = context.err.fd()] { return Terminal::columns(fd); });
+  RedrawBlock block(context.err, [fd = context.err.fd()] { return Terminal::columns(fd); });
   Duration last_line{0};
   int signals_seen = 0;
   for (;;) {

@@ -1,21 +1,18 @@
 #pragma once
-/// Text as a terminal shows it: how wide it is, what of it is safe to show, how it is cut and
-/// wrapped. Values and task output are untrusted bytes; everything here accepts invalid UTF-8. Pure
-/// functions, any thread.
+/// Text as a terminal shows it: how wide it is, how it is cut, wrapped and quoted. Everything here
+/// accepts invalid UTF-8. Pure functions, any thread.
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "model/visible_text.hpp"
+
 namespace gantry::cli {
 
 /// Terminal columns of UTF-8 text (East Asian wide characters take two, combining ones none).
 std::size_t display_width(std::string_view text);
-
-/// Control characters, bidirectional overrides and bytes that are not UTF-8 become visible escapes
-/// (`\n`, `\x1b`), so that a value stays on its line and cannot steer the terminal.
-std::string one_line(std::string_view text);
 
 /// At most `columns` wide; what is cut is marked by an ellipsis.
 std::string fit(std::string_view text, std::size_t columns, bool utf8);
@@ -34,17 +31,5 @@ std::vector<std::string> wrap_words(std::string_view line, std::size_t columns, 
 /// A word as a POSIX shell needs it typed. Words with control characters use $'…'.
 std::string shell_quote(std::string_view word);
 std::string shell_quote(const std::vector<std::string>& words);
-
-/// Makes a stream of task output safe to show, piece by piece: line breaks and tabs stay, other
-/// control characters become visible. A character that is split between two pieces is held back
-/// until it is whole.
-class Sanitiser {
- public:
-  std::string feed(std::string_view piece);
-  std::string finish();
-
- private:
-  std::string held_;
-};
 
 }  // namespace gantry::cli

@@ -7,26 +7,10 @@
 #include <iterator>
 
 #include "cli/terminal/format.hpp"
+#include "model/visible_text.hpp"
 
 namespace gantry::cli {
 namespace {
-
-/// Bytes of the valid UTF-8 character that `text` begins with; 0 when there is none.
-std::size_t character_size(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned lead = byte(0);
-  const std::size_t size = lead < 0x80                   ? 1
-                           : lead >= 0xc2 && lead < 0xe0 ? 2
-                           : lead >= 0xe0 && lead < 0xf0 ? 3
-                           : lead >= 0xf0 && lead < 0xf5 ? 4
-                                                         : 0;
-  if (size == 0 || size > text.size()) return 0;
-  for (std::size_t i = 1; i < size; ++i)
-    if ((byte(i) & 0xc0U) != 0x80) return 0;
-  const bool overlong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xf0 && byte(1) < 0x90);
-  const bool out_of_range = (lead == 0xed && byte(1) > 0x9f) || (lead == 0xf4 && byte(1) > 0x8f);
-  return overlong || out_of_range ? 0 : size;
-}
 
 void append_escaped(std::string& out, unsigned char c) {
   switch (c) {
@@ -63,16 +47,14 @@ void append_json_string(std::string& out, std::string_view text) {
     out += text.substr(0, plain);
     text.remove_prefix(plain);
     if (text.empty()) break;
-    std::size_t size = character_size(text);
-    if (size == 0) {
+    const Utf8Character next = first_character(text);
+    if (!next.valid)
       out += "\xef\xbf\xbd";
-      size = 1;
-    } else if (size == 1) {
+    else if (next.size == 1)
       append_escaped(out, static_cast<unsigned char>(text.front()));
-    } else {
-      out += text.substr(0, size);
-    }
-    text.remove_prefix(size);
+    else
+      out += text.substr(0, next.size);
+    text.remove_prefix(next.size);
   }
   out += '"';
 }

@@ -6,6 +6,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +26,9 @@ class JsonLine {
     return *this;
   }
   JsonLine& real(std::string_view name, double value);  ///< null when it is not finite
+  JsonLine& real(std::string_view name, std::optional<double> value) {
+    return value ? real(name, *value) : null(name);
+  }
   JsonLine& flag(std::string_view name, bool value);
   JsonLine& null(std::string_view name);
   /// A number when the text is one by JSON's grammar, else a string.
@@ -33,7 +37,22 @@ class JsonLine {
   /// An object of scalars.
   JsonLine& scalars(std::string_view name,
                     const std::vector<std::pair<std::string, std::string>>& values);
-  /// An object or list inside: call, write JSON to the buffer, go on.
+  /// A list of objects; `fill(JsonLine&, item)` gives each its members.
+  template <class Items, class Fill>
+  JsonLine& objects(std::string_view name, const Items& items, const Fill& fill) {
+    key(name);
+    out_ += '[';
+    bool first = true;
+    for (const auto& item : items) {
+      if (!std::exchange(first, false)) out_ += ',';
+      JsonLine object(out_);
+      fill(object, item);
+      object.close(false);
+    }
+    out_ += ']';
+    return *this;
+  }
+  /// An object inside: call, write JSON to the buffer, go on.
   std::string& raw(std::string_view name);
 
   /// Closes the object, with a line end when asked.

@@ -12,6 +12,7 @@
 
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/terminal.hpp"
+#include "model/quantity.hpp"
 
 namespace gantry::cli {
 namespace {
@@ -279,8 +280,8 @@ std::vector<std::string> plot(const std::vector<PlotPoint>& points, const PlotOp
                   x_name);
   for (auto& line : legend(options, canvas.has_several())) lines.push_back(std::move(line));
   if (const std::size_t left_out = points.size() - usable.size(); left_out > 0)
-    lines.push_back(fmt::format("({} row{} without a number to plot left out)", left_out,
-                                left_out == 1 ? "" : "s"));
+    lines.push_back(
+        fmt::format("({} without a number to plot left out)", count_of(left_out, "row")));
   return lines;
 }
 

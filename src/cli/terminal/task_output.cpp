@@ -106,11 +106,4 @@ Result<> print_captured(Output& to, bool sanitise, const CapturedOutput& capture
   return result;
 }
 
-std::string last_line(std::string_view text) {
-  const std::size_t end = text.find_last_not_of(" \t\r\n");
-  if (end == std::string_view::npos) return {};
-  const std::size_t before = text.find_last_of("\r\n", end);
-  return one_line(text.substr(before == std::string_view::npos ? 0 : before + 1, end - before));
-}
-
 }  // namespace gantry::cli

@@ -18,7 +18,4 @@ namespace gantry::cli {
 Result<> print_captured(Output& to, bool sanitise, const CapturedOutput& captured,
                         const std::filesystem::path& output_dir, const std::string& tag = {});
 
-/// The end of a task's error output for a message: its last line that is not blank, on one line.
-std::string last_line(std::string_view text);
-
 }  // namespace gantry::cli

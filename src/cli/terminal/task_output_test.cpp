@@ -66,12 +66,5 @@ TEST_F(TaskOutput, PacksOutsideOfTheFolderAreRefused) {
   }
 }
 
-TEST(LastLine, IsTheLastThatSaysSomething) {
-  EXPECT_EQ(last_line("one\ntwo\n\n"), "two");
-  EXPECT_EQ(last_line("one"), "one");
-  EXPECT_EQ(last_line(" \n"), "");
-  EXPECT_EQ(last_line("a\n\x1b[31mred \n"), "\\x1b[31mred");
-}
-
 }  // namespace
 }  // namespace gantry::cli

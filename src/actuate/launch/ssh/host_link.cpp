@@ -204,7 +204,7 @@ void HostLink::rest_or_go_on(std::vector<News>& events) {
 }
 
 void HostLink::lose(Clock::time_point now, const std::string& why, std::vector<News>& events) {
-  std::string reason = last_line(why);
+  std::string reason(last_line(why));
   if (reason.empty()) reason = "the connection broke off";
   const std::string hint = connection_hint(reason, ssh_by_hand(site_.target(host_)));
   const std::string text = fmt::format("{} ({}): {}{}{}", host_.name, site_.name, reason,

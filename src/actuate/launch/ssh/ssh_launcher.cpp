@@ -264,7 +264,8 @@ class SshLauncher final : public Launcher {
   void on_no_way(const std::string& why) {
     ++ways_tried_;
     if (!depot_.is_cut_off()) return;
-    if (trouble_.empty()) trouble_ = "files cannot be brought there: " + last_line(why);
+    if (trouble_.empty())
+      trouble_ = "files cannot be brought there: " + std::string(last_line(why));
     for (const auto& [id, host] : hosts_) give_back_waiting(id);
     depot_.tell_not_brought();
   }

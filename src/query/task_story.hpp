@@ -1,0 +1,88 @@
+#pragma once
+/// The story of one task: what it is, what happened to it, where it is, and what the next run does
+/// with it. Answers are plain values; the store, live.json and the agent's logs are only read.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/sweep.hpp"
+#include "query/stored_run.hpp"
+#include "query/task_list.hpp"
+#include "query/task_place.hpp"
+
+namespace gantry::query {
+
+/// A file that counts as an input although `inputs:` does not name it.
+struct ImpliedInput {
+  enum class Kind : std::uint8_t {
+    program,  ///< the command's program, or a script that it runs
+    value,    ///< a parameter's value that names a file
+  };
+  std::string path;
+  Kind kind = Kind::program;
+};
+
+/// What such a task needs of memory, as tasks that ended have taught.
+struct LearntMemory {
+  std::uint64_t bytes = 0;
+  std::uint64_t tasks = 0;
+};
+
+struct TaskStory {
+  RunId run{};
+  std::string run_name{};
+  TaskId task{};
+  TaskState state = TaskState::pending;
+  std::optional<store::TaskRow> row{};       ///< nothing when it never ended
+  std::optional<Task> definition{};          ///< when the study still gives the same tasks
+  std::vector<store::HistoryRow> history{};  ///< oldest first
+  bool driven = false;                       ///< a gantry drives the run now
+  std::optional<AgentTask> agent{};          ///< what the agent knows beyond the store
+  std::string grid{};                        ///< the grid file of a gantry that was killed
+  std::vector<ImpliedInput> implied{};
+  std::optional<TaskPlace> place{};  ///< when it has not ended, and its run goes on
+  std::vector<RemoteFile> remote{};  ///< outputs that are at sites
+  std::optional<LearntMemory> memory{};
+};
+
+struct StorySources {
+  std::filesystem::path state_dir;
+  const Sweep* sweep = nullptr;  ///< null when the study gives other tasks now
+  /// What is learnt of the memory of a task that asks for it; may be empty.
+  std::function<std::optional<LearntMemory>(TaskId)> learnt_memory{};
+  TimePoint now{};
+};
+
+/// The stories of the tasks that the filter takes, by number, until the sink wants no more and
+/// returns false. REQUIRES: as for_each_task().
+Result<> for_each_story(const StoredRun& run, const TaskFilter& filter, const StorySources& sources,
+                        const std::function<bool(const TaskStory&)>& sink);
+
+/// Which parts of two fingerprints differ; none when one of them is not known.
+struct ChangedParts {
+  bool command = false;
+  bool environment = false;
+  bool inputs = false;  ///< the contents of the inputs or the program
+};
+[[nodiscard]] ChangedParts changed_parts(const Fingerprint& before, const Fingerprint& after);
+
+/// What becomes of the task.
+enum class NextStep : std::uint8_t {
+  new_run,      ///< the study gives other tasks: a new run, which takes over what is unchanged
+  keep_result,  ///< it is done
+  run_again,    ///< it is done, but an input changed while it ran
+  try_again,    ///< it failed or was cancelled: the next run tries it again
+  go_on,        ///< it runs
+  adopt,        ///< it runs without a gantry: the next run goes on with it
+  ask_site,     ///< it was at a site when its gantry was killed: the next run asks there
+  await_turn,   ///< it waits in a run that goes on
+  take_in_end,  ///< it has ended; the next run takes that in
+  start,        ///< the next run starts it
+};
+[[nodiscard]] NextStep next_step(const TaskStory& story);
+
+}  // namespace gantry::query
