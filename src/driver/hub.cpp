@@ -106,6 +106,7 @@ Result<std::vector<Summary>> Hub::run(Opened opened) {
   }
   TRY_ASSIGN(auto signals, StopSignals::watch());
   signals_.emplace(std::move(signals));
+  show_progress();  // whoever watches learns which runs these are before anything ends
   while (!all_finished() && stops_ < 3) {
     if (stuck_since_ == kNever) start_tasks();
     end_if_stranded();

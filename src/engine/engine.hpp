@@ -175,7 +175,9 @@ class Engine {
   /// Numbers of attempts that have ended are old, and change nothing.
   void apply(const Event& event);
 
-  /// What to do now. Cost does not depend on how many tasks are pending. `now` must not go back.
+  /// What to do now. After an event the cost does not depend on how many tasks are pending, except
+  /// that a strategy which plans for every task looks at each of them once, before its first plan.
+  /// `now` must not go back.
   [[nodiscard]] std::vector<Action> decide(TimePoint now);
   /// When decide() wants to be called even if no event arrives (a retry's back-off ends, a strategy
   /// plans anew); kNever if not.
