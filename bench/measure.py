@@ -49,10 +49,10 @@ def wait_quiet(limit=60, threshold=0.15):
 
 
 def own_cpu(pid):
-    """CPU seconds of this process alone, its children left out."""
+    """CPU seconds of this process alone, its children left out: of the threads that it has now, to the nanosecond."""
     try:
-        fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / HZ
+        threads = os.listdir(f"/proc/{pid}/task")
+        return sum(int(open(f"/proc/{pid}/task/{thread}/schedstat").read().split()[0]) for thread in threads) / 1e9
     except (OSError, IndexError):
         return 0.0
 
