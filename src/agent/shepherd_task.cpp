@@ -205,7 +205,7 @@ void Shepherd::carry_out(LimitWatch::Do what) {
 }
 
 bool Shepherd::reap(const Start& start) {
-  signalfd_siginfo taken;  // before we look: what ends after that is told anew
+  signalfd_siginfo taken{};  // before we look: what ends after that is told anew
   static_cast<void>(::read(child_signals_.get(), &taken, sizeof taken));
   for (;;) {
     int status = 0;

@@ -20,7 +20,8 @@
 
 namespace gantry::driver {
 
-/// What is to be shown.
+/// What is to be shown. Made whole, or not at all.
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init)
 struct LiveFacts {
   engine::Engine& engine;
   engine::RunView run;

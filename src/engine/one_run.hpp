@@ -13,8 +13,8 @@ class OneRun : public Engine {
  public:
   static constexpr RunId kId{1};
 
-  OneRun(Workload workload, Policy policy,
-         std::unique_ptr<schedule::Scheduler> strategy = nullptr, SiteMap map = {})
+  OneRun(Workload workload, Policy policy, std::unique_ptr<schedule::Scheduler> strategy = nullptr,
+         SiteMap map = {})
       : Engine(std::move(map)) {
     add_run(kId, std::move(workload), policy, std::move(strategy));
   }

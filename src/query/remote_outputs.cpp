@@ -32,12 +32,9 @@ RemoteOutputs::iterator partition(const store::RunRecord& run, const TaskSelecto
   };
   std::set<std::string> theirs;  // a look at every task, which is seldom needed
   if (!std::ranges::all_of(all, made_here)) theirs = written_by_study(run, tasks, all, reload);
-  return std::ranges::stable_partition(all,
-                                       [&](const auto& output) {
-                                         return made_here(output) ||
-                                                theirs.contains(output.file.path);
-                                       })
-      .begin();
+  return std::stable_partition(all.begin(), all.end(), [&](const auto& output) {
+    return made_here(output) || theirs.contains(output.file.path);
+  });
 }
 
 }  // namespace

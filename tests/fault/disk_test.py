@@ -74,7 +74,7 @@ class FullDiskTest(FaultCase):
             """, executable=True)
         result = self.gantry("run", "-j1", "--no-output", "--", "./task", "{}", ":::", "large", "small")
         self.assertEqual(result.code, 0, result)
-        self.assertIn("of the output of 1 task only the end was kept", self.flat(result.stderr))
+        self.assertIn("only the end of the output of 1 task was kept", self.flat(result.stderr))
         self.assertEqual(self.lines("ran"), ["1", "2"])
         tasks = self.tasks()
         self.assertEqual((tasks[1]["stdout_size"], tasks[2]["stdout_size"]), (4_000_008, 100_000))

@@ -18,7 +18,7 @@ using store::LiveHost;
 using store::LiveSite;
 using store::LiveState;
 
-constexpr std::string_view kIndent = "  ";
+constexpr std::string_view kTopIndent = "  ";
 constexpr std::size_t kTasksShown = 8;
 /// A site's line is wrapped, unless there is hardly room for a word.
 constexpr std::size_t kWrapped = 40;
@@ -128,7 +128,8 @@ std::vector<std::string> host_lines(const LiveState& state,
   for (const auto& wait : state.waits)
     ++waiting[std::min<std::size_t>(wait.host, state.hosts.size())];
   std::vector<std::string> lines;
-  if (style.columns > 0) style.columns = std::max<std::size_t>(style.columns, 12) - kIndent.size();
+  if (style.columns > 0)
+    style.columns = std::max<std::size_t>(style.columns, 12) - kTopIndent.size();
   Table table({{.title = "host", .may_drop = false},
                {.title = "state", .may_drop = false},
                {.title = "slots", .may_shrink = false},
@@ -139,7 +140,7 @@ std::vector<std::string> host_lines(const LiveState& state,
                {.title = "mem", .may_shrink = false},
                {.title = "disk", .may_shrink = false}},
               style, [&](std::string_view line) {
-                lines.push_back(std::string(kIndent) + std::string(line));
+                lines.push_back(std::string(kTopIndent) + std::string(line));
               });
   for (const LiveHost* host : hosts)
     table.add(

@@ -67,7 +67,7 @@ void Grid::on(const HostLoaded& event) {
   if (speed < planned * kMuchChanged && speed > planned / kMuchChanged) return;
   state->pace = speed < planned ? HostState::Pace::slower : HostState::Pace::faster;
   planned = speed;
-  pace_changed = true;
+  pace_changed_ = true;
 }
 
 void Grid::on(const HostQueued& event) {
@@ -94,9 +94,9 @@ void Grid::on(const SiteEchoed& event) {
 }
 
 std::optional<PaceChange> Grid::take_pace_change(TimePoint now) {
-  if (!pace_changed || (heed_from != kNever && now < heed_from)) return std::nullopt;
-  pace_changed = false;
-  heed_from = now + kPaceRest;
+  if (!pace_changed_ || (heed_from_ != kNever && now < heed_from_)) return std::nullopt;
+  pace_changed_ = false;
+  heed_from_ = now + kPaceRest;
   PaceChange change;
   std::uint64_t cores = 0;
   std::uint64_t cores_changed = 0;

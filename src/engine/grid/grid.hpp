@@ -95,7 +95,7 @@ struct Grid {
   /// Hosts became much slower or faster, and plans may change again by now.
   [[nodiscard]] std::optional<PaceChange> take_pace_change(TimePoint now);
   /// When take_pace_change() has something; kNever if not.
-  [[nodiscard]] TimePoint next_pace_change() const { return pace_changed ? heed_from : kNever; }
+  [[nodiscard]] TimePoint next_pace_change() const { return pace_changed_ ? heed_from_ : kNever; }
 
   // Files.
   // -------------------------------------------------------------------------
@@ -117,14 +117,14 @@ struct Grid {
                  std::vector<Action>& actions);
 
   SiteMap map;
-  std::map<HostId, HostState> hosts;        ///< those that are up
-  std::vector<schedule::HostLoad> shown;    ///< of them; those that rest come last
-  std::size_t working_hosts = 0;            ///< those that do not
-  std::map<HostId, HostQueued> coming;      ///< those that will be up
+  std::map<HostId, HostState> hosts;      ///< those that are up
+  std::vector<schedule::HostLoad> shown;  ///< of them; those that rest come last
+  std::size_t working_hosts = 0;          ///< those that do not
+  std::map<HostId, HostQueued> coming;    ///< those that will be up
   FileTable files;
-  forecast::GridForecast seen;              ///< what was learnt of hosts and links
-  std::set<SiteId> crowded;  ///< where a task was refused for want of room, and none came since
-  std::vector<const ReadyQueue*> queues;    ///< of all runs
+  forecast::GridForecast seen;  ///< what was learnt of hosts and links
+  std::set<SiteId> crowded;     ///< where a task was refused for want of room, and none came since
+  std::vector<const ReadyQueue*> queues;  ///< of all runs
   std::uint64_t changes = 0;
   bool learns = true;  ///< false: forecasts stay as they are, for experiments
 
@@ -134,8 +134,8 @@ struct Grid {
     shown[state.shown_at] = {&state.host, state.load, state.ongoing};
   }
 
-  bool pace_changed = false;
-  TimePoint heed_from = kNever;
+  bool pace_changed_ = false;
+  TimePoint heed_from_ = kNever;
 };
 
 }  // namespace gantry::engine

@@ -79,14 +79,14 @@ void PlanFollower::take_back(std::span<const Refused> refused) {
     if (const auto* intent = std::get_if<Intent>(&each.what);
         intent != nullptr && each.why == RefusalReason::not_its_turn)
       ++waiting[{intent->task_class, intent->host}];
-  for (const HandedOut& each : std::views::reverse(handed_out_)) {
-    const auto count = waiting.find({each.intent.task_class, each.intent.host});
+  for (auto each = handed_out_.rbegin(); each != handed_out_.rend(); ++each) {
+    const auto count = waiting.find({each->intent.task_class, each->intent.host});
     if (count == waiting.end() || count->second == 0) continue;
     --count->second;
-    each.from->entries.push_front(each.entry);
+    each->from->entries.push_front(each->entry);
     ++queued_;
-    count_start(each.entry, -1);
-    woken_.insert(each.intent.host);
+    count_start(each->entry, -1);
+    woken_.insert(each->intent.host);
   }
   handed_out_.clear();
 }

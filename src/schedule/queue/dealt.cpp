@@ -28,8 +28,8 @@ const Host* Dealt::next_host(const World& world, const TaskNeeds& needs) {
 }
 
 void Dealt::take_back(std::span<const Refused> refused) {
-  for (const Refused& each : std::views::reverse(refused)) {
-    const auto* intent = std::get_if<Intent>(&each.what);
+  for (auto each = refused.rbegin(); each != refused.rend(); ++each) {
+    const auto* intent = std::get_if<Intent>(&each->what);
     if (intent == nullptr) continue;
     queues_[intent->host].push_front(intent->task_class);
     ++dealt_[intent->task_class];
