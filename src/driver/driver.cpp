@@ -45,14 +45,18 @@ std::vector<std::string> written_files(std::span<const Job> jobs, const Options&
   return files;
 }
 
-/// Waits for a gantry that drives runs here, if the person wants that.
-Result<store::RunLock> lock_state(const Options& options, const Observer& observer) {
+/// Waits for a gantry that drives runs here, if the person wants that. `left`: what one that was
+/// killed has left, which can be told only while nobody holds the lock.
+Result<store::RunLock> lock_state(const Options& options, const Observer& observer,
+                                  std::optional<store::LiveState>& left) {
+  left = store::read_left_live(options.state_dir);
   auto lock = store::RunLock::acquire(options.state_dir);
   if (!options.wait || lock || lock.error().code != ErrorCode::busy) return lock;
   if (observer.notice) observer.notice(lock.error().message + "; waiting for it to end");
   constexpr auto kLook = std::chrono::milliseconds(100);
   while (!lock && lock.error().code == ErrorCode::busy) {
     std::this_thread::sleep_for(kLook);
+    left = store::read_left_live(options.state_dir);
     lock = store::RunLock::acquire(options.state_dir);
   }
   return lock;
@@ -83,8 +87,8 @@ Result<std::vector<Summary>> drive(std::span<const Job> jobs, const Options& opt
                                    const Observer& observer, const Clock& clock) {
   TRY(check_different(jobs));
   TRY(make_state_dir(options.state_dir));
-  TRY_ASSIGN(const auto lock, lock_state(options, observer));
-  const auto left = store::read_left_live(options.state_dir);
+  std::optional<store::LiveState> left;
+  TRY_ASSIGN(const auto lock, lock_state(options, observer, left));
   TRY_ASSIGN(auto store, store::Store::open(options.state_dir, store::Access::read_write));
   ContentCache contents(store, options.state_dir);
   contents.leave_out([&] { return written_files(jobs, options); });
