@@ -1,7 +1,6 @@
 #include "driver/driver.hpp"
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <system_error>
 
@@ -13,7 +12,6 @@
 #include "driver/shared_inputs.hpp"
 #include "driver/take_over.hpp"
 #include "driver/undriven_runs.hpp"
-#include "store/live_state.hpp"
 #include "store/run_lock.hpp"
 
 namespace gantry::driver {
@@ -42,23 +40,12 @@ std::vector<std::string> written_files(const Sweep& sweep, const Options& option
   return files;
 }
 
-/// Those that a gantry which was killed had at sites.
-std::set<std::string> far_hosts(const store::LiveState& left) {
-  std::set<std::string> names;
-  for (const store::LiveHost& host : left.hosts) {
-    const bool is_far = host.site < left.sites.size() && left.sites[host.site].name != kHomeSite;
-    if (is_far && host.condition == HostCondition::up) names.insert(host.name);
-  }
-  return names;
-}
-
 }  // namespace
 
 Result<Summary> drive(const Sweep& sweep, const SpecSource& source, const Options& options,
                       const Observer& observer, const Clock& clock) {
   const TimePoint began = clock.now();
   TRY(make_state_dir(options.state_dir));
-  const auto left = store::read_left_live(options.state_dir);
   TRY_ASSIGN(const auto lock, store::RunLock::acquire(options.state_dir));
   TRY_ASSIGN(auto store, store::Store::open(options.state_dir, store::Access::read_write));
   ContentCache contents(store, options.state_dir);
@@ -76,7 +63,6 @@ Result<Summary> drive(const Sweep& sweep, const SpecSource& source, const Option
                                     ours ? ours->id : RunId{}, observer, clock));
   TRY_ASSIGN(auto run, prepare_run(store, sweep, source, options, contents, clock.now(),
                                    sites.map(), shared));
-  if (left && left->run == run.id.value()) run.unheard = far_hosts(*left);
   Session session(sweep, options, observer, store, contents, sites, shared, others, clock,
                   std::move(run), began);
   return session.run(std::move(opened));

@@ -20,7 +20,7 @@ std::string name_in(const Task& task, std::string name) {
   return name;
 }
 
-/// ": mesh.dat and 2 more"; empty when no file tells. The digests say only that something changed.
+/// "mesh.dat and 2 more"; empty when no file tells. The digests say only that something changed.
 std::string newer_files(const Task& task, TimePoint since) {
   std::vector<std::string> files = implied_inputs(task);
   files.insert(files.begin(), task.inputs.begin(), task.inputs.end());
@@ -32,45 +32,44 @@ std::string newer_files(const Task& task, TimePoint since) {
   std::sort(files.begin(), files.end());
   files.erase(std::unique(files.begin(), files.end()), files.end());  // named, and the program
   if (files.empty()) return {};
-  return ": " + name_in(task, files[0]) +
+  return name_in(task, files[0]) +
          (files.size() > 1 ? " and " + std::to_string(files.size() - 1) + " more" : "");
 }
 
 }  // namespace
 
-void add_outdated(OutdatedTasks& outdated, const std::string& reason) {
-  const std::size_t colon = reason.find(": ");
-  Outdated& entry = outdated[reason.substr(0, colon)];
-  const std::string name = colon == std::string::npos ? "" : reason.substr(colon + 2);
-  if (entry.tasks++ == 0) entry.example = name;
-  if (name != entry.example) ++entry.other_names;
+std::string Reason::text() const {
+  return example.empty() ? what : what + ": " + example;
 }
 
-std::string what_changed(const Making& before, const Fingerprint& now, const Task& task) {
+void add_outdated(OutdatedTasks& outdated, const Reason& reason) {
+  Outdated& entry = outdated[reason.what];
+  if (entry.tasks++ == 0) entry.example = reason.example;
+  if (reason.example != entry.example) ++entry.other_names;
+}
+
+Reason what_changed(const Making& before, const Fingerprint& now, const Task& task) {
   const Fingerprint& print = before.print;
-  if (print.empty()) return "what it was made from is not known";
+  if (print.empty()) return {"what it was made from is not known"};
   // It is that of the same study: only how it is digested can differ.
-  if (print.command != now.command) return "recorded by an older gantry";
-  if (print.environment != now.environment) return "its environment changed";
-  if (print.inputs.empty()) {
-    const std::string noted = changed_meanwhile("");
-    if (!before.noted.starts_with(noted)) return std::string(kChangedMeanwhile);
-    return noted + name_in(task, before.noted.substr(noted.size()));
-  }
-  const std::string newer = newer_files(task, before.began);
-  return std::string(kChanged) + (newer.empty() ? ", or one was added or left out" : newer);
+  if (print.command != now.command) return {"recorded by an older gantry"};
+  if (print.environment != now.environment) return {"its environment changed"};
+  if (print.inputs.empty()) return changed_meanwhile(name_in(task, before.changed_input));
+  std::string newer = newer_files(task, before.began);
+  if (newer.empty()) return {std::string(kChanged) + ", or one was added or left out"};
+  return {std::string(kChanged), std::move(newer)};
 }
 
-std::string changed_meanwhile(std::string_view path) {
-  return fmt::format("{}: {}", kChangedMeanwhile, path);
+Reason changed_meanwhile(std::string path) {
+  return {std::string(kChangedMeanwhile), std::move(path)};
 }
 
-std::string outdated_text(const std::string& reason, const Outdated& outdated) {
-  std::string text = reason;
+std::string outdated_text(const std::string& what, const Outdated& outdated) {
+  std::string text = what;
   if (!outdated.example.empty()) {
-    text = reason == kChanged            ? outdated.example + " changed"
-           : reason == kChangedMeanwhile ? outdated.example + " changed while it ran"
-                                         : reason + ": " + outdated.example;
+    text = what == kChanged            ? outdated.example + " changed"
+           : what == kChangedMeanwhile ? outdated.example + " changed while it ran"
+                                       : Reason{what, outdated.example}.text();
   }
   if (outdated.other_names > 0)
     text += fmt::format(" (something else for {} of them)", outdated.other_names);
@@ -84,8 +83,8 @@ Result<Making> latest_making(const store::Store& store, RunId run, TaskId task) 
   for (auto& row : history) {
     if (row.fingerprint.empty()) continue;
     const bool ran = row.kind == "ended";
-    changes_inputs |= making.noted.starts_with(changed_meanwhile(""));
-    making = {row.fingerprint, ran ? row.report.started : row.at, std::move(row.report.detail),
+    changes_inputs |= !making.changed_input.empty();
+    making = {row.fingerprint, ran ? row.report.started : row.at, std::move(row.changed_input),
               ran ? row.report.ended : row.at};
     if (changes_inputs) making.ended = TimePoint::max();
   }

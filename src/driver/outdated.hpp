@@ -3,7 +3,6 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "driver/driver.hpp"
@@ -12,19 +11,28 @@
 
 namespace gantry::driver {
 
-using OutdatedTasks = std::map<std::string, Outdated>;
+using OutdatedTasks = std::map<std::string, Outdated>;  ///< by Reason::what
 
-/// Counts one more task by its reason; what follows a colon is an example.
-void add_outdated(OutdatedTasks& outdated, const std::string& reason);
+/// Why a finished task runs again.
+struct Reason {
+  std::string what;       ///< tasks that run again for the same are told of together
+  std::string example{};  ///< such as a file; may be empty
+  [[nodiscard]] bool empty() const { return what.empty(); }
+  /// "its output is not there: out.dat"
+  [[nodiscard]] std::string text() const;
+};
+
+/// Counts one more task.
+void add_outdated(OutdatedTasks& outdated, const Reason& reason);
 
 /// "work.sh changed": the reason and its example in words.
-std::string outdated_text(const std::string& reason, const Outdated& outdated);
+std::string outdated_text(const std::string& what, const Outdated& outdated);
 
 /// How a result came to be.
 struct Making {
   Fingerprint print;
   TimePoint began;
-  std::string noted{};  ///< see changed_meanwhile()
+  std::string changed_input{};  ///< as AttemptEnded's
   /// Files of its values that were made until then may be its own work; without an end when an
   /// earlier attempt was seen to change one.
   TimePoint ended = TimePoint::max();
@@ -35,10 +43,10 @@ Result<Making> latest_making(const store::Store& store, RunId run, TaskId task);
 
 /// Why a result must be made again; names the first file that is newer. REQUIRES: the fingerprints
 /// differ.
-std::string what_changed(const Making& before, const Fingerprint& now, const Task& task);
+Reason what_changed(const Making& before, const Fingerprint& now, const Task& task);
 
-/// What is noted with a success one of whose inputs changed while it ran.
-std::string changed_meanwhile(std::string_view path);
+/// Of a success one of whose inputs changed while it ran.
+Reason changed_meanwhile(std::string path);
 
 /// Of files that a task has written, the first that is neither here nor kept at a site; empty when
 /// all are.

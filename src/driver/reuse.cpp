@@ -53,13 +53,13 @@ class Reuse {
 
   void take(const Task& task, const Fingerprint& print, const store::Reusable& source) {
     if (const auto output = first_missing(store_, task.outputs); !output.empty()) {
-      return again(source, "its output is not there: " + output);
+      return again(source, {"its output is not there", output});
     }
     auto results = old_results_.of(task, source);
     if (results) {
       known_.matches.push_back({task.id, source, print, std::move(*results)});
     } else {
-      again(source, "a result cannot be had from what is stored: " + results.error().message);
+      again(source, {"a result cannot be had from what is stored", results.error().message});
     }
   }
 
@@ -80,7 +80,7 @@ class Reuse {
   }
 
   /// A task that has failed runs again without saying.
-  void again(const store::Reusable& source, const std::string& reason) {
+  void again(const store::Reusable& source, const Reason& reason) {
     if (!source.unread) add_outdated(known_.outdated, reason);
   }
 

@@ -48,6 +48,7 @@ class Setup {
     TRY_ASSIGN(const auto existing, run_to_continue(store_, sweep_, options_));
     if (existing) {
       open(existing->id);
+      TRY_ASSIGN(run_.unheard, store_.given_hosts(run_.id));
       TRY(replay());
       TRY(resume());
     } else {
@@ -144,7 +145,8 @@ class Setup {
         if (state == TaskState::failed || state == TaskState::cancelled) tasks.emplace_back(i);
       }
       for (const TaskId task : tasks) {
-        if (run_.view().state(task) == TaskState::done) TRY(invalidate(task, "asked to run again"));
+        if (run_.view().state(task) == TaskState::done)
+          TRY(invalidate(task, {"asked to run again"}));
       }
       run_.engine.apply(RunResumed{run_.id, std::move(tasks)});
     } else {
@@ -164,9 +166,9 @@ class Setup {
       sweep_.fill_task(TaskId(i), task);
       const auto print = contents_.fingerprint(task);
       if (!print) {
-        TRY(invalidate(TaskId(i), "an input is missing: " + print.error().message));
+        TRY(invalidate(TaskId(i), {"an input is missing", print.error().message}));
       } else if (const auto output = first_missing(store_, task.outputs); !output.empty()) {
-        TRY(invalidate(TaskId(i), "its output is not there: " + output));
+        TRY(invalidate(TaskId(i), {"its output is not there", output}));
       } else if (combine(*print) != recorded_[i].print) {
         TRY_ASSIGN(const auto made, latest_making(store_, run_.id, TaskId(i)));
         TRY_ASSIGN(const bool holds,
@@ -207,7 +209,7 @@ class Setup {
     auto results = old_results_.of(task, source);
     if (!results) {
       return invalidate(task.id,
-                        "a result cannot be had from what is stored: " + results.error().message);
+                        {"a result cannot be had from what is stored", results.error().message});
     }
     if (!*results) {
       TRY_ASSIGN(*results, store_.results_of(source));
@@ -218,9 +220,9 @@ class Setup {
                              sweep_.parameters(task.id), std::move(**results), print, now_});
   }
 
-  Result<> invalidate(TaskId task, std::string reason) {
+  Result<> invalidate(TaskId task, const Reason& reason) {
     add_outdated(run_.outdated, reason);
-    return record(TaskInvalidated{run_.id, task, std::move(reason), now_});
+    return record(TaskInvalidated{run_.id, task, reason.text(), now_});
   }
 
   /// In groups, so that a million of them do not wait in memory.

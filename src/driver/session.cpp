@@ -77,7 +77,7 @@ Result<Summary> Session::run(Opened opened) {
   TRY_ASSIGN(auto signals, StopSignals::watch());
   signals_.emplace(std::move(signals));
   while (!run_.view().finished() && stops_ < 3) {
-    if (stuck_since_ == kNever) start_tasks();
+    if (stuck_since_ == kNever) TRY(start_tasks());
     end_if_stranded();
     if (run_.view().finished() || gives_up_placing()) break;
     launcher_.want(run_.view().waiting_cores());
@@ -106,11 +106,6 @@ Result<Summary> Session::run(Opened opened) {
       host_names_.empty() && !why.empty() && !run_.view().finished() && stops_ == 0)
     return refuse(why);
   return summary();
-}
-
-void Session::hear_of(const std::string& host) {
-  if (run_.unheard.erase(host) > 0 && run_.unheard.empty())
-    run_.engine.apply(HostsUnheard{run_.id, false});
 }
 
 void Session::end_if_stranded() {
@@ -183,12 +178,14 @@ Result<> Session::wait() {
 // Out.
 // -----------------------------------------------------------------------------------------------
 
-void Session::start_tasks() {
+Result<> Session::start_tasks() {
   for (;;) {
     const auto actions = run_.engine.decide(now_);
-    if (actions.empty()) return;
+    if (actions.empty()) return {};
+    TRY(note_given(actions));
     carry_out(actions);
     on_stop_signals();
+    if (stuck_since_ != kNever) return {};
   }
 }
 
@@ -235,7 +232,8 @@ void Session::start(const StartAttempt& action) {
     else
       print = tl::unexpected<Error>(std::move(found).error());
   }
-  if (stop_waits()) return run_.engine.apply(AttemptReturned{key, action.host});
+  if (stop_waits() || stuck_since_ != kNever)
+    return run_.engine.apply(AttemptReturned{key, action.host});
   if (print) {
     dirty_ = true;  // for those who ask `gantry status` while long tasks run
     return launcher_.start(key, action.host, task, *print, files);

@@ -45,13 +45,20 @@ class Session {
   /// No host can take some task.
   [[nodiscard]] tl::unexpected<Error> refuse(const std::string& why) const;
   /// It is there, and tells what runs there.
-  void hear_of(const std::string& host);
+  void hear_of(const Host& host);
+  /// It goes: is all that it was given known to have ended?
+  void release_if_free(HostId host);
+  /// Writes down the hosts at sites that are given their first attempts by these actions: whoever
+  /// goes on with the run after a kill must know of them.
+  Result<> note_given(const std::vector<Action>& actions);
+  /// Attempts of this run may go on at sites when this session has ended.
+  [[nodiscard]] bool leaves_attempts() const;
   /// What is left fits no host, nor any that may still come.
   void end_if_stranded();
   Result<> take_in(Opened opened);
   Result<> step();
   Result<> wait();
-  void start_tasks();
+  Result<> start_tasks();
   void carry_out(const std::vector<Action>& actions);
   void start(const StartAttempt& action);
   /// What the task reads, for a host that does not see it here.
@@ -82,7 +89,7 @@ class Session {
   /// Its end was taken in and is not in the journal yet.
   [[nodiscard]] bool waits_for_commit(const TaskKey& key) const;
   [[nodiscard]] bool is_of_another_study(const ReportReceived& received) const;
-  [[nodiscard]] std::string why_stale(const AttemptEnded& ended);
+  [[nodiscard]] Reason why_stale(const AttemptEnded& ended);
   Result<> take_requests();
   // session_sites.cpp: sites that come and go.
   void change_sites(const store::Request& request);
@@ -145,6 +152,12 @@ class Session {
   std::map<std::string, std::uint32_t> changed_;  ///< Summary::changed
 
   std::map<HostId, std::string> host_names_;
+  struct FarHost {
+    SiteId site;
+    store::SiteHost name;
+    bool given = false;  ///< the store has been told
+  };
+  std::map<HostId, FarHost> far_hosts_;       ///< at sites
   std::map<HostId, std::uint32_t> ended_on_;  ///< attempts
   LiveBoard board_;
   LinkProbes probes_;

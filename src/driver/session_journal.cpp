@@ -73,7 +73,8 @@ void Session::check_inputs(AttemptEnded& ended, const Inputs& inputs) {
     }
     ended.fingerprint.inputs = {};
     if (cause != FailureCause::none) return;
-    ended.report.detail = changed_meanwhile(*used.path);
+    ended.changed_input = *used.path;
+    ended.report.detail = changed_meanwhile(*used.path).text();
     ++changed_[*used.path];
     return;
   }
@@ -91,7 +92,7 @@ bool Session::is_own_work(const AttemptEnded& ended, const ContentCache::Used& u
   // Somebody may edit a program or a value's file while it runs; but not each time that it runs.
   const auto history = store_.history(run_.id, ended.report.key.task);
   return history && std::ranges::any_of(*history, [&](const store::HistoryRow& row) {
-           return row.kind == "ended" && row.report.detail == changed_meanwhile(*used.path);
+           return row.kind == "ended" && row.changed_input == *used.path;
          });
 }
 
@@ -130,6 +131,7 @@ Result<> Session::commit(bool last) {
   const auto& c = run_.view().counts();
   const bool complete = c.done + c.failed == c.total;
   const auto state = last && complete ? store::RunState::finished : store::RunState::open;
+  if (last && !leaves_attempts()) store_.release_all(run_.id);
   TRY(store_.update_run(run_.id, state, counts(), run_.view().eta(now_), last ? 0 : ::getpid(),
                         now_));
   const auto deadline = clock_.now() + kJournalPatience;

@@ -66,13 +66,13 @@ Result<> Session::on_report(ReportReceived received, bool adopted) {
   ++ended_;
   ++ended_on_[ended.host];
   if (ended.report.out.truncated || ended.report.err.truncated) ++cut_;
-  std::string stale = adopted ? why_stale(ended) : "";
+  const Reason stale = adopted ? why_stale(ended) : Reason{};
   if (stale.empty()) {
     record_end(std::move(ended));
   } else {
     record(std::move(ended));
     add_outdated(run_.outdated, stale);
-    record(TaskInvalidated{run_.id, key.task, std::move(stale), now_});
+    record(TaskInvalidated{run_.id, key.task, stale.text(), now_});
   }
   return {};
 }
@@ -143,13 +143,13 @@ bool Session::is_of_another_study(const ReportReceived& received) const {
 }
 
 /// Its inputs may have changed since an earlier session started it. Empty when the end counts.
-std::string Session::why_stale(const AttemptEnded& ended) {
+Reason Session::why_stale(const AttemptEnded& ended) {
   const auto cause = ended.report.cause;
   if (cause == FailureCause::lost || cause == FailureCause::cancelled) return {};
   const Task task = sweep_.task(ended.report.key.task);
   const auto print = contents_.fingerprint(task, [this] { return stop_waits(); });
   if (stop_waits()) return {};  // whoever goes on with the run looks again
-  if (!print) return "an input is missing: " + print.error().message;
+  if (!print) return {"an input is missing", print.error().message};
   const auto holds = contents_.holds(
       ended.fingerprint, ended.report.started, task, *print, [this] { return stop_waits(); },
       ended.report.ended);

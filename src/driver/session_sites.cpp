@@ -2,11 +2,58 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "driver/session.hpp"
 
 namespace gantry::driver {
+
+void Session::hear_of(const Host& host) {
+  if (host.site == kHome) return;
+  FarHost& far = far_hosts_[host.id];
+  far.site = host.site;
+  far.name = {site_name(host.site), host.name};
+  if (run_.unheard.erase(far.name) == 0) return;
+  far.given = true;
+  if (run_.unheard.empty()) run_.engine.apply(HostsUnheard{run_.id, false});
+}
+
+void Session::release_if_free(HostId host) {
+  const auto far = far_hosts_.find(host);
+  // Otherwise it may go on, and be back.
+  const bool is_free = far != far_hosts_.end() && !run_.view().uses(host);
+  if (!is_free || !std::exchange(far->second.given, false)) return;
+  store_.release(run_.id, far->second.name);
+  dirty_ = true;
+}
+
+Result<> Session::note_given(const std::vector<Action>& actions) {
+  const auto is_new = [&](const Action& action) {
+    const auto* start = std::get_if<StartAttempt>(&action);
+    const auto far = start != nullptr ? far_hosts_.find(start->host) : far_hosts_.end();
+    return far != far_hosts_.end() && !far->second.given;
+  };
+  if (far_hosts_.empty() || std::ranges::none_of(actions, is_new)) return {};
+  // Of all that are up: the others get their first attempts soon, and a commit takes its time.
+  for (const schedule::HostLoad& load : run_.engine.hosts()) {
+    const auto far = far_hosts_.find(load.host->id);
+    if (far == far_hosts_.end() || std::exchange(far->second.given, true)) continue;
+    store_.give(run_.id, far->second.name);
+  }
+  dirty_ = true;
+  return commit(false);
+}
+
+bool Session::leaves_attempts() const {
+  const auto& c = run_.view().counts();
+  if (c.done + c.failed == c.total) return false;
+  if (!run_.unheard.empty()) return true;
+  std::set<SiteId> sites;
+  for (const auto& [id, far] : far_hosts_) sites.insert(far.site);
+  return std::ranges::any_of(sites, [&](SiteId site) { return run_.view().uses(site); });
+}
 
 void Session::change_sites(const store::Request& request) {
   dirty_ = true;  // whoever asked waits until the request is taken
