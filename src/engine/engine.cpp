@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "base/overloaded.hpp"
-#include "engine/grid/grid.hpp"
+#include "engine/grid/grid_state.hpp"
 #include "engine/run/run.hpp"
 #include "schedule/registry.hpp"
 #include "schedule/share/turns.hpp"

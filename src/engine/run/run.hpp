@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
-#include "engine/grid/grid.hpp"
+#include "engine/grid/grid_state.hpp"
 #include "engine/run/attempt.hpp"
 #include "engine/run/ready_queue.hpp"
 #include "engine/run/retry_queue.hpp"

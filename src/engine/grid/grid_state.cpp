@@ -1,4 +1,4 @@
-#include "engine/grid/grid.hpp"
+#include "engine/grid/grid_state.hpp"
 
 #include <algorithm>
 #include <limits>
