@@ -130,9 +130,8 @@ Result<std::vector<TaskFile>> ContentCache::files(const std::string& path, const
 
 /// The state directory changes all the time, and so do others of its name below.
 bool ContentCache::is_left_out(const std::filesystem::path& path) {
-  if (left_out_by_) {
-    for (const auto& file : std::exchange(left_out_by_, {})()) left_out_.insert(plain_path(file));
-  }
+  for (const auto& files : std::exchange(left_out_by_, {}))
+    for (const auto& file : files()) left_out_.insert(plain_path(file));
   std::error_code error;
   return path.filename() == ".gantry" || left_out_.contains(plain_path(path.string())) ||
          (path.filename() == state_dir_.filename() &&

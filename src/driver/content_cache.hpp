@@ -72,9 +72,10 @@ class ContentCache {
   bool has_changed(const Used& used, const Stop& stop = {});
   void begin_round() { ++round_; }
 
-  /// What is no part of a folder, although it lies there: files that tasks write. Asked once.
+  /// What is no part of a folder, although it lies there: files that tasks write. Each is asked
+  /// once, when a folder is looked at.
   void leave_out(std::function<std::vector<std::string>()> files) {
-    left_out_by_ = std::move(files);
+    left_out_by_.push_back(std::move(files));
   }
 
  private:
@@ -113,8 +114,8 @@ class ContentCache {
     Kind kind;
     Digest digest;
   };
-  std::vector<Part> parts_;  ///< scratch
-  std::function<std::vector<std::string>()> left_out_by_;
+  std::vector<Part> parts_;                                             ///< scratch
+  std::vector<std::function<std::vector<std::string>()>> left_out_by_;  ///< not asked yet
   std::unordered_set<std::string> left_out_;
 };
 

@@ -29,22 +29,6 @@ Result<> make_state_dir(const std::filesystem::path& path) {
               "choose another place for Gantry's state with --state DIR");
 }
 
-/// Whatever tasks declare that they write, and we.
-std::vector<std::string> written_files(std::span<const Job> jobs, const Options& options) {
-  std::vector<std::string> files;
-  if (!options.job_log.empty())
-    files.push_back(std::filesystem::absolute(options.job_log).string());
-  Task task;
-  for (const Job& job : jobs) {
-    for (std::uint32_t i = 1; i <= job.sweep.size(); ++i) {
-      job.sweep.fill_task(TaskId(i), task);
-      for (const auto* list : {&task.outputs, &task.collect})
-        files.insert(files.end(), list->begin(), list->end());
-    }
-  }
-  return files;
-}
-
 /// Waits for a gantry that drives runs here, if the person wants that. `left`: what one that was
 /// killed has left, which can be told only while nobody holds the lock.
 Result<store::RunLock> lock_state(const Options& options, const Observer& observer,
@@ -91,7 +75,9 @@ Result<std::vector<Summary>> drive(std::span<const Job> jobs, const Options& opt
   TRY_ASSIGN(const auto lock, lock_state(options, observer, left));
   TRY_ASSIGN(auto store, store::Store::open(options.state_dir, store::Access::read_write));
   ContentCache contents(store, options.state_dir);
-  contents.leave_out([&] { return written_files(jobs, options); });
+  if (!options.job_log.empty())
+    contents.leave_out(
+        [&] { return std::vector{std::filesystem::absolute(options.job_log).string()}; });
   UndrivenRuns others(store, options);
   TRY_ASSIGN(auto sites, GridLaunch::make(options, jobs.front().source.base_dir));
   std::set<RunId> ours;

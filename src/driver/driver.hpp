@@ -43,6 +43,8 @@ struct Options {
   /// Builds the sweep of another run again, to read the results of tasks that ended while nobody
   /// drove it. An error when it does not give the same tasks any more. REQUIRES: not empty.
   std::function<Result<Sweep>(const store::RunRecord&)> reload;
+  /// Builds the sweep of a study that joins while others run; without: none may.
+  std::function<Result<Sweep>(const SpecSource&)> load{};
 };
 
 /// A study to run.
@@ -122,7 +124,8 @@ struct Summary {
 };
 
 /// Runs (or continues) the studies at once until nothing is left to do or the person stops it; they
-/// share hosts by their weights. A summary for each, in their order. While tasks may run it handles
+/// share hosts by their weights. Studies that other processes ask for meanwhile run as well. A
+/// summary for each of `jobs`, in their order. While tasks may run it handles
 /// SIGINT and SIGTERM: once drains, twice cancels, three times leaves at once. Before that they end
 /// the process, as nothing has been started. `clock` must not go back. REQUIRES: jobs is not empty;
 /// of several none is given options.continue_run.

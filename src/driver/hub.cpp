@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
+#include <span>
 
 #include "base/overloaded.hpp"
 #include "driver/kept_model.hpp"
@@ -23,6 +24,18 @@ constexpr Duration kCommitInterval =
 constexpr Duration kNewsInterval = 5s;  ///< how old the ETA in the store may become
 constexpr Duration kShowInterval = 100ms;
 constexpr Duration kKeepInterval = 60s;  ///< so much of what was learnt a killed gantry may lose
+
+/// Whatever its tasks declare that they write.
+std::vector<std::string> written_files(const Sweep& sweep) {
+  std::vector<std::string> files;
+  Task task;
+  for (std::uint32_t i = 1; i <= sweep.size(); ++i) {
+    sweep.fill_task(TaskId(i), task);
+    for (const auto* list : {&task.outputs, &task.collect})
+      files.insert(files.end(), list->begin(), list->end());
+  }
+  return files;
+}
 
 }  // namespace
 
@@ -44,6 +57,7 @@ Hub::Hub(const Options& options, const Observer& observer, store::Store& store,
       kept_at_(now_) {}
 
 Result<> Hub::add(const Job& job) {
+  contents_.leave_out([job] { return written_files(job.sweep); });
   const SharedInputs& shared =
       shared_.emplace_back(sites_.travels() ? SharedInputs(job.sweep, names_) : SharedInputs());
   TRY_ASSIGN(auto run,
@@ -98,12 +112,8 @@ Result<std::vector<Summary>> Hub::run(Opened opened) {
   recall_queues();
   TRY(take_in(std::move(opened)));
   TRY(check_placeable());
-  for (const auto& io : ios_) {
-    engine_.apply(HostsUnheard{io->id(), !io->run.unheard.empty()});
-    TRY(store_.mark_driven(io->id()));
-    tell_outdated(*io);
-    for (const auto& notice : io->run.notices) tell(notice);
-  }
+  for (const auto& io : ios_) TRY(begin(*io));
+  const std::size_t asked_for = ios_.size();  // others may join
   TRY_ASSIGN(auto signals, StopSignals::watch());
   signals_.emplace(std::move(signals));
   show_progress();  // whoever watches learns which runs these are before anything ends
@@ -128,7 +138,7 @@ Result<std::vector<Summary>> Hub::run(Opened opened) {
   launcher_.close();
   for (const auto& text : launcher_.last_words()) tell(text);
   std::vector<Summary> summaries;
-  for (const auto& io : ios_) {
+  for (const auto& io : std::span(ios_).first(asked_for)) {
     const auto why = view(*io).unplaceable();
     if (host_names_.empty() && !why.empty() && !view(*io).finished() && stops_ == 0)
       return refuse(*io, why);
@@ -304,6 +314,10 @@ Result<bool> Hub::poll_launcher() {
 Result<> Hub::take_requests() {
   TRY_ASSIGN(auto requests, store_.take_requests());
   for (auto& request : requests) {
+    if (request.study) {
+      TRY(on_study(request));
+      continue;
+    }
     const auto run = runs_.find(request.run);
     if (!request.join.empty() || !request.leave.empty()) {
       if (run != runs_.end()) change_sites(request);

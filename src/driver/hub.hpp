@@ -43,8 +43,8 @@ class Hub {
   /// what runs there.
   void expect(RunId run, std::set<std::string> hosts);
   /// Takes in what is really there, and loops until all runs have finished. From then on, SIGINT
-  /// and SIGTERM are requests to stop. A summary for each run, in the order of add(). REQUIRES: the
-  /// launcher is open.
+  /// and SIGTERM are requests to stop. A summary for each run that was added before, in the order
+  /// of add(). REQUIRES: the launcher is open.
   Result<std::vector<Summary>> run(Opened opened);
 
  private:
@@ -90,6 +90,13 @@ class Hub {
   /// Its end was taken in and is not in the journal yet.
   [[nodiscard]] bool waits_for_commit(const TaskKey& key) const;
   Result<> take_requests();
+  // hub_join.cpp: studies that other processes ask for.
+  Result<> on_study(const store::Request& request);
+  Result<RunId> join_study(const store::StudyRequest& request);
+  /// Undoes add() of a run that nothing has been started of.
+  Result<> take_back(const RunIo& io);
+  /// What a run begins with, once its journal is known.
+  Result<> begin(RunIo& io);
   // session_sites.cpp: sites that come and go.
   void change_sites(const store::Request& request);
   void join(const std::string& file, const std::string& name);
@@ -146,6 +153,11 @@ class Hub {
   const Clock& clock_;
   FileNames names_;  ///< of files that several tasks read
   std::deque<SharedInputs> shared_;
+  struct Joined {
+    Sweep sweep;
+    SpecSource source;
+  };
+  std::deque<Joined> joined_;
   engine::Engine engine_;
   std::vector<std::unique_ptr<RunIo>> ios_;  ///< in the order of add()
   std::map<RunId, RunIo*> runs_;             ///< of them

@@ -191,13 +191,9 @@ Progress Hub::progress() const {
   all.retrying = 0;
   for (const auto& io : ios_) {
     const Progress one = progress(*io);
-    for (std::uint32_t store::Counts::*field :
-         {&store::Counts::total, &store::Counts::done, &store::Counts::reused,
-          &store::Counts::failed, &store::Counts::cancelled, &store::Counts::running})
-      all.counts.*field += one.counts.*field;
+    all.counts += one.counts;
     all.retrying += one.retrying;
-    for (Duration Eta::*field : {&Eta::expected, &Eta::soonest, &Eta::latest})
-      all.eta.*field = std::max(all.eta.*field, one.eta.*field);
+    all.eta = latest(all.eta, one.eta);
     if (one.draining) {
       all.draining = true;
       all.draining_why = one.draining_why;

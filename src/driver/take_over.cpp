@@ -51,7 +51,7 @@ class TakeOver {
     TRY(store_.take_requests());  // of a session which did not live to take them: dropped
     TRY(launcher_.open());
     TRY(take_news());
-    TRY(find_twins());
+    TRY_ASSIGN(awaited_, twins_of(jobs_, others_));
     TRY(store_.commit());
     announce();
     const TimePoint began = clock_.now();
@@ -107,28 +107,6 @@ class TakeOver {
     return others_.knows(key.run);
   }
 
-  Result<> find_twins() {
-    std::unordered_set<Digest> wanted;
-    Task task;
-    for (const auto& [key, host] : others_.running()) {
-      if (wanted.empty()) {
-        for (const Job& job : jobs_) {
-          for (std::uint32_t i = 1; i <= job.sweep.size(); ++i) {
-            job.sweep.fill_task(TaskId(i), task);
-            for (const Digest& claim : claims(task)) wanted.insert(claim);
-          }
-        }
-      }
-      TRY_ASSIGN(const Sweep* study, others_.study(key.run));
-      const bool known = study != nullptr && key.task.value() <= study->size();
-      if (!known || std::ranges::any_of(claims(study->task(key.task)), [&](const Digest& claim) {
-            return wanted.contains(claim);
-          }))
-        awaited_.insert(key);
-    }
-    return {};
-  }
-
   void announce() const {
     std::map<RunId, std::uint32_t> tasks;
     for (const auto& key : awaited_) ++tasks[key.run];
@@ -169,6 +147,28 @@ class TakeOver {
 };
 
 }  // namespace
+
+Result<std::set<TaskKey>> twins_of(std::span<const Job> jobs, UndrivenRuns& others) {
+  std::set<TaskKey> twins;
+  std::unordered_set<Digest> wanted;
+  Task task;
+  for (const auto& [key, host] : others.running()) {
+    if (wanted.empty()) {
+      for (const Job& job : jobs) {
+        for (std::uint32_t i = 1; i <= job.sweep.size(); ++i) {
+          job.sweep.fill_task(TaskId(i), task);
+          for (const Digest& claim : claims(task)) wanted.insert(claim);
+        }
+      }
+    }
+    TRY_ASSIGN(const Sweep* study, others.study(key.run));
+    const bool known = study != nullptr && key.task.value() <= study->size();
+    if (!known || std::ranges::any_of(claims(study->task(key.task)),
+                                      [&](const Digest& claim) { return wanted.contains(claim); }))
+      twins.insert(key);
+  }
+  return twins;
+}
 
 Result<Opened> take_over(Launcher& launcher, store::Store& store, UndrivenRuns& others,
                          std::span<const Job> jobs, const std::set<RunId>& ours,

@@ -19,10 +19,13 @@ struct Opened {
   std::uint64_t receipt = 0;  ///< of the latest report, whoever's it was
 };
 
+/// Tasks of undriven runs that still run, and whose command or outputs one of the jobs' tasks has,
+/// too: they must not run at once.
+Result<std::set<TaskKey>> twins_of(std::span<const Job> jobs, UndrivenRuns& others);
+
 /// Opens the launcher and journals how tasks of runs other than `ours` have ended. Those that still
-/// run and whose command is one of the jobs' are waited for: they must
-/// not run beside their twins, and what comes of them can be reused. Requests to cancel them are
-/// carried out meanwhile; requests of earlier sessions are dropped.
+/// run and are twins_of() the jobs' are waited for: what comes of them can be reused. Requests to
+/// cancel them are carried out meanwhile; requests of earlier sessions are dropped.
 Result<Opened> take_over(Launcher& launcher, store::Store& store, UndrivenRuns& others,
                          std::span<const Job> jobs, const std::set<RunId>& ours,
                          const Observer& observer, const Clock& clock);

@@ -155,7 +155,7 @@ class Engine {
   /// that number; weight > 0.
   void add_run(RunId run, Workload workload, Policy policy,
                std::unique_ptr<schedule::Scheduler> strategy = nullptr, double weight = 1);
-  /// Forgets it. REQUIRES: it is finished.
+  /// Forgets it. REQUIRES: it is finished, or nothing of it was started.
   void remove_run(RunId run);
   [[nodiscard]] bool has_run(RunId run) const;
   /// REQUIRES: has_run(run).

@@ -1,6 +1,8 @@
 #pragma once
 /// How long the rest of a run will take, and how sure that is. A plain value.
 
+#include <algorithm>
+
 #include "base/time.hpp"
 
 namespace gantry {
@@ -12,5 +14,11 @@ struct Eta {
   Duration latest{0};
   friend bool operator==(const Eta&, const Eta&) = default;
 };
+
+/// Of two runs at once.
+[[nodiscard]] inline Eta latest(const Eta& a, const Eta& b) {
+  return {std::max(a.expected, b.expected), std::max(a.soonest, b.soonest),
+          std::max(a.latest, b.latest)};
+}
 
 }  // namespace gantry

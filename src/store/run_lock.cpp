@@ -50,8 +50,8 @@ Result<RunLock> RunLock::acquire(const fs::path& directory) {
     return fail(ErrorCode::busy,
                 fmt::format("another gantry{} is driving the runs in {}",
                             pid != 0 ? fmt::format(" (process {})", pid) : "", directory.string()),
-                "watch it with `gantry status`; `gantry run --wait` starts when it has ended; "
-                "--state DIR uses another place");
+                "`gantry run --join` lets it run this, too; `gantry run --wait` starts when it has "
+                "ended; --state DIR uses another place");
   }
   // Not knowing the pid only makes a message poorer, so a full disk does not keep us from running.
   const std::string pid = fmt::format("{}\n", ::getpid());

@@ -130,6 +130,16 @@ CREATE TABLE IF NOT EXISTS learned (
 ) WITHOUT ROWID;
 )sql";
 
+constexpr auto kJoining = R"sql(
+ALTER TABLE requests ADD COLUMN study BLOB;
+CREATE TABLE IF NOT EXISTS answers (
+  request INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL,
+  message TEXT NOT NULL,
+  hint TEXT NOT NULL
+);
+)sql";
+
 constexpr auto kViews = R"sql(
 CREATE VIEW tasks AS
 SELECT l.run AS run, l.task AS task,
@@ -157,12 +167,13 @@ CREATE VIEW results AS
 SELECT run, task, parameters, results, reused, seconds FROM tasks WHERE state = 'done';
 )sql";
 
-constexpr std::array<Migration, 5> kMigrations{
+constexpr std::array<Migration, 6> kMigrations{
     "ALTER TABLE runs ADD COLUMN driven INTEGER NOT NULL DEFAULT 0; UPDATE runs SET driven = id",
     "ALTER TABLE runs ADD COLUMN result_rules TEXT NOT NULL DEFAULT '[]'",
     kRemoteFiles,
     "ALTER TABLE requests ADD COLUMN sites TEXT NOT NULL DEFAULT ''",
     kForecasts,
+    kJoining,
 };
 
 /// `CASE e.cause WHEN 0 THEN 'ok' …`
@@ -188,6 +199,7 @@ Result<std::string> new_database_image() {
   TRY(db.execute(kTables));
   TRY(db.execute(kRemoteFiles));
   TRY(db.execute(kForecasts));
+  TRY(db.execute(kJoining));
   TRY(db.execute(fmt::format(kViews, fmt::arg("causes", cause_names()))));
   TRY(db.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId,
                              kSchemaVersion)));

@@ -39,6 +39,16 @@ struct Counts {
   std::uint32_t failed = 0;
   std::uint32_t cancelled = 0;
   std::uint32_t running = 0;
+
+  Counts& operator+=(const Counts& other) {
+    total += other.total;
+    done += other.done;
+    reused += other.reused;
+    failed += other.failed;
+    cancelled += other.cancelled;
+    running += other.running;
+    return *this;
+  }
 };
 
 enum class RunState { open, finished };
@@ -109,15 +119,22 @@ struct HistoryRow {
   Fingerprint fingerprint;
 };
 
+/// A study that is to run beside those that a gantry drives already.
+struct StudyRequest {
+  SpecSource source;
+  double weight = 1;  ///< its part of the hosts, beside those of other runs
+};
+
 /// Asked for by another process, carried out by the one that drives the run.
 struct Request {
   std::int64_t id = 0;
   RunId run{};
   bool all = false;
-  std::vector<TaskId> tasks{};       ///< to cancel
-  std::vector<std::string> join{};   ///< else: sites that the run is to use, too
-  std::string grid{};                ///< the file that describes them
-  std::vector<std::string> leave{};  ///< sites that it is to use no more
+  std::vector<TaskId> tasks{};          ///< to cancel
+  std::vector<std::string> join{};      ///< else: sites that the run is to use, too
+  std::string grid{};                   ///< the file that describes them
+  std::vector<std::string> leave{};     ///< sites that it is to use no more
+  std::optional<StudyRequest> study{};  ///< else: a study to run; `run` is not set
 };
 
 class Store {
@@ -178,6 +195,12 @@ class Store {
   Result<> for_each_task(RunId run, const std::function<void(const TaskRow&)>& sink) const;
   Result<std::optional<TaskRow>> task(RunId run, TaskId task) const;
   Result<std::vector<HistoryRow>> history(RunId run, TaskId task) const;
+  /// The number of the newest event, for follow_ends(); 0 when there is none.
+  Result<std::int64_t> last_event() const;
+  /// Feeds to `sink` how attempts of the run have ended since the event `seq`, output included, and
+  /// moves `seq` on.
+  Result<> follow_ends(RunId run, std::int64_t& seq,
+                       const std::function<void(const AttemptEnded&)>& sink) const;
   /// Tasks of runs other than `except` whose program succeeded, latest first: the first to come
   /// with a fingerprint wins. Left out are results that somebody asked to be made again. A reused
   /// result is told as the attempt that made it, or, when that run was removed, as its copy:
@@ -243,6 +266,10 @@ class Store {
   /// the open group, that is together with the event the caller makes of it; until then a crash
   /// brings it back.
   Result<std::vector<Request>> take_requests();
+  /// Tells who asked for a study which run it became, or why it did not. Commits at once.
+  Result<> answer(std::int64_t request, const Result<RunId>& run);
+  /// Forgets the answer. Nothing when there is none yet.
+  Result<std::optional<Result<RunId>>> take_answer(std::int64_t request);
 
  private:
   struct Impl;

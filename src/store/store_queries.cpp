@@ -145,6 +145,29 @@ Result<std::vector<HistoryRow>> Store::history(RunId run, TaskId task) const {
   }
 }
 
+Result<std::int64_t> Store::last_event() const {
+  return impl_->db.integer("SELECT coalesce(max(seq), 0) FROM events");
+}
+
+Result<> Store::follow_ends(RunId run, std::int64_t& seq,
+                            const std::function<void(const AttemptEnded&)>& sink) const {
+  TRY_ASSIGN(Statement s,
+             impl_->db.prepare(fmt::format("SELECT seq, {}, stdout, stderr FROM events NOT INDEXED "
+                                           "WHERE seq > ? AND run = ? AND kind = 'ended' "
+                                           "ORDER BY seq",
+                                           kEventColumns)));
+  s.integer(seq).integer(run.value());
+  for (;;) {
+    TRY_ASSIGN(const bool more, s.step());
+    if (!more) return {};
+    seq = s.integer();
+    EventRow row;
+    if (!read_row(s, row)) return fail_event(impl_->db);
+    read_output(s, row.report);
+    if (const auto event = to_event(std::move(row))) sink(std::get<AttemptEnded>(*event));
+  }
+}
+
 // Reuse.
 // -------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,10 @@
 // Store: what other processes ask for, and the digests of files.
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+
+#include "store/json_text.hpp"
 #include "store/store_impl.hpp"
 
 namespace gantry::store {
@@ -35,15 +39,48 @@ void read_sites(std::string_view text, Request& request) {
   }
 }
 
+/// By name, so that what a newer gantry asks for in addition is passed over.
+std::string study_bytes(const StudyRequest& study) {
+  const SpecSource& source = study.source;
+  Pairs pairs{{"one_liner", source.one_liner ? "1" : ""},
+              {"path", source.path},
+              {"base_dir", source.base_dir},
+              {"text", source.text},
+              {"weight", fmt::format("{}", study.weight)}};
+  for (const std::string& word : source.args) pairs.emplace_back("arg", word);
+  std::string bytes;
+  frame_pairs(pairs, bytes);
+  return bytes;
+}
+
+std::optional<StudyRequest> read_study(std::string_view bytes) {
+  const auto pairs = unframe_pairs(bytes);
+  if (!pairs) return std::nullopt;
+  StudyRequest study;
+  SpecSource& source = study.source;
+  for (const auto& [name, value] : *pairs) {
+    if (name == "one_liner") source.one_liner = !value.empty();
+    if (name == "path") source.path = value;
+    if (name == "base_dir") source.base_dir = value;
+    if (name == "text") source.text = value;
+    if (name == "arg") source.args.push_back(value);
+    if (name == "weight") std::from_chars(value.data(), value.data() + value.size(), study.weight);
+  }
+  return study.weight > 0 ? std::optional(std::move(study)) : std::nullopt;
+}
+
 }  // namespace
 
 Result<std::int64_t> Store::post(const Request& request) {
   const Database& db = impl_->db;
-  TRY_ASSIGN(Statement s, db.prepare("INSERT INTO requests (run, tasks, sites) VALUES (?,?,?)"));
+  TRY_ASSIGN(Statement s,
+             db.prepare("INSERT INTO requests (run, tasks, sites, study) VALUES (?,?,?,?)"));
   std::string tasks;
   write_task_list(request.all, request.tasks, tasks);
   TRY_ASSIGN(const std::string sites, sites_text(request));
+  const std::string study = request.study ? study_bytes(*request.study) : "";
   s.integer(request.run.value()).plain_text(tasks).text(sites);
+  request.study ? s.blob(study) : s.null();
   TRY(s.run());
   return sqlite3_last_insert_rowid(db.raw());
 }
@@ -80,9 +117,9 @@ Result<std::vector<Request>> Store::take_requests() {
     if (now == impl.seen_data_version) return requests;
     impl.seen_data_version = now;
   }
-  TRY_ASSIGN(
-      Statement s,
-      impl.db.prepare("SELECT id, run, tasks, sites FROM requests WHERE id > ? ORDER BY id"));
+  TRY_ASSIGN(Statement s,
+             impl.db.prepare(
+                 "SELECT id, run, tasks, sites, study FROM requests WHERE id > ? ORDER BY id"));
   s.integer(impl.last_request);
   for (;;) {
     TRY_ASSIGN(const bool more, s.step());
@@ -91,11 +128,42 @@ Result<std::vector<Request>> Store::take_requests() {
     request.id = s.integer();
     request.run = RunId(s.number<std::uint32_t>());
     impl.last_request = impl.group.taken_requests = request.id;
-    if (!read_task_list(s.bytes(), request.all, request.tasks))
-      requests.pop_back();
-    else
-      read_sites(s.bytes(), request);
+    bool makes_sense = read_task_list(s.bytes(), request.all, request.tasks);
+    read_sites(s.bytes(), request);
+    if (!s.is_null()) {
+      request.study = read_study(s.bytes());
+      makes_sense = makes_sense && request.study;
+    }
+    if (!makes_sense) requests.pop_back();
   }
+}
+
+Result<> Store::answer(std::int64_t request, const Result<RunId>& run) {
+  TRY_ASSIGN(Statement s, impl_->db.prepare("INSERT OR REPLACE INTO answers "
+                                            "(request, run, message, hint) VALUES (?,?,?,?)"));
+  const Error none;
+  const Error& error = run ? none : run.error();
+  s.integer(request).integer(run ? run->value() : 0).text(error.message).text(error.hint);
+  return s.run();
+}
+
+Result<std::optional<Result<RunId>>> Store::take_answer(std::int64_t request) {
+  const Database& db = impl_->db;
+  std::optional<Result<RunId>> answer;
+  {
+    TRY_ASSIGN(Statement s, db.prepare("SELECT run, message, hint FROM answers WHERE request = ?"));
+    TRY_ASSIGN(const bool there, s.integer(request).step());
+    if (!there) return answer;
+    const RunId run(s.number<std::uint32_t>());
+    std::string message = s.string();
+    if (run != RunId{})
+      answer = run;
+    else
+      answer = fail(ErrorCode::peer, std::move(message), s.string());
+  }
+  TRY_ASSIGN(Statement s, db.prepare("DELETE FROM answers WHERE request = ?"));
+  TRY(s.integer(request).run());
+  return answer;
 }
 
 Result<std::optional<Digest>> Store::known_digest(const std::string& path, std::uint64_t size,

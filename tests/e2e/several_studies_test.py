@@ -89,7 +89,95 @@ class SeveralStudiesTest(TestCase):
         refused = self.gantry("run", "--", "echo", ":::", "2")
         self.assertEqual(refused.code, 3, refused.stderr)
         self.assertIn("gantry run --wait", refused.stderr)
+        self.assertIn("gantry run --join", refused.stderr)
         second = self.start_gantry("run", "--wait", "--", "echo", ":::", "2")
         self.write("go", "")
         self.assertEqual(first.wait(timeout=120), 0)
         self.assertEqual(second.wait(timeout=120), 0)
+
+
+class JoiningTest(TestCase):
+    """gantry run --join: a study beside those that another gantry runs here."""
+
+    WAIT = ("sh", "-c", "until test -e go; do sleep 0.05; done")
+
+    def first(self, *options):
+        process = self.start_gantry("run", "-j2", *options, "--", *self.WAIT, ":::", "1")
+        self.wait_until(lambda: '"running":1' in self.gantry("runs", "--json").stdout.replace(" ", ""), "the first task")
+        return process
+
+    def runs(self):
+        return self.gantry("runs", "--json").json_lines()
+
+    def test_it_runs_at_once_and_prints_what_it_would_alone(self):
+        first = self.first("--json")
+        joined = self.gantry("run", "--join", "--tag", "--", "echo", "hello", ":::", "a", "b")
+        self.assertEqual(joined.code, 0, joined.stderr)
+        self.assertEqual(sorted(joined.stdout.splitlines()), ["a\thello a", "b\thello b"])
+        self.assertIn("run 2: 2 done", joined.stderr)
+        self.assertIsNone(first.poll(), "the first one goes on")
+        again = self.gantry("run", "--join", "--json", "--", "echo", "hello", ":::", "a", "b").json_lines()
+        self.assertEqual([event["event"] for event in again], ["started", "summary"], "nothing runs twice")
+        self.write("go", "")
+        out = first.communicate(timeout=120)[0].decode()
+        self.assertEqual(first.returncode, 0)
+        self.assertEqual({event["run"] for event in map(json.loads, out.splitlines())}, {1}, "the guest's tasks are its own affair")
+        self.assertEqual([(run["done"], run["state"]) for run in self.runs()], [(1, "finished"), (2, "finished")])
+
+    def test_events_and_failures_are_told_to_who_asked(self):
+        first = self.first()
+        joined = self.gantry("run", "--join", "--json", "--", "sh", "-c", "exit {x}", ":::", "x=0,3")
+        self.assertEqual(joined.code, 1)
+        events = joined.json_lines()
+        self.assertEqual(events[0]["event"], "started")
+        self.assertEqual(sorted((event["parameters"]["x"], event["code"]) for event in events if event["event"] == "task"), [(0, 0), (3, 3)])
+        self.assertEqual((events[-1]["done"], events[-1]["failed"]), (1, 1))
+        self.write("go", "")
+        err = first.communicate(timeout=120)[1].decode()
+        self.assertEqual(first.returncode, 0, "another's failure is not ours")
+        self.assertNotIn("exit code 3", err)
+
+    def test_alone_it_runs_by_itself(self):
+        done = self.gantry("run", "--join", "--", "echo", ":::", "a")
+        self.assertEqual((done.code, done.stdout), (0, "a\n"))
+
+    def test_an_interrupt_only_ends_the_watching(self):
+        first = self.first()
+        self.write("b.yaml", "name: b\ncommand: sh -c 'until test -e go; do sleep 0.05; done' {x}\nparameters: {x: [2]}\n")
+        second = self.start_gantry("run", "--join", "b.yaml")
+        self.wait_until(lambda: len(self.runs()) == 2 and self.runs()[1]["running"] == 1, "the guest's task")
+        second.send_signal(signal.SIGINT)
+        err = second.communicate(timeout=60)[1].decode()
+        self.assertEqual(second.returncode, 1)
+        self.assertIn("gantry cancel --run 2", err)
+        self.write("go", "")
+        self.assertEqual(first.wait(timeout=120), 0)
+        self.assertEqual(self.runs()[1]["done"], 1, "the run went on")
+
+    def test_when_the_host_is_stopped_the_guest_says_so_and_can_go_on(self):
+        first = self.first()
+        self.write("b.yaml", "name: b\ncommand: sh -c 'until test -e go; do sleep 0.05; done' {x}\nparameters: {x: [1, 2, 3]}\n")
+        second = self.start_gantry("run", "--join", "b.yaml")
+        self.wait_until(lambda: len(self.runs()) == 2 and self.runs()[1]["running"] == 1, "the guest's task")
+        first.send_signal(signal.SIGINT)
+        self.wait_until(lambda: "interrupted" in self.gantry("top", "--json").stdout, "it to drain")
+        self.write("go", "")
+        first.communicate(timeout=120)
+        err = second.communicate(timeout=60)[1].decode()
+        self.assertEqual(second.returncode, 1)
+        self.assertIn("the gantry that ran it has ended", err)
+        done = self.gantry("run", "b.yaml")
+        self.assertEqual(done.code, 0, done.stderr)
+        self.assertEqual(self.runs()[1]["done"], 3)
+
+    def test_what_cannot_join_is_refused_with_the_reason(self):
+        first = self.first()
+        self.write("big.yaml", "name: big\ncommand: echo {x}\nparameters: {x: [1]}\nresources: {cores: 4000}\n")
+        refused = self.gantry("run", "--join", "big.yaml")
+        self.assertNotEqual(refused.code, 0)
+        self.assertIn("4000 cores", refused.stderr)
+        self.assertEqual(len(self.runs()), 1, "as if it had never been asked for")
+        for option in (["--grid", "grid.yaml"], ["-j", "3"], ["--max-fails", "2"], ["--wait"], ["--fresh"]):
+            self.assertEqual(self.gantry("run", "--join", *option, "big.yaml").code, 2, option)
+        self.write("go", "")
+        self.assertEqual(first.wait(timeout=120), 0)

@@ -99,9 +99,15 @@ void add_run(CLI::App& app, const RunWords& words, Action& action) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Run a sweep, or continue it");
   add_session_options(*command, options->session);
-  command->add_flag("--fresh", options->fresh, "Start a new run that reuses nothing");
+  CLI::Option* fresh =
+      command->add_flag("--fresh", options->fresh, "Start a new run that reuses nothing");
   command->add_flag("-n,--dry-run", options->dry_run, "Show the tasks and run none");
-  command->add_flag("--wait", options->wait, "Wait while another gantry drives runs here");
+  CLI::Option* wait =
+      command->add_flag("--wait", options->wait, "Wait while another gantry drives runs here");
+  command
+      ->add_flag("--join", options->session.join, "Let a gantry that drives runs here run it, too")
+      ->excludes(wait)
+      ->excludes(fresh);
   command->add_option("--weight", options->weights, "Of several files: FILE gets N times the hosts")
       ->type_name("FILE=N")
       ->allow_extra_args(false);
@@ -121,10 +127,14 @@ void add_run(CLI::App& app, const RunWords& words, Action& action) {
       "Values: ::: a b c    seed=1..200    g=a.mdl,b.mdl    :::+ linked to the last\n"
       "        :::: FILE (lines; - is standard input)\n"
       "\n"
+      "A study that joins shares the hosts of the gantry that runs already, and has its\n"
+      "sites, options and environment; Ctrl-C then only ends the watching.\n"
+      "\n"
       "Examples:\n"
       "  gantry run sweep.yaml\n"
       "  gantry run a.yaml b.yaml --weight b.yaml=2     both at once, b with more hosts\n"
       "  gantry run -- ./sim --seed {seed} {g} ::: seed=1..200 ::: g=a.mdl,b.mdl\n"
+      "  gantry run --join c.yaml                       beside what runs here already\n"
       "  gantry run --grid grid.yaml -- ./sim {} ::: 1..200      also on other machines\n"
       "  ls *.png | gantry run -j 4 -- convert {} {}.webp\n"
       "  gantry run -k --shell -- 'sort {} | uniq -c > {.}.txt' ::: *.csv\n"

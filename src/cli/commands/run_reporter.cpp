@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/commands/attempt_output.hpp"
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/format.hpp"
@@ -74,16 +76,18 @@ bool RunReporter::live() const {
 }
 
 void RunReporter::announce(const driver::Progress& progress) {
-  if (announced_) return;
-  announced_ = true;
-  if (progress.runs.empty()) return announce(progress.run, jobs_.front());
-  for (std::size_t i = 0; i < progress.runs.size(); ++i) {
-    names_[progress.runs[i].run] = progress.runs[i].name;
-    announce(progress.runs[i].run, jobs_[i]);
+  if (announced_.size() == jobs_.size()) return;
+  if (progress.runs.empty()) return announce(progress.run);
+  for (const driver::RunProgress& each : progress.runs) {
+    if (announced_.size() == jobs_.size()) return;
+    if (jobs_.size() > 1) names_[each.run] = each.name;
+    announce(each.run);
   }
 }
 
-void RunReporter::announce(RunId run, const driver::Job& job) {
+void RunReporter::announce(RunId run) {
+  const driver::Job& job = jobs_[announced_.size()];
+  announced_.push_back(run);
   if (!options_.json) return;
   JsonLine(context_.out.buffer())
       .text("event", "started")
@@ -95,7 +99,7 @@ void RunReporter::announce(RunId run, const driver::Job& job) {
 }
 
 void RunReporter::on_progress(const driver::Progress& progress) {
-  if (!announced_) last_line_at_ = Duration{0};  // what was waited for has a time of its own
+  if (announced_.empty()) last_line_at_ = Duration{0};  // what was waited for has a time of its own
   announce(progress);
   flush_job_log();
   if (options_.output) printer_.on_progress(progress.run, [this] { block_.clear(); });
@@ -113,11 +117,10 @@ void RunReporter::on_progress(const driver::Progress& progress) {
 }
 
 void RunReporter::on_ended(const AttemptEnded& event, bool again) {
-  if (!announced_ && jobs_.size() == 1) {
-    announced_ = true;
-    announce(event.report.key.run, jobs_.front());
-  }
-  RunTally& tally = tallies_[event.report.key.run];
+  const RunId run = event.report.key.run;
+  if (announced_.empty() && jobs_.size() == 1) announce(run);
+  if (std::ranges::find(announced_, run) == announced_.end()) return;  // it has joined: not ours
+  RunTally& tally = tallies_[run];
   tally.failures.add(event);
   if (event.report.cause == FailureCause::none) ++tally.succeeded;
   if (options_.json) json_ended(event, again);

@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "cli/commands/job_log.hpp"
 #include "cli/commands/task_printer.hpp"
@@ -54,7 +55,7 @@ class RunReporter {
   void on_notice(const std::string& text);
   void on_waiting(std::uint32_t tasks, Duration elapsed);
   void announce(const driver::Progress& progress);
-  void announce(RunId run, const driver::Job& job);
+  void announce(RunId run);
   void show_failure(const AttemptEnded& event, bool again);
   void json_ended(const AttemptEnded& event, bool again);
   [[nodiscard]] bool live() const;
@@ -64,9 +65,9 @@ class RunReporter {
   std::span<const driver::Job> jobs_;
   RedrawBlock block_;
   std::map<RunId, RunTally> tallies_;
+  std::vector<RunId> announced_;        ///< the jobs' runs, as far as they are known
   std::map<RunId, std::string> names_;  ///< of several runs
   TaskPrinter printer_;
-  bool announced_ = false;
   std::uint32_t failures_shown_ = 0;
   std::uint32_t retries_shown_ = 0;
   Duration last_line_at_{0};

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "cli/commands/attempt_output.hpp"
+#include "cli/commands/joined_run.hpp"
 #include "cli/commands/result_rows.hpp"
 #include "cli/commands/run_text.hpp"
 #include "cli/commands/study.hpp"
@@ -262,6 +263,29 @@ void add_session_options(CLI::App& command, SessionOptions& options) {
 
 namespace {
 
+/// Where tasks run, and how failures are met, is up to the gantry that runs already.
+Result<> check_joinable(const SessionOptions& options) {
+  for (const auto& [said, name] :
+       {std::pair{options.grid.has_value(), "--grid"}, std::pair{options.jobs > 0, "-j"},
+        std::pair{options.keep_going, "--keep-going"},
+        std::pair{options.max_fails > 0, "--max-fails"},
+        std::pair{!options.scheduler.empty(), "--scheduler"},
+        std::pair{options.no_duplicates, "--no-duplicates"},
+        std::pair{options.learn_for.has_value(), "--learn-for"}})
+    if (said)
+      return fail(ErrorCode::usage, fmt::format("{} does not go with --join", name),
+                  "a study that joins has the sites and options of the gantry that runs already");
+  return {};
+}
+
+Result<std::vector<driver::Summary>> join_or_drive(Context& context,
+                                                   const std::vector<driver::Job>& jobs,
+                                                   const driver::Options& how,
+                                                   const driver::Observer& observer) {
+  TRY_ASSIGN(auto summaries, run_joined(context, jobs, observer));
+  return summaries ? std::move(*summaries) : driver::drive(jobs, how, observer, context.clock);
+}
+
 /// What tells of single tasks goes with a single study.
 Result<> check_single(const SessionOptions& options) {
   for (const auto& [said, name] :
@@ -280,6 +304,7 @@ Result<int> run_session(Context& context, const std::vector<spec::LoadedSweep>& 
                         driver::Options how) {
   const bool several = studies.size() > 1;
   if (several) TRY(check_single(options));
+  if (options.join) TRY(check_joinable(options));
   const spec::LoadedSweep& study = studies.front();
   how.state_dir = context.state_dir;
   how.job_log = options.job_log;
@@ -307,6 +332,7 @@ Result<int> run_session(Context& context, const std::vector<spec::LoadedSweep>& 
     how.learn_for = *time;
   }
   how.reload = reload_sweep;
+  how.load = load_sweep_of;
   how.read_grid = spec::load_grid;
   ReportOptions report = report_options(options, study);
   report.chosen = report.print.chosen = how.only_failed || !how.only.empty();
@@ -322,7 +348,9 @@ Result<int> run_session(Context& context, const std::vector<spec::LoadedSweep>& 
   for (std::size_t i = 0; i < studies.size(); ++i)
     jobs.push_back({studies[i].sweep, studies[i].source, weights[i]});
   RunReporter reporter(context, report, jobs);
-  const auto summaries = driver::drive(jobs, how, reporter.observer(), context.clock);
+  const auto summaries = options.join
+                             ? join_or_drive(context, jobs, how, reporter.observer())
+                             : driver::drive(jobs, how, reporter.observer(), context.clock);
   reporter.stop();
   if (!summaries) return tl::unexpected(summaries.error());
   bool all_done = true;

@@ -29,6 +29,7 @@ struct SessionOptions {
   bool no_progress = false;
   bool output = false;
   bool no_output = false;
+  bool join = false;  ///< the gantry that drives runs here, if there is one
   bool keep_order = false;
   bool tag = false;
   std::string job_log;

@@ -114,6 +114,12 @@ Result<spec::LoadedSweep> reload_study(const store::RunRecord& record) {
   return loaded;
 }
 
+Result<Sweep> load_sweep_of(const SpecSource& source) {
+  TRY_ASSIGN(auto loaded, spec::reload(source));
+  TRY(loaded.sweep.check_inputs());
+  return std::move(loaded.sweep);
+}
+
 Result<Sweep> reload_sweep(const store::RunRecord& record) {
   TRY_ASSIGN(auto loaded, reload_study(record));
   return std::move(loaded.sweep);

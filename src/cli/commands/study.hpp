@@ -34,5 +34,7 @@ bool is_sweep_file(const RunWords& words);
 Result<spec::LoadedSweep> reload_study(const store::RunRecord& record);
 /// The same without the rest, for driver::Options::reload.
 Result<Sweep> reload_sweep(const store::RunRecord& record);
+/// A study that is new here, for driver::Options::load.
+Result<Sweep> load_sweep_of(const SpecSource& source);
 
 }  // namespace gantry::cli
