@@ -11,8 +11,8 @@
 #include "driver/content_cache.hpp"
 #include "driver/driver.hpp"
 #include "driver/outdated.hpp"
-#include "driver/shared_inputs.hpp"
 #include "engine/engine.hpp"
+#include "model/task_files.hpp"
 
 namespace gantry::driver {
 
@@ -36,6 +36,6 @@ Result<std::optional<store::RunRecord>> run_to_continue(const store::Store& stor
 /// reuses results of other runs. `shared` must outlive the engine's run.
 Result<PreparedRun> prepare_run(store::Store& store, engine::Engine& engine, const Job& job,
                                 const Options& options, ContentCache& contents, TimePoint now,
-                                const SharedInputs& shared);
+                                const TaskFiles& files);
 
 }  // namespace gantry::driver
