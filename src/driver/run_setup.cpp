@@ -275,7 +275,7 @@ Result<PreparedRun> prepare_run(store::Store& store, engine::Engine& engine, con
                                       {.interval = kPlanEvery,
                                        .adaptive = true,
                                        .second_attempts = options.grid && options.duplicates}));
-  return Setup(store, engine, job, options, contents, now, std::move(scheduler), shared,
+  return Setup(store, engine, job, options, contents, now, std::move(scheduler), files,
                kept_models(store, job.sweep))
       .prepare(job.source);
 }
