@@ -6,7 +6,7 @@ _gantry_options() {
   local session="--jobs --keep-going --max-fails --scheduler --no-duplicates --learn-for --grid --quiet --json --no-progress --output --no-output --keep-order --tag --joblog"
   local states="--failed --done --cancelled --pending"
   case $1 in
-    run) echo "$session --fresh --dry-run --wait --weight --shell --timeout --retries $common" ;;
+    run) echo "$session --fresh --dry-run --wait --join --weight --shell --timeout --retries $common" ;;
     status) echo "--json --watch $common" ;;
     top) echo "--once --json $common" ;;
     forecast) echo "--run --json $common" ;;

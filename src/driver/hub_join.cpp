@@ -59,7 +59,7 @@ Result<> Hub::take_back(const RunIo& io) {
   engine_.remove_run(run);
   runs_.erase(run);
   ios_.pop_back();
-  shared_.pop_back();
+  files_.pop_back();
   joined_.pop_back();
   return is_new ? store_.remove_run(run) : Result<>{};
 }

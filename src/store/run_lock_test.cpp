@@ -23,7 +23,7 @@ TEST(RunLock, AdmitsOneAndNamesIt) {
     EXPECT_EQ(second.error().code, ErrorCode::busy);
     EXPECT_THAT(second.error().message,
                 testing::HasSubstr("(process " + std::to_string(::getpid()) + ")"));
-    EXPECT_THAT(second.error().hint, testing::HasSubstr("gantry status"));
+    EXPECT_THAT(second.error().hint, testing::HasSubstr("gantry run --join"));
   }
   EXPECT_EQ(RunLock::holder(directory.path() / "new"), std::nullopt);
   EXPECT_TRUE(RunLock::acquire(directory.path() / "new"));

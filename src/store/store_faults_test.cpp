@@ -168,11 +168,12 @@ TEST_F(StoreFaults, GoesOnWhenARealDiskHasRoomAgain) {
 
 TEST_F(StoreFaults, SaysWhatToDoAboutADatabaseOfANewerGantry) {
   fill(1);
-  execute("PRAGMA user_version = 7");
+  execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion + 1));
   for (const Access access : {Access::read_write, Access::read_only}) {
     const Error error = refused(access);
     EXPECT_EQ(error.code, ErrorCode::version);
-    EXPECT_THAT(error.message, HasSubstr("newer gantry (schema 7, this one knows 6)"));
+    EXPECT_THAT(error.message, HasSubstr(fmt::format("newer gantry (schema {}, this one knows {})",
+                                                     kSchemaVersion + 1, kSchemaVersion)));
     EXPECT_THAT(error.hint, HasSubstr("upgrade"));
   }
 }
