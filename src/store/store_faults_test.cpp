@@ -1,6 +1,7 @@
 // What a Store does when the disk refuses, when files are damaged or foreign, and when it is
 // killed.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sched.h>
 #include <signal.h>
