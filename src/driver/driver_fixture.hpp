@@ -138,6 +138,7 @@ class FakeLauncher final : public Launcher, public HostSource, public Watchable 
   bool hold = false;                  ///< tasks are taken and never end
   SiteId site = kHome;                ///< of its hosts
   bool slow_link = false;             ///< nothing that is sent there ever arrives
+  bool broken_link = false;           ///< nothing can be sent there
   std::vector<std::string> put;       ///< files that were sent there
   std::vector<std::string> removed;   ///< what was removed there
   std::vector<std::uint64_t> probed;  ///< bytes
@@ -180,6 +181,7 @@ class FakeMover final : public Mover {
   explicit FakeMover(FakeLauncher& launcher) : launcher_(launcher) {}
   TransferId put(const Put& file) override {
     launcher_.put.push_back(file.path);
+    if (launcher_.broken_link) return failed();
     return launcher_.slow_link ? next() : done();
   }
   TransferId get(const Get&) override { return done(); }
@@ -207,6 +209,11 @@ class FakeMover final : public Mover {
   TransferId done() {
     const TransferId id = next();
     launcher_.moved.emplace_back(TransferDone{id});
+    return id;
+  }
+  TransferId failed() {
+    const TransferId id = next();
+    launcher_.moved.emplace_back(TransferFailed{.id = id, .why = "no route"});
     return id;
   }
 

@@ -142,11 +142,11 @@ TEST_F(HubTest, ALinkThatIsSilentWhileTasksWaitForFilesIsProbed) {
   time_ = &clock;
   FakeLauncher launcher;
   launcher.site = SiteId(1);
-  launcher.slow_link = true;
+  launcher.broken_link = true;  // it is tried more and more seldom, and silent in between
   launcher.moved.emplace_back(LinkEchoed{0.02});
   launcher.on_probe = [&] {
     launcher.moved.emplace_back(LinkEchoed{0.1, launcher.probed.back(), 0.02});
-    launcher.moved.emplace_back(TransferDone{TransferId(1)});
+    launcher.broken_link = false;
   };
   options_.grid.emplace();
   options_.grid->sites.resize(2);

@@ -53,6 +53,9 @@ Duration RunView::expected(const TaskKey& key) const {
   const Outstanding* attempt = run_->find({key.task, key.attempt});
   return attempt == nullptr ? Duration{0} : attempt->expected;
 }
+RunId RunView::id() const {
+  return run_->run_id;
+}
 const forecast::RunTimeAccuracy& RunView::accuracy() const {
   return run_->accuracy;
 }
