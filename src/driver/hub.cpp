@@ -223,11 +223,12 @@ Result<> Hub::wait() {
   if (const auto wakeup = engine_.next_wakeup(); wakeup != kNever) next = std::min(next, wakeup);
   const auto [wait_fd, to_send] = actuators_.waits_for();
   const short want = to_send ? POLLIN | POLLOUT : POLLIN;
-  pollfd fds[] = {{wait_fd, want, 0}, {signals_->fd(), POLLIN, 0}};
+  pollfd fds[] = {
+      {wait_fd, want, 0}, {signals_->fd(), POLLIN, 0}, {contents_.read_fd(), POLLIN, 0}};
   const TimePoint now = clock_.now();
   probes_.on_look(now);
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - now);
-  if (::poll(fds, 2, static_cast<int>(std::max<std::int64_t>(0, left.count()))) < 0 &&
+  if (::poll(fds, 3, static_cast<int>(std::max<std::int64_t>(0, left.count()))) < 0 &&
       errno != EINTR) {
     return fail_errno("poll");
   }
@@ -251,12 +252,17 @@ void Hub::carry_out(const std::vector<Action>& actions) {
   for (const auto& action : actions) {
     std::visit(
         Overloaded{[&](const StartAttempt& a) { start(a); },
-                   [&](const CancelAttempt& a) { actuators_.cancel(a.key, a.host); },
+                   [&](const CancelAttempt& a) {
+                     if (!unpark(a.host, {&a.key, 1})) actuators_.cancel(a.key, a.host);
+                   },
                    [&](const SignalAttempt& a) { actuators_.signal(a.key, a.host, a.signal); },
                    [&](const CheckpointAttempt& a) {
                      actuators_.signal(a.key, a.host, Launcher::kCheckpointSignal);
                    },
-                   [&](const RecallQueued& a) { actuators_.recall(a.host, a.keys); },
+                   [&](const RecallQueued& a) {
+                     unpark(a.host, a.keys);
+                     actuators_.recall(a.host, a.keys);
+                   },
                    [&](const MoveFile& a) { bring(a); },
                    [&](const DropFile& a) { actuators_.drop(a.file, a.site); }},
         action);
@@ -264,7 +270,9 @@ void Hub::carry_out(const std::vector<Action>& actions) {
 }
 
 void Hub::bring(const MoveFile& move) {
+  const ContentCache::Aside aside(contents_);
   const auto files = contents_.files(names_.path(move.file), [this] { return stop_waits(); });
+  if (!files && files.error().code == ErrorCode::busy) return park(move);
   probes_.on_file();
   if (files) return actuators_.bring(move, *files);
   engine_.apply(MoveFailed{move.file, move.to, files.error().message, now_});
@@ -285,6 +293,7 @@ void Hub::start(const StartAttempt& action) {
       print = tl::unexpected<Error>(std::move(found).error());
   }
   if (stop_waits()) return engine_.apply(AttemptReturned{key, action.host});
+  if (!print && print.error().code == ErrorCode::busy) return park(action);
   if (print) {
     dirty_ = true;  // for those who ask `gantry status` while long tasks run
     return actuators_.start(
@@ -312,6 +321,7 @@ Result<bool> Hub::poll_actuators() {
   TRY(actuators_.poll(now_, news));
   now_ = clock_.now();
   for (auto& each : news) TRY(on_news(std::move(each)));
+  TRY(carry_out_read());
   return !news.empty();
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -68,6 +69,12 @@ class Hub {
   void carry_out(const std::vector<Action>& actions);
   void start(const StartAttempt& action);
   void bring(const MoveFile& move);
+  // hub_reading.cpp: actions that wait until files have been read.
+  void park(const Action& action);
+  Result<> carry_out_read();
+  /// Attempts that wait go back to the engine, unstarted. No keys: all of the host. False when
+  /// there was none.
+  bool unpark(HostId host, std::span<const TaskKey> keys);
   Result<bool> poll_actuators();
   /// Lets them go, and tells what a person should know of that.
   void close_actuators();
@@ -122,8 +129,9 @@ class Hub {
   void recall_queues();
   /// The journal cannot be written: takes back what has not begun.
   void hold_tasks(const Error& why);
-  /// Hands what waits to the store.
-  void write_group();
+  /// Hands what waits to the store, up to the first end whose inputs are being read. `last`: waits
+  /// for them.
+  void write_group(bool last);
   /// Nobody could record any more how tasks end: ends those that run.
   tl::unexpected<Error> abandon(Error error);
   /// Why finished tasks run again.
@@ -159,6 +167,11 @@ class Hub {
     Inputs inputs;
   };
   std::vector<Journalled> group_;  ///< by the next commit
+  struct Parked {
+    Action action;
+    std::uint64_t files;  ///< so many of the ContentCache have to be read first
+  };
+  std::vector<Parked> parked_;
 
   std::map<HostId, std::string> host_names_;
   std::map<HostId, std::uint32_t> ended_on_;  ///< attempts

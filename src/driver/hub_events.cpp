@@ -41,6 +41,7 @@ void Hub::on_event(Event& event) {
           [](const auto&) { return true; }},
       event);
   if (!counts) return;
+  if (const auto* down = std::get_if<HostDown>(&event)) unpark(down->host, {});
   show(event);
   engine_.apply(event);
   if (const auto* up = std::get_if<HostUp>(&event)) {

@@ -44,9 +44,10 @@ class RunIo {
     return key.run == run.id && key.task.value() <= sweep().size();
   }
 
-  /// Looks at what the attempt reads, and remembers it until forget().
+  /// Looks at what the attempt reads, and remembers it until forget(). Error busy while something
+  /// of it is read, as of ContentCache::Aside.
   Result<Fingerprint> fingerprint(const TaskKey& key, const Task& task);
-  /// What it reads, for a host that does not see it here. REQUIRES: fingerprint().
+  /// What it reads, for a host that does not see it here; or busy. REQUIRES: fingerprint().
   Result<std::vector<TaskFile>> files(const TaskKey& key);
   Inputs forget(const TaskKey& key);
 
@@ -58,7 +59,8 @@ class RunIo {
   /// Inputs may have changed since an earlier gantry started it. Nothing when the end counts.
   [[nodiscard]] std::optional<OutdatedReason> why_stale(const AttemptEnded& ended);
   /// A result counts for later runs only if its inputs are what they were when it was started.
-  void check_inputs(AttemptEnded& ended, const Inputs& inputs);
+  /// False while one of them is read: to be asked again.
+  bool check_inputs(AttemptEnded& ended, const Inputs& inputs);
 
   PreparedRun run;
   std::map<std::string, std::uint32_t> changed{};  ///< Summary::changed
