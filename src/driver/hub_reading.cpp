@@ -13,24 +13,26 @@ void Hub::park(const Action& action) {
 Result<> Hub::carry_out_read() {
   TRY(contents_.take_read());
   std::vector<Action> ready;
-  std::erase_if(parked_, [&](Parked& parked) {
-    if (parked.files > contents_.has_read()) return false;
-    ready.push_back(std::move(parked.action));
-    return true;
-  });
+  for (Parked& parked : std::exchange(parked_, {})) {
+    if (parked.files > contents_.has_read())
+      parked_.push_back(std::move(parked));
+    else
+      ready.push_back(std::move(parked.action));
+  }
   carry_out(ready);
   return {};
 }
 
 bool Hub::unpark(HostId host, std::span<const TaskKey> keys) {
-  std::vector<TaskKey> returned;
-  std::erase_if(parked_, [&](const Parked& parked) {
+  const auto is_concerned = [&](const Parked& parked) {
     const auto* start = std::get_if<StartAttempt>(&parked.action);
-    if (start == nullptr || start->host != host) return false;
-    if (!keys.empty() && std::ranges::find(keys, start->key) == keys.end()) return false;
-    returned.push_back(start->key);
-    return true;
-  });
+    return start != nullptr && start->host == host &&
+           (keys.empty() || std::ranges::find(keys, start->key) != keys.end());
+  };
+  std::vector<TaskKey> returned;
+  for (const Parked& parked : parked_)
+    if (is_concerned(parked)) returned.push_back(std::get<StartAttempt>(parked.action).key);
+  std::erase_if(parked_, is_concerned);
   for (const TaskKey& key : returned) engine_.apply(AttemptReturned{key, host});
   return !returned.empty();
 }
