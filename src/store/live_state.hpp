@@ -31,7 +31,7 @@ struct LiveTask {
   std::uint32_t attempt = 0;
   TimePoint started = kNever;  ///< never: it is with the host's agent, and has not begun
   double cost = 0;             ///< as the run counts it, learnt or not; 0 = not told
-  /// engine::GivenMemory, where memory is learnt.
+  /// forecast::GivenMemory, where memory is learnt.
   std::uint64_t memory = 0;
   std::uint32_t memory_learnt_from = 0;
   std::uint64_t memory_died_with = 0;
