@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -20,11 +19,15 @@ namespace {
 /// task.
 constexpr off_t kLargeValue = off_t{256} << 20;
 
-/// Changed so lately that one more change could leave it with the same stamp.
-bool may_change_unseen(std::int64_t changed_ns) {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  return changed_ns > to_ns(now) - kStampLag.count();
+/// What is read at once in a turn of a loop that can wait for the rest: a fraction of a second.
+constexpr std::uint64_t kReadAtOnce = std::uint64_t{64} << 20;
+
+tl::unexpected<Error> is_being_read(const std::string& path) {
+  return fail(ErrorCode::busy, path + ": is being read");
+}
+
+bool is_busy(const Error& error) {
+  return error.code == ErrorCode::busy;
 }
 
 /// Whether the file came to be in that time, as far as the file system tells.
@@ -64,24 +67,48 @@ Result<Digest> ContentCache::file_digest(Kind kind, const std::string& path,
         .add(static_cast<std::uint64_t>(info.st_size))
         .add(static_cast<std::uint64_t>(to_ns(info.st_mtim)))
         .digest();
-  // The inode's time and not the content's, which anyone can set back (cp -p, tar, touch).
-  Known now{static_cast<std::uint64_t>(info.st_size), to_ns(info.st_ctim), info.st_ino, {}};
+  const FileStamp stamp = stamp_of(info);
   const auto found = known_.find(path);
-  if (found != known_.end()) {
-    now.digest = found->second.digest;
-    if (now == found->second) return now.digest;
-  }
-  TRY_ASSIGN(const auto stored, store_.known_digest(path, now.size, now.changed_ns, now.inode));
+  if (found != known_.end() && found->second.stamp == stamp) return found->second.digest;
+  TRY_ASSIGN(const auto stored,
+             store_.known_digest(path, stamp.size, stamp.changed_ns, stamp.inode));
   if (stored) {
-    now.digest = *stored;
-  } else {
-    const bool keep = !may_change_unseen(now.changed_ns);
-    TRY_ASSIGN(now.digest, hash_file(path, stop));
-    if (!keep) return now.digest;
-    TRY(store_.remember_digest(path, now.size, now.changed_ns, now.inode, now.digest));
+    known_[path] = {stamp, *stored};
+    return *stored;
   }
-  known_[path] = now;
-  return now.digest;
+  if (reading_ != Reading::at_once) {
+    const auto read = just_read_.find(path);
+    if (reading_ == Reading::aside && read != just_read_.end()) return read->second;
+    if (stamp.size > at_once_) {
+      reader_.ask(path, stamp.size);
+      return is_being_read(path);
+    }
+    at_once_ -= stamp.size;
+  }
+  const bool settled = !may_change_unseen(stamp);
+  TRY_ASSIGN(const Digest digest, hash_file(path, stop));
+  if (settled) TRY(remember(path, stamp, digest));
+  return digest;
+}
+
+Result<> ContentCache::remember(const std::string& path, const FileStamp& stamp,
+                                const Digest& digest) {
+  TRY(store_.remember_digest(path, stamp.size, stamp.changed_ns, stamp.inode, digest));
+  known_[path] = {stamp, digest};
+  return {};
+}
+
+Result<> ContentCache::take_read() {
+  at_once_ = kReadAtOnce;
+  if (reader_.told() == reader_.asked()) {
+    just_read_.clear();  // whoever waited for it has asked again
+    return {};
+  }
+  for (ReadContent& read : reader_.take()) {
+    if (read.digest && read.settled) TRY(remember(read.path, read.stamp, *read.digest));
+    just_read_.insert_or_assign(std::move(read.path), std::move(read.digest));
+  }
+  return {};
 }
 
 Result<std::vector<std::string>> ContentCache::tree(const std::string& path) {
@@ -104,10 +131,14 @@ Result<std::vector<std::string>> ContentCache::tree(const std::string& path) {
 Result<Digest> ContentCache::tree_digest(const std::string& path, const Stop& stop) {
   TRY_ASSIGN(const auto files, tree(path));
   Hasher hasher;
+  bool busy = false;  // all that is to be read is asked for together
   for (const auto& file : files) {
-    TRY_ASSIGN(const Digest content, digest(file, stop));
-    hasher.add(file).add(content);
+    const auto content = digest(file, stop);
+    if (!content && !is_busy(content.error())) return content;
+    busy = busy || !content;
+    if (content) hasher.add(file).add(*content);
   }
+  if (busy) return is_being_read(path);
   return hasher.digest();
 }
 
@@ -118,13 +149,20 @@ Result<std::vector<TaskFile>> ContentCache::files(const std::string& path, const
     TRY_ASSIGN(paths, tree(path));
   }
   std::vector<TaskFile> files;
+  bool busy = false;
   for (auto& each : paths) {
-    TRY_ASSIGN(const Digest content, digest(each, stop));
+    const auto content = digest(each, stop);
+    if (!content && !is_busy(content.error())) return tl::unexpected<Error>(content.error());
+    if (!content) {
+      busy = true;
+      continue;
+    }
     struct stat info {};
     if (::stat(each.c_str(), &info) != 0) return fail_errno(each);
-    files.push_back({std::move(each), content, static_cast<std::uint64_t>(info.st_size),
+    files.push_back({std::move(each), *content, static_cast<std::uint64_t>(info.st_size),
                      (info.st_mode & S_IXUSR) != 0});
   }
+  if (busy) return is_being_read(path);
   return files;
 }
 
@@ -144,13 +182,18 @@ void ContentCache::use(const std::string& path, const Digest& content, Kind kind
   if (used != nullptr) used->push_back({&looks_.try_emplace(path).first->first, content, kind});
 }
 
-bool ContentCache::has_changed(const Used& used, const Stop& stop) {
+ContentCache::Changed ContentCache::has_changed(const Used& used, const Stop& stop) {
   Look& look = looks_[*used.path];
-  if (std::exchange(look.round, round_) != round_) {
+  if (look.round != round_) {
     const auto now = digest_as(used.kind, *used.path, stop);
-    look.digest = now ? std::optional(*now) : std::nullopt;
+    if (!now && is_busy(now.error())) {
+      if (look.asked == 0) look.asked = reader_.asked();
+      if (reader_.told() < look.asked) return Changed::being_read;
+      // It is another one again: it does not stand still.
+    }
+    look = {round_, now ? std::optional(*now) : std::nullopt};
   }
-  return look.digest != used.digest;
+  return look.digest == used.digest ? Changed::no : Changed::yes;
 }
 
 Result<Fingerprint> ContentCache::fingerprint(const Task& task, const Stop& stop,
@@ -165,6 +208,7 @@ Result<Fingerprint> ContentCache::fingerprint(const Task& task, const Stop& stop
     TRY_ASSIGN(const Digest content, digest(path, stop));
     parts_.push_back({std::move(path), Kind::named, content});
   }
+  bool busy = false;
   // One that is missing: starting the program will say so better than we can here.
   const auto add = [&](const std::string& path, Kind kind) {
     struct stat info {};
@@ -174,11 +218,13 @@ Result<Fingerprint> ContentCache::fingerprint(const Task& task, const Stop& stop
     if (changed > made_since && (kind != Kind::value || changed <= made_until ||
                                  born_between(path, made_since, made_until)))
       return;
-    if (const auto content = file_digest(kind, path, info, stop))
-      parts_.push_back({plain_path(path), kind, *content});
+    const auto content = file_digest(kind, path, info, stop);
+    busy = busy || (!content && is_busy(content.error()));
+    if (content) parts_.push_back({plain_path(path), kind, *content});
   };
   for (const auto& path : implied_inputs(task)) add(path, Kind::program);
   for (const auto& path : task.value_files) add(path, Kind::value);
+  if (busy) return is_being_read("what the task reads");
   // By name and once each: it does not matter who says that a file is an input, nor where.
   std::ranges::sort(parts_, [](const Part& a, const Part& b) {
     return std::tie(a.path, a.kind) < std::tie(b.path, b.kind);

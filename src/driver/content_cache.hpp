@@ -18,6 +18,7 @@
 #include "actuate/launcher.hpp"
 #include "base/hash.hpp"
 #include "base/result.hpp"
+#include "driver/content_reader.hpp"
 #include "model/outcome.hpp"
 #include "model/sweep.hpp"
 #include "store/store.hpp"
@@ -68,9 +69,43 @@ class ContentCache {
                      const Fingerprint& now, const Stop& stop = {},
                      TimePoint ended = TimePoint::max());
 
+  enum class Changed : std::uint8_t {
+    no,
+    yes,
+    being_read,  ///< by an Aside: to be asked again
+  };
   /// Looks at an input once a round, however many tasks have used it.
-  bool has_changed(const Used& used, const Stop& stop = {});
+  Changed has_changed(const Used& used, const Stop& stop = {});
   void begin_round() { ++round_; }
+
+  // For a loop that must not wait for large files to be read.
+  // -------------------------------------------------------------------------------------------
+
+  /// While an Aside lives, large files are read in the background: error busy says that something
+  /// is being read. Whoever gets it asks again when all that was asked_for() until then has_read().
+  enum class Reading : std::uint8_t {
+    at_once,
+    aside,       ///< what has just been read counts, however it changes
+    aside_anew,  ///< only what is there now counts
+  };
+  class Aside {
+   public:
+    explicit Aside(ContentCache& cache, Reading reading = Reading::aside) : cache_(cache) {
+      cache_.reading_ = reading;
+    }
+    ~Aside() { cache_.reading_ = Reading::at_once; }
+    Aside(const Aside&) = delete;
+    Aside& operator=(const Aside&) = delete;
+
+   private:
+    ContentCache& cache_;
+  };
+  [[nodiscard]] std::uint64_t asked_for() const { return reader_.asked(); }
+  [[nodiscard]] std::uint64_t has_read() const { return reader_.told(); }
+  /// Becomes readable when something has been read; -1 while nothing is.
+  [[nodiscard]] int read_fd() const { return reader_.fd(); }
+  /// Takes in what has been read; never waits. Once in each turn of the loop.
+  Result<> take_read();
 
   /// What is no part of a folder, although it lies there: files that tasks write. Each is asked
   /// once, when a folder is looked at.
@@ -80,11 +115,8 @@ class ContentCache {
 
  private:
   struct Known {
-    std::uint64_t size = 0;
-    std::int64_t changed_ns = 0;
-    std::uint64_t inode = 0;
+    FileStamp stamp;
     Digest digest;
-    friend bool operator==(const Known&, const Known&) = default;
   };
   /// Regular files below a folder, in the order of their names.
   Result<std::vector<std::string>> tree(const std::string& path);
@@ -94,10 +126,12 @@ class ContentCache {
   /// The same of a regular file that looks like `info`.
   Result<Digest> file_digest(Kind kind, const std::string& path, const struct stat& info,
                              const Stop& stop);
+  Result<> remember(const std::string& path, const FileStamp& stamp, const Digest& digest);
 
   struct Look {
     std::uint64_t round = 0;
     std::optional<Digest> digest{};  ///< nothing when it cannot be read
+    std::uint64_t asked = 0;         ///< when so many files have been read, it has been, too
   };
   /// Takes an input of a task into its fingerprint.
   void use(const std::string& path, const Digest& content, Kind kind, std::vector<Used>* used);
@@ -107,6 +141,11 @@ class ContentCache {
   std::filesystem::path state_dir_;
   std::unordered_map<std::string, Known> known_;
   std::unordered_map<std::string, Look> looks_;
+  Reading reading_ = Reading::at_once;
+  std::uint64_t at_once_ = 0;  ///< bytes that may still be read in this turn, if not all
+  /// As they were found, however they change, until all that was asked for has been read: a file
+  /// that never stands still must not keep its task waiting for ever.
+  std::unordered_map<std::string, Result<Digest>> just_read_;
   std::uint64_t round_ = 1;
   Hasher hasher_;
   struct Part {
@@ -117,6 +156,7 @@ class ContentCache {
   std::vector<Part> parts_;                                             ///< scratch
   std::vector<std::function<std::vector<std::string>()>> left_out_by_;  ///< not asked yet
   std::unordered_set<std::string> left_out_;
+  ContentReader reader_;
 };
 
 }  // namespace gantry::driver

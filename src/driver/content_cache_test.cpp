@@ -1,14 +1,18 @@
 #include "driver/content_cache.hpp"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/stat.h>
 
 #include <fstream>
+#include <thread>
 
 #include "driver/driver_fixture.hpp"
 
 namespace gantry::driver {
 namespace {
+
+using Changed = ContentCache::Changed;
 
 class ContentCacheTest : public DriverTest {};
 
@@ -76,18 +80,99 @@ TEST_F(ContentCacheTest, TellsWhatChangedSinceATaskUsedItOnceARound) {
   std::vector<ContentCache::Used> used;
   ASSERT_TRUE(cache.fingerprint(task, {}, &used));
   ASSERT_EQ(used.size(), 2U);
-  EXPECT_FALSE(cache.has_changed(used[1]));
+  EXPECT_EQ(cache.has_changed(used[1]), Changed::no);
   write("b", "2");
-  EXPECT_FALSE(cache.has_changed(used[1])) << "it was looked at in this round";
+  EXPECT_EQ(cache.has_changed(used[1]), Changed::no) << "it was looked at in this round";
   cache.begin_round();
-  EXPECT_FALSE(cache.has_changed(used[0]));
-  EXPECT_TRUE(cache.has_changed(used[1]));
+  EXPECT_EQ(cache.has_changed(used[0]), Changed::no);
+  EXPECT_EQ(cache.has_changed(used[1]), Changed::yes);
   write("b", "1");
   cache.begin_round();
-  EXPECT_FALSE(cache.has_changed(used[1]));
+  EXPECT_EQ(cache.has_changed(used[1]), Changed::no);
   std::filesystem::remove(dir_ / "a");
   cache.begin_round();
-  EXPECT_TRUE(cache.has_changed(used[0]));
+  EXPECT_EQ(cache.has_changed(used[0]), Changed::yes);
+}
+
+/// Until all that was asked for has been read.
+void wait_for_reading(ContentCache& cache) {
+  while (cache.has_read() < cache.asked_for()) {
+    pollfd fd{cache.read_fd(), POLLIN, 0};
+    ASSERT_EQ(::poll(&fd, 1, 120'000), 1);
+    ASSERT_TRUE(cache.take_read());
+  }
+}
+
+TEST_F(ContentCacheTest, LargeFilesAreReadAside) {
+  auto store = open_store();
+  ContentCache cache(store);
+  ASSERT_TRUE(cache.take_read());
+  write("folder/small", "small");
+  const std::string folder = (dir_ / "folder").string();
+  std::filesystem::resize_file(dir_ / "folder" / "small", 1 << 20);
+  for (const char* name : {"one", "two"}) {
+    write(std::string("folder/") + name, name);
+    std::filesystem::resize_file(dir_ / "folder" / name, 100 << 20);
+  }
+  {
+    const ContentCache::Aside aside(cache);
+    EXPECT_TRUE(cache.digest(folder + "/small"));
+    EXPECT_EQ(cache.digest(folder).error().code, ErrorCode::busy);
+    EXPECT_EQ(cache.files(folder).error().code, ErrorCode::busy);
+    EXPECT_EQ(cache.asked_for(), 2U) << "both at once, and each once";
+    wait_for_reading(cache);
+    EXPECT_TRUE(cache.digest(folder));
+    EXPECT_EQ(cache.files(folder).value().size(), 3U);
+  }
+  EXPECT_EQ(cache.digest(folder + "/one").value(), hash_file(folder + "/one").value());
+}
+
+TEST_F(ContentCacheTest, ALargeFileThatChangedIsReadAsideBeforeThatIsTold) {
+  auto store = open_store();
+  ContentCache cache(store);
+  Task task;
+  task.argv = {"true"};
+  task.inputs = {(dir_ / "large").string()};
+  write("large", "");
+  std::filesystem::resize_file(dir_ / "large", 100 << 20);
+  std::vector<ContentCache::Used> used;
+  ASSERT_TRUE(cache.fingerprint(task, {}, &used));
+  const auto look = [&] {
+    ContentCache::Aside aside(cache, ContentCache::Reading::aside_anew);
+    cache.begin_round();
+    return cache.has_changed(used.front());
+  };
+  ASSERT_EQ(::chmod(task.inputs[0].c_str(), 0400), 0);
+  std::this_thread::sleep_for(2 * kStampLag);
+  EXPECT_EQ(look(), Changed::being_read);
+  wait_for_reading(cache);
+  EXPECT_EQ(look(), Changed::no);
+  ASSERT_EQ(::chmod(task.inputs[0].c_str(), 0600), 0);
+  std::filesystem::resize_file(dir_ / "large", 101 << 20);
+  std::this_thread::sleep_for(2 * kStampLag);
+  EXPECT_EQ(look(), Changed::being_read);
+  wait_for_reading(cache);
+  EXPECT_EQ(look(), Changed::yes);
+}
+
+TEST_F(ContentCacheTest, ALargeFileThatDoesNotStandStillHasChanged) {
+  auto store = open_store();
+  ContentCache cache(store);
+  Task task;
+  task.argv = {"true"};
+  task.inputs = {(dir_ / "log").string()};
+  write("log", "");
+  std::filesystem::resize_file(dir_ / "log", 100 << 20);
+  std::vector<ContentCache::Used> used;
+  ASSERT_TRUE(cache.fingerprint(task, {}, &used));
+  const ContentCache::Aside aside(cache, ContentCache::Reading::aside_anew);
+  std::filesystem::resize_file(dir_ / "log", 101 << 20);
+  cache.begin_round();
+  EXPECT_EQ(cache.has_changed(used.front()), Changed::being_read);
+  wait_for_reading(cache);
+  std::filesystem::resize_file(dir_ / "log", 102 << 20);
+  cache.begin_round();
+  EXPECT_EQ(cache.has_changed(used.front()), Changed::yes);
 }
 
 TEST_F(ContentCacheTest, ItDoesNotMatterHowOftenAndWhereAnInputIsNamed) {
@@ -138,10 +223,10 @@ TEST_F(ContentCacheTest, ALargeFileThatAValueNamesIsToldBySizeAndTime) {
                           .fingerprint(
                               task, [] { return true; }, &used)
                           .value();
-  EXPECT_FALSE(cache.has_changed(used.at(0)));
+  EXPECT_EQ(cache.has_changed(used.at(0)), Changed::no);
   std::filesystem::resize_file(dir_ / "film", (std::uintmax_t{1} << 40) + 1);
   cache.begin_round();
-  EXPECT_TRUE(cache.has_changed(used.at(0)));
+  EXPECT_EQ(cache.has_changed(used.at(0)), Changed::yes);
   EXPECT_NE(cache.fingerprint(task).value(), before);
 }
 

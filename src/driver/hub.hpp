@@ -10,12 +10,13 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "actuate/launcher.hpp"
+#include "actuate/sites.hpp"
 #include "driver/content_cache.hpp"
 #include "driver/driver.hpp"
 #include "driver/grid_launch.hpp"
@@ -44,7 +45,7 @@ class Hub {
   void expect(RunId run, std::set<std::string> hosts);
   /// Takes in what is really there, and loops until all runs have finished. From then on, SIGINT
   /// and SIGTERM are requests to stop. A summary for each run that was added before, in the order
-  /// of add(). REQUIRES: the launcher is open.
+  /// of add(). REQUIRES: the sites are open.
   Result<std::vector<Summary>> run(Opened opened);
 
  private:
@@ -68,8 +69,16 @@ class Hub {
   void carry_out(const std::vector<Action>& actions);
   void start(const StartAttempt& action);
   void bring(const MoveFile& move);
-  Result<bool> poll_launcher();
-  // session_events.cpp: what actuators tell.
+  // hub_reading.cpp: actions that wait until files have been read.
+  void park(const Action& action);
+  Result<> carry_out_read();
+  /// Attempts that wait go back to the engine, unstarted. No keys: all of the host. False when
+  /// there was none.
+  bool unpark(HostId host, std::span<const TaskKey> keys);
+  Result<bool> poll_actuators();
+  /// Lets them go, and tells what a person should know of that.
+  void close_actuators();
+  // hub_events.cpp: what actuators tell.
   Result<> on_news(News news);
   void on_event(Event& event);
   /// Whether the engine is told: other runs' attempts are not its affair.
@@ -97,7 +106,7 @@ class Hub {
   Result<> take_back(const RunIo& io);
   /// What a run begins with, once its journal is known.
   Result<> begin(RunIo& io);
-  // session_sites.cpp: sites that come and go.
+  // hub_sites.cpp: sites that come and go.
   void change_sites(const store::Request& request);
   void join(const std::string& file, const std::string& name);
   void begin_to_leave(const std::string& name);
@@ -127,8 +136,9 @@ class Hub {
   void recall_queues();
   /// The journal cannot be written: takes back what has not begun.
   void hold_tasks(const Error& why);
-  /// Hands what waits to the store.
-  void write_group();
+  /// Hands what waits to the store, up to the first end whose inputs are being read. `last`: waits
+  /// for them.
+  void write_group(bool last);
   /// Nobody could record any more how tasks end: ends those that run.
   tl::unexpected<Error> abandon(Error error);
   /// Why finished tasks run again.
@@ -149,7 +159,7 @@ class Hub {
   store::Store& store_;
   ContentCache& contents_;
   GridLaunch& sites_;
-  Launcher& launcher_;  ///< of them all
+  Sites& actuators_;  ///< of them all
   const Clock& clock_;
   FileNames names_;  ///< of files that several tasks read
   std::deque<TaskFiles> files_;
@@ -169,6 +179,11 @@ class Hub {
     Inputs inputs;
   };
   std::vector<Journalled> group_;  ///< by the next commit
+  struct Parked {
+    Action action;
+    std::uint64_t files;  ///< so many of the ContentCache have to be read first
+  };
+  std::vector<Parked> parked_;
 
   std::map<HostId, std::string> host_names_;
   std::map<HostId, std::uint32_t> ended_on_;  ///< attempts

@@ -44,16 +44,21 @@ void Hub::journal(RunIo& io, Event event) {
   dirty_ = true;
 }
 
-void Hub::write_group() {
+void Hub::write_group(bool last) {
+  std::optional<ContentCache::Aside> aside;
+  if (!last) aside.emplace(contents_, ContentCache::Reading::aside_anew);
   contents_.begin_round();
+  std::size_t written = 0;
   for (auto& [io, event, inputs] : group_) {
     auto* ended = std::get_if<AttemptEnded>(&event);
-    if (ended != nullptr) io->check_inputs(*ended, inputs);
+    // Those after it wait as well: the journal keeps the order of events.
+    if (ended != nullptr && !io->check_inputs(*ended, inputs)) break;
     // append() only buffers: what can fail is the commit, and it keeps the events until it
     // succeeds.
     static_cast<void>(store_.append(io->id(), std::move(event)));
+    ++written;
   }
-  group_.clear();
+  group_.erase(group_.begin(), group_.begin() + static_cast<std::ptrdiff_t>(written));
 }
 
 void Hub::record(RunIo& io, Event event) {
@@ -87,11 +92,11 @@ void Hub::record_end(RunIo& io, AttemptEnded ended) {
 
 Result<> Hub::commit(bool last) {
   if (!dirty_ && !last) return {};
-  write_group();
+  write_group(last);
   for (const auto& io : ios_) {
     if (io->is_closed && !last) continue;
     const auto& c = view(*io).counts();
-    io->is_closed = last || (ios_.size() > 1 && view(*io).finished());
+    io->is_closed = last || (ios_.size() > 1 && view(*io).finished() && group_.empty());
     const bool complete = io->is_closed && c.done + c.failed == c.total;
     TRY(store_.update_run(io->id(), complete ? store::RunState::finished : store::RunState::open,
                           counts(*io), view(*io).eta(now_), io->is_closed ? 0 : ::getpid(), now_));
@@ -119,23 +124,26 @@ Result<> Hub::commit(bool last) {
     ::usleep(200'000);
   }
   stuck_since_ = kNever;
-  dirty_ = false;
-  const std::uint64_t receipt = safe_receipt();
-  if (receipt > acknowledged_) launcher_.acknowledge(receipt);
+  dirty_ = !group_.empty();
+  const std::uint64_t receipt = group_.empty() ? safe_receipt() : acknowledged_;
+  if (receipt > acknowledged_) actuators_.acknowledge(receipt);
   acknowledged_ = std::max(receipt, acknowledged_);
   return {};
 }
 
 void Hub::hold_tasks(const Error& why) {
   stuck_since_ = now_;
-  for (const auto& [host, name] : host_names_) launcher_.recall(host);
+  for (const auto& [host, name] : host_names_) {
+    unpark(host, {});
+    actuators_.recall(host, {});
+  }
   if (observer_.notice) observer_.notice(why.message + "; starting nothing, trying again");
 }
 
 tl::unexpected<Error> Hub::abandon(Error error) {
   for (const auto& io : ios_) engine_.apply(CancelRequested{io->id(), true, {}, now_});
   carry_out(engine_.decide(now_));
-  launcher_.close();
+  close_actuators();
   error.hint =
       "the tasks that still ran were ended. If the state directory was moved, what it held is "
       "where "
@@ -210,8 +218,10 @@ RunIo& Hub::shown_run() {
 }
 
 LiveFacts Hub::live_facts(const RunIo& io, const Progress& progress) {
-  return {engine_,       view(io), launcher_, names_,   options_,
-          sites_.grid(), leaving_, progress,  ended_on_};
+  Glance glance;
+  actuators_.glance(glance);
+  return {engine_,       view(io), std::move(glance), names_,   options_,
+          sites_.grid(), leaving_, progress,          ended_on_};
 }
 
 Summary Hub::summary(const RunIo& io) const {

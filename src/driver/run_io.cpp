@@ -12,18 +12,30 @@
 namespace gantry::driver {
 
 Result<Fingerprint> RunIo::fingerprint(const TaskKey& key, const Task& task) {
+  const ContentCache::Aside aside(contents_);
   Inputs& inputs = inputs_[key];
   inputs.clear();
   return contents_.fingerprint(task, stop_, &inputs);
 }
 
 Result<std::vector<TaskFile>> RunIo::files(const TaskKey& key) {
+  const ContentCache::Aside aside(contents_);
   std::vector<TaskFile> files;
   for (const auto& input : inputs_[key]) {
     TRY_ASSIGN(auto some, contents_.files(*input.path, stop_));
-    std::ranges::move(some, std::back_inserter(files));
+    for (TaskFile& file : some) {
+      file.shared = shared_file(key.task, *input.path);
+      files.push_back(std::move(file));
+    }
   }
   return files;
+}
+
+std::optional<FileId> RunIo::shared_file(TaskId task, const std::string& path) const {
+  if (files_.empty()) return std::nullopt;
+  for (const FileId file : files_.shared_by(task))
+    if (names_.path(file) == path) return file;
+  return std::nullopt;
 }
 
 RunIo::Inputs RunIo::forget(const TaskKey& key) {
@@ -64,27 +76,31 @@ std::optional<OutdatedReason> RunIo::why_stale(const AttemptEnded& ended) {
   return what_changed({ended.fingerprint, ended.report.started}, *print, task);
 }
 
-void RunIo::check_inputs(AttemptEnded& ended, const Inputs& inputs) {
+bool RunIo::check_inputs(AttemptEnded& ended, const Inputs& inputs) {
   const auto cause = ended.report.cause;
   // A value that could not be read can perhaps be read by another rule.
-  if (cause != FailureCause::none && cause != FailureCause::missing_result) return;
+  if (cause != FailureCause::none && cause != FailureCause::missing_result) return true;
   bool own_work = false;
   for (const auto& used : inputs) {
-    if (!contents_.has_changed(used, stop_)) continue;
+    const auto has_changed = contents_.has_changed(used, stop_);
+    if (has_changed == ContentCache::Changed::being_read) return false;
+    if (has_changed == ContentCache::Changed::no) continue;
     if (is_own_work(ended, used)) {
       own_work = true;
       continue;
     }
     ended.fingerprint.inputs = {};
-    if (cause != FailureCause::none) return;
+    if (cause != FailureCause::none) return true;
     ended.report.detail = changed_meanwhile(*used.path);
     ++changed[*used.path];
-    return;
+    return true;
   }
-  if (!own_work) return;
+  if (!own_work) return true;
   const auto print = contents_.fingerprint(sweep().task(ended.report.key.task), stop_, nullptr,
                                            ended.report.started - kStampLag);
+  if (!print && print.error().code == ErrorCode::busy) return false;
   ended.fingerprint.inputs = print ? print->inputs : Digest{};
+  return true;
 }
 
 bool RunIo::is_own_work(const AttemptEnded& ended, const ContentCache::Used& used) const {

@@ -16,6 +16,7 @@
 #include "driver/content_cache.hpp"
 #include "driver/driver.hpp"
 #include "driver/run_setup.hpp"
+#include "model/task_files.hpp"
 
 namespace gantry::driver {
 
@@ -26,23 +27,29 @@ class RunIo {
   /// All references must outlive this. `stop`: a person wants to stop, and nobody has heeded it
   /// yet.
   RunIo(const Job& job, const Options& options, store::Store& store, ContentCache& contents,
-        PreparedRun prepared, ContentCache::Stop stop)
+        const TaskFiles& files, const FileNames& names, PreparedRun prepared,
+        ContentCache::Stop stop)
       : run(std::move(prepared)),
         job_(job),
         options_(options),
         store_(store),
         contents_(contents),
+        files_(files),
+        names_(names),
         stop_(std::move(stop)) {}
 
   [[nodiscard]] RunId id() const { return run.id; }
   [[nodiscard]] const Sweep& sweep() const { return job_.sweep; }
+  /// The study's folder.
+  [[nodiscard]] const std::string& base_dir() const { return job_.source.base_dir; }
   [[nodiscard]] bool has(const TaskKey& key) const {
     return key.run == run.id && key.task.value() <= sweep().size();
   }
 
-  /// Looks at what the attempt reads, and remembers it until forget().
+  /// Looks at what the attempt reads, and remembers it until forget(). Error busy while something
+  /// of it is read, as of ContentCache::Aside.
   Result<Fingerprint> fingerprint(const TaskKey& key, const Task& task);
-  /// What it reads, for a host that does not see it here. REQUIRES: fingerprint().
+  /// What it reads, for a host that does not see it here; or busy. REQUIRES: fingerprint().
   Result<std::vector<TaskFile>> files(const TaskKey& key);
   Inputs forget(const TaskKey& key);
 
@@ -54,7 +61,8 @@ class RunIo {
   /// Inputs may have changed since an earlier gantry started it. Nothing when the end counts.
   [[nodiscard]] std::optional<OutdatedReason> why_stale(const AttemptEnded& ended);
   /// A result counts for later runs only if its inputs are what they were when it was started.
-  void check_inputs(AttemptEnded& ended, const Inputs& inputs);
+  /// False while one of them is read: to be asked again.
+  bool check_inputs(AttemptEnded& ended, const Inputs& inputs);
 
   PreparedRun run;
   std::map<std::string, std::uint32_t> changed{};  ///< Summary::changed
@@ -64,6 +72,8 @@ class RunIo {
   bool is_closed = false;       ///< the store knows that it is finished
 
  private:
+  /// The name of a file that the task shares with others.
+  [[nodiscard]] std::optional<FileId> shared_file(TaskId task, const std::string& path) const;
   /// A file that the task itself has written is no input.
   [[nodiscard]] bool is_own_work(const AttemptEnded& ended, const ContentCache::Used& used) const;
 
@@ -71,6 +81,8 @@ class RunIo {
   const Options& options_;
   store::Store& store_;
   ContentCache& contents_;
+  const TaskFiles& files_;
+  const FileNames& names_;
   ContentCache::Stop stop_;
   std::map<TaskKey, Inputs> inputs_;  ///< of attempts that we have started
 };

@@ -3,6 +3,7 @@ import json
 import signal
 
 from gantry_test import TestCase
+from ssh_case import SshTestCase
 
 
 class SeveralStudiesTest(TestCase):
@@ -73,6 +74,15 @@ class SeveralStudiesTest(TestCase):
             self.assertIn("running", told.splitlines()[0], told)
         self.write("go", "")
         self.assertEqual(run.wait(timeout=120), 0)
+
+    def test_nobody_else_waits_while_a_large_file_is_read(self):
+        with open(self.dir / "large", "wb") as large:
+            large.truncate(8 << 30)  # a hole: it takes seconds to read, and no room
+        self.write("a.yaml", "name: a\ncommand: test -e large\ninputs: [large]\n")
+        self.study("b", "echo {x}", range(20))
+        done = self.gantry("run", "--json", "-j2", "a.yaml", "b.yaml")
+        self.assertEqual(done.code, 0, done.stderr)
+        self.assertEqual([task["run"] for task in self.ends(done.stdout)], [2] * 20 + [1])
 
     def test_mistakes_are_named(self):
         self.study("a", "echo {x}", [1])
@@ -181,3 +191,23 @@ class JoiningTest(TestCase):
             self.assertEqual(self.gantry("run", "--join", *option, "big.yaml").code, 2, option)
         self.write("go", "")
         self.assertEqual(first.wait(timeout=120), 0)
+
+
+class SeveralStudiesAtSitesTest(SshTestCase):
+    def test_each_has_its_own_folder(self):
+        self.write_grid(self.far())
+        for name, number in (("one", 1), ("two", 2)):
+            self.write(f"{name}/sweep.yaml", """
+                command: sh -c 'cat shared own-{x} >out/{x}' {x}
+                parameters: { x: [1, 2] }
+                inputs: [shared, "own-{x}"]
+                outputs: ["out/{x}"]
+            """)
+            self.write(f"{name}/shared", f"{name}\n")
+            for x in (1, 2):
+                self.write(f"{name}/own-{x}", f"{number * 10 + x}\n")
+        done = self.gantry("run", "one/sweep.yaml", "two/sweep.yaml", "--grid", "grid.yaml")
+        self.assertEqual(done.code, 0, done)
+        for name, number in (("one", 1), ("two", 2)):
+            for x in (1, 2):
+                self.assertEqual(self.read(f"{name}/out/{x}"), f"{name}\n{number * 10 + x}\n")

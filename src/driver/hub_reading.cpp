@@ -1,0 +1,40 @@
+// Hub: actions that wait until the files they need have been read.
+#include <algorithm>
+#include <utility>
+
+#include "driver/hub.hpp"
+
+namespace gantry::driver {
+
+void Hub::park(const Action& action) {
+  parked_.push_back({action, contents_.asked_for()});
+}
+
+Result<> Hub::carry_out_read() {
+  TRY(contents_.take_read());
+  std::vector<Action> ready;
+  for (Parked& parked : std::exchange(parked_, {})) {
+    if (parked.files > contents_.has_read())
+      parked_.push_back(std::move(parked));
+    else
+      ready.push_back(std::move(parked.action));
+  }
+  carry_out(ready);
+  return {};
+}
+
+bool Hub::unpark(HostId host, std::span<const TaskKey> keys) {
+  const auto is_concerned = [&](const Parked& parked) {
+    const auto* start = std::get_if<StartAttempt>(&parked.action);
+    return start != nullptr && start->host == host &&
+           (keys.empty() || std::ranges::find(keys, start->key) != keys.end());
+  };
+  std::vector<TaskKey> returned;
+  for (const Parked& parked : parked_)
+    if (is_concerned(parked)) returned.push_back(std::get<StartAttempt>(parked.action).key);
+  std::erase_if(parked_, is_concerned);
+  for (const TaskKey& key : returned) engine_.apply(AttemptReturned{key, host});
+  return !returned.empty();
+}
+
+}  // namespace gantry::driver
