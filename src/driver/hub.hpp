@@ -37,8 +37,8 @@ class Hub {
   Hub(const Options& options, const Observer& observer, store::Store& store, ContentCache& contents,
       GridLaunch& sites, UndrivenRuns& others, const Clock& clock);
 
-  /// Prepares a run of the study, or the one to go on with.
-  Result<> add(const Job& job);
+  /// Goes on with `ours`, or makes a run of the study.
+  Result<> add(const Job& job, const std::optional<ContinuedRun>& ours);
   /// A gantry that was killed had these hosts for the run: until they are heard of, nobody knows
   /// what runs there.
   void expect(RunId run, std::set<std::string> hosts);
