@@ -11,6 +11,7 @@
 #include "base/overloaded.hpp"
 #include "driver/kept_model.hpp"
 #include "driver/kept_waits.hpp"
+#include "driver/recovery.hpp"
 
 namespace gantry::driver {
 
@@ -127,6 +128,9 @@ Result<std::vector<Summary>> Hub::run(Opened opened) {
   show_progress();
   launcher_.close();
   for (const auto& text : launcher_.last_words()) tell(text);
+  for (const auto& io : ios_)  // one that is not kept costs the next call time, and nothing else
+    if (io->executed >= kWorthASnapshot)
+      static_cast<void>(keep_snapshot(store_, io->sweep(), io->id()));
   std::vector<Summary> summaries;
   for (const auto& io : ios_) {
     const auto why = view(*io).unplaceable();

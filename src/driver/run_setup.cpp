@@ -9,6 +9,7 @@
 #include "driver/kept_model.hpp"
 #include "driver/old_results.hpp"
 #include "driver/outdated.hpp"
+#include "driver/recovery.hpp"
 #include "driver/reuse.hpp"
 #include "model/point_order.hpp"
 
@@ -168,11 +169,14 @@ class Setup {
   }
 
   Result<> replay() {
-    prints_.assign(sweep_.size(), 0);
-    return store_.replay(run_.id, [&](const Event& event) {
-      engine_.apply(event);
-      store::note_print(event, prints_);
-    });
+    TRY_ASSIGN(auto recovered, recover(store_, engine_, run_.id, sweep_.size()));
+    // When it cannot be written now, the next call reads as much as this one did.
+    static_cast<void>(keep_if_worth(store_, engine_, run_.id, recovered));
+    prints_ = std::move(recovered.prints);
+    if (recovered.damaged)
+      run_.notices.push_back(fmt::format(
+          "the snapshot of run {} is damaged; its whole journal was read", run_.id.value()));
+    return {};
   }
 
   Result<> resume() {
