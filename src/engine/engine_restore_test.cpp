@@ -31,9 +31,9 @@ Event any_journalled() {
   }
   AttemptEnded ended;
   ended.report.key = {OneRun::kId, task, AttemptId(*rc::gen::inRange<std::uint32_t>(1, 6))};
-  ended.report.cause = *rc::gen::element(
-      FailureCause::none, FailureCause::none, FailureCause::exit_code, FailureCause::out_of_memory,
-      FailureCause::cancelled, FailureCause::lost);
+  ended.report.cause =
+      *rc::gen::element(FailureCause::none, FailureCause::none, FailureCause::exit_code,
+                        FailureCause::out_of_memory, FailureCause::cancelled, FailureCause::lost);
   ended.report.started = at(0);
   ended.report.ended = at(0) + std::chrono::milliseconds(*rc::gen::inRange(1, 9000));
   ended.report.usage.max_rss = *rc::gen::inRange<std::uint64_t>(1, 64) * kMebi;

@@ -210,10 +210,10 @@ struct DrainRequested {
   std::string reason;
 };
 
-using Event = std::variant<TasksAdded, RunClosed, RunRestored, RunResumed, HostsUnheard, HostUp, HostDraining,
-                           HostDown, HostLoaded, HostQueued, QueueWaited, SiteEchoed, SiteJoined,
-                           AttemptStarted, AttemptComputed, AttemptReturned, AttemptEnded,
-                           TaskReused, TaskInvalidated, CancelRequested, FileMade, FileArrived,
-                           MoveFailed, FileGone, WayClosed, DrainRequested>;
+using Event = std::variant<TasksAdded, RunClosed, RunRestored, RunResumed, HostsUnheard, HostUp,
+                           HostDraining, HostDown, HostLoaded, HostQueued, QueueWaited, SiteEchoed,
+                           SiteJoined, AttemptStarted, AttemptComputed, AttemptReturned,
+                           AttemptEnded, TaskReused, TaskInvalidated, CancelRequested, FileMade,
+                           FileArrived, MoveFailed, FileGone, WayClosed, DrainRequested>;
 
 }  // namespace gantry

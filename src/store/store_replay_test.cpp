@@ -149,9 +149,8 @@ TEST_F(StoreReplay, ADamagedSnapshotIsReported) {
   const RunId run = new_run(store);
   end_tasks(store, run, 1, kMany);
   must(store.keep_snapshot(run, content_of(kMany)));
-  for (const char* data :
-       {"substr(data, 1, length(data) - 1)", "substr(data, 1, 40) || x'ee' || substr(data, 42)",
-        "x''"}) {
+  for (const char* data : {"substr(data, 1, length(data) - 1)",
+                           "substr(data, 1, 40) || x'ee' || substr(data, 42)", "x''"}) {
     execute("CREATE TABLE whole AS SELECT data FROM snapshots");
     execute(std::string("UPDATE snapshots SET data = ") + data);
     const auto damaged = store.snapshot(run);
