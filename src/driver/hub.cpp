@@ -12,6 +12,7 @@
 #include "base/overloaded.hpp"
 #include "driver/kept_model.hpp"
 #include "driver/kept_waits.hpp"
+#include "driver/recovery.hpp"
 
 namespace gantry::driver {
 
@@ -24,6 +25,14 @@ constexpr Duration kCommitInterval =
 constexpr Duration kNewsInterval = 5s;  ///< how old the ETA in the store may become
 constexpr Duration kShowInterval = 100ms;
 constexpr Duration kKeepInterval = 60s;  ///< so much of what was learnt a killed gantry may lose
+
+/// Which tasks of which run a person has asked for is not theirs.
+Options for_guests(Options options) {
+  options.fresh = options.only_failed = false;
+  options.continue_run = {};
+  options.only.clear();
+  return options;
+}
 
 /// Whatever its tasks declare that they write.
 std::vector<std::string> written_files(const Sweep& sweep) {
@@ -48,6 +57,7 @@ Hub::Hub(const Options& options, const Observer& observer, store::Store& store,
       sites_(sites),
       actuators_(sites.sites()),
       clock_(clock),
+      guest_options_(for_guests(options)),
       engine_(sites.map()),
       board_(options.state_dir),
       others_(others),
@@ -56,13 +66,14 @@ Hub::Hub(const Options& options, const Observer& observer, store::Store& store,
       committed_at_(now_),
       kept_at_(now_) {}
 
-Result<> Hub::add(const Job& job) {
+Result<> Hub::add(const Job& job, const std::optional<ContinuedRun>& ours, const Options& options) {
   contents_.leave_out([job] { return written_files(job.sweep); });
   const TaskFiles& files =
       files_.emplace_back(sites_.travels() ? TaskFiles(job.sweep, names_) : TaskFiles());
-  TRY_ASSIGN(auto run, prepare_run(store_, engine_, job, options_, contents_, clock_.now(), files));
+  TRY_ASSIGN(auto run,
+             prepare_run(store_, engine_, job, ours, options, contents_, clock_.now(), files));
   const auto& io =
-      ios_.emplace_back(std::make_unique<RunIo>(job, options_, store_, contents_, files, names_,
+      ios_.emplace_back(std::make_unique<RunIo>(job, options, store_, contents_, files, names_,
                                                 std::move(run), [this] { return stop_waits(); }));
   runs_[io->id()] = io.get();
   return {};
@@ -136,6 +147,9 @@ Result<std::vector<Summary>> Hub::run(Opened opened) {
   TRY(commit(true));
   show_progress();
   close_actuators();
+  for (const auto& io : ios_)  // one that is not kept costs the next call time, and nothing else
+    if (io->executed >= kWorthASnapshot)
+      static_cast<void>(keep_snapshot(store_, io->sweep(), io->id()));
   std::vector<Summary> summaries;
   for (const auto& io : std::span(ios_).first(asked_for)) {
     const auto why = view(*io).unplaceable();

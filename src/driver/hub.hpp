@@ -38,8 +38,8 @@ class Hub {
   Hub(const Options& options, const Observer& observer, store::Store& store, ContentCache& contents,
       GridLaunch& sites, UndrivenRuns& others, const Clock& clock);
 
-  /// Prepares a run of the study, or the one to go on with.
-  Result<> add(const Job& job);
+  /// Goes on with `ours`, or makes a run of the study. `options` must outlive the hub.
+  Result<> add(const Job& job, const std::optional<ContinuedRun>& ours, const Options& options);
   /// A gantry that was killed had these hosts for the run: until they are heard of, nobody knows
   /// what runs there.
   void expect(RunId run, std::set<std::string> hosts);
@@ -168,6 +168,7 @@ class Hub {
     SpecSource source;
   };
   std::deque<Joined> joined_;
+  const Options guest_options_;  ///< of those that join
   engine::Engine engine_;
   std::vector<std::unique_ptr<RunIo>> ios_;  ///< in the order of add()
   std::map<RunId, RunIo*> runs_;             ///< of them

@@ -41,9 +41,17 @@ Result<RunId> Hub::join_study(const store::StudyRequest& request) {
                             twins->size() == 1 ? "a task" : "tasks", twins->begin()->run.value()),
                 "wait for them, or end them with 'gantry cancel'");
   }
-  TRY(add(job));
+  TRY_ASSIGN(const auto ours, run_to_continue(store_, joined.sweep, guest_options_));
+  if (ours && runs_.contains(ours->record.id)) {
+    joined_.pop_back();
+    return fail(ErrorCode::busy,
+                fmt::format("run {} goes on with the study as it was before it was edited",
+                            ours->record.id.value()),
+                "run the same command again when that has ended");
+  }
+  TRY(add(job, ours, guest_options_));
   RunIo& io = *ios_.back();
-  if (const auto why = view(io).unplaceable(); !why.empty() && !launcher_.expects_hosts({})) {
+  if (const auto why = view(io).unplaceable(); !why.empty() && !actuators_.expects_hosts({})) {
     auto refused = refuse(io, why);
     TRY(take_back(io));
     return refused;

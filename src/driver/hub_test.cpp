@@ -34,25 +34,28 @@ class HubTest : public DriverTest {
   }
 
   /// One call of drive() with the fake launcher in place of this machine.
-  Summary drive_with(FakeLauncher& launcher, const Sweep& study) {
+  Summary drive_with(FakeLauncher& launcher, Sweep& study) {
     return drive_all(launcher, {Job{study, source_}}).front();
   }
+  Summary drive_with(FakeLauncher& launcher, Sweep&& study) { return drive_with(launcher, study); }
 
   std::vector<Summary> drive_all(FakeLauncher& launcher, const std::vector<Job>& jobs) {
     auto store = open_store();
     ContentCache contents(store);
     UndrivenRuns others(store, options_);
     std::set<RunId> ours;
-    for (const Job& job : jobs)
-      if (const auto run = run_to_continue(store, job.sweep, options_).value())
-        ours.insert(run->id);
+    std::vector<std::optional<ContinuedRun>> continued;
+    for (const Job& job : jobs) {
+      continued.push_back(run_to_continue(store, job.sweep, options_).value());
+      if (continued.back()) ours.insert(continued.back()->record.id);
+    }
     GridLaunch sites(sites_with(launcher), options_, launcher.site != kHome);
     Hub hub(options_, observer_, store, contents, sites, others, *time_);
     auto opened =
         take_over(sites.sites(), Leftovers::possible, store, others, jobs, ours, observer_, *time_);
     EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
-    for (const Job& job : jobs) {
-      const auto added = hub.add(job);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const auto added = hub.add(jobs[i], continued[i], options_);
       EXPECT_TRUE(added) << (added ? "" : added.error().message);
     }
     auto summaries = hub.run(std::move(*opened));
@@ -77,8 +80,8 @@ TEST_F(HubTest, RunsEveryTaskAndAcknowledgesWhatIsJournalled) {
 
 TEST_F(HubTest, DrivesSeveralStudiesAtOnce) {
   FakeLauncher launcher;
-  const Sweep one = sweep({"echo", "{}", ":::", "a", "b", "c"});
-  const Sweep two = sweep({"printf", "{}", ":::", "x", "y"});
+  Sweep one = sweep({"echo", "{}", ":::", "a", "b", "c"});
+  Sweep two = sweep({"printf", "{}", ":::", "x", "y"});
   const auto summaries = drive_all(launcher, {{one, source_}, {two, source_, 2}});
   ASSERT_THAT(summaries, SizeIs(2));
   EXPECT_NE(summaries[0].run, summaries[1].run);
@@ -94,8 +97,8 @@ TEST_F(HubTest, DrivesSeveralStudiesAtOnce) {
 }
 
 TEST_F(HubTest, GoesOnWithEachOfSeveralStudies) {
-  const Sweep one = sweep({"echo", "{}", ":::", "a", "b"});
-  const Sweep two = sweep({"printf", "{}", ":::", "x"});
+  Sweep one = sweep({"echo", "{}", ":::", "a", "b"});
+  Sweep two = sweep({"printf", "{}", ":::", "x"});
   FakeLauncher first;
   const auto before = drive_all(first, {{one, source_}, {two, source_}});
   FakeLauncher second;
@@ -159,7 +162,7 @@ TEST_F(HubTest, ALargeInputThatChangedIsReadBeforeTheEndCounts) {
 TEST_F(HubTest, NoTaskWaitsForWhatItsSiteHasAlready) {
   write("f", "content");
   write("sweep.yaml", "command: cat f {x}\nparameters: {x: [1, 2]}\ninputs: [f]\n");
-  const Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
   FakeLauncher launcher;
   launcher.site = SiteId(1);
   options_.grid.emplace();
@@ -188,7 +191,7 @@ TEST_F(HubTest, NoTaskWaitsForWhatItsSiteHasAlready) {
 TEST_F(HubTest, ALinkThatIsSilentWhileTasksWaitForFilesIsProbed) {
   write("f", "content");
   write("sweep.yaml", "command: cat f {x}\nparameters: {x: [1, 2]}\ninputs: [f]\n");
-  const Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
   const HastyClock clock;
   time_ = &clock;
   FakeLauncher launcher;
@@ -210,7 +213,7 @@ TEST_F(HubTest, ALinkThatIsSilentWhileTasksWaitForFilesIsProbed) {
 
 TEST_F(HubTest, ATaskThatNoHostCanRunWaitsForOneThatWillCome) {
   write("sweep.yaml", "command: echo {x}\nparameters: {x: [1]}\nresources: {cores: 4}\n");
-  const Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
   FakeLauncher launcher;  // with a host of two cores
   bool came = false;
   launcher.expects = [&](const Resources& least) {
@@ -230,7 +233,7 @@ TEST_F(HubTest, ATaskThatNoHostCanRunWaitsForOneThatWillCome) {
 }
 
 TEST_F(HubTest, ASecondCallRunsOnlyWhatHasNotSucceeded) {
-  const auto study = sweep({"echo", "{}", ":::", "a", "b", "c"});
+  auto study = sweep({"echo", "{}", ":::", "a", "b", "c"});
   FakeLauncher first;
   first.outcome = [](const Task& task, AttemptReport& report) {
     if (task.id == TaskId(2)) report.cause = FailureCause::exit_code, report.code = 7;
@@ -247,7 +250,7 @@ TEST_F(HubTest, ASecondCallRunsOnlyWhatHasNotSucceeded) {
 }
 
 TEST_F(HubTest, AReportThatComesTwiceCountsOnce) {
-  const auto study = sweep({"echo", "{}", ":::", "a"});
+  auto study = sweep({"echo", "{}", ":::", "a"});
   FakeLauncher first;
   const auto one = drive_with(first, study);
   FakeLauncher second;
@@ -262,7 +265,7 @@ TEST_F(HubTest, AReportThatComesTwiceCountsOnce) {
 }
 
 TEST_F(HubTest, WhatRunsIsAdoptedAndNotStartedBesideItsTwin) {
-  const auto study = sweep({"echo", "{}", ":::", "a", "b"});
+  auto study = sweep({"echo", "{}", ":::", "a", "b"});
   FakeLauncher launcher;
   launcher.announce(AttemptStarted{{RunId(1), TaskId(1), AttemptId(1)}, HostId(1), from_ns(1)});
   AttemptReport late;
@@ -276,7 +279,7 @@ TEST_F(HubTest, WhatRunsIsAdoptedAndNotStartedBesideItsTwin) {
 }
 
 TEST_F(HubTest, OfTwoAttemptsOneIsJournalled) {
-  const auto study = sweep({"echo", "{}", ":::", "a", "b"});
+  auto study = sweep({"echo", "{}", ":::", "a", "b"});
   const auto key = [](std::uint32_t attempt) {
     return TaskKey{RunId(1), TaskId(1), AttemptId(attempt)};
   };
@@ -313,7 +316,7 @@ RemoteFile kept_by(std::uint32_t attempt) {
 }
 
 TEST_F(HubTest, OnlyTheOutputsOfTheAttemptThatCountsAreKept) {
-  const auto study = sweep({"echo", "{}", ":::", "a"});
+  auto study = sweep({"echo", "{}", ":::", "a"});
   options_.grid.emplace();
   options_.grid->sites.resize(2);
   FakeLauncher launcher;
@@ -355,7 +358,7 @@ TEST_F(HubTest, WhatAFailedAttemptHasKeptCanGo) {
 }
 
 TEST_F(HubTest, AnAttemptWhoseTwinFailedIsStillTakenIn) {
-  const auto study = sweep({"echo", "{}", ":::", "a", "b"});
+  auto study = sweep({"echo", "{}", ":::", "a", "b"});
   const auto report = [](std::uint32_t attempt, FailureCause cause) {
     AttemptReport made;
     made.key = {RunId(1), TaskId(1), AttemptId(attempt)};
@@ -404,7 +407,7 @@ TEST_F(HubTest, AReportOfAnotherRunIsKept) {
 
 TEST_F(HubTest, AnOutputThatCannotBePutInItsPlaceYetIsNoFailure) {
   write("sweep.yaml", "command: make {x}\nparameters: {x: [a]}\noutputs: ['new/{x}']\n");
-  const Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
   write("new", "a file where a folder should be");
   write("come", "result");
   FakeLauncher launcher;
@@ -446,13 +449,14 @@ TEST_F(HubTest, NobodyWaitsForAnotherRunsTaskWhoseHostIsGone) {
     EXPECT_EQ(tasks, 1U);
     if (++looks == 2) second.announce(HostDown{HostId(2), "gone"});
   };
+  options_.fresh = true;  // or it would be the same run, with one more task
   EXPECT_EQ(drive_with(second, sweep({"echo", "{}", ":::", "a", "b"})).counts.done, 2U);
   EXPECT_EQ(looks, 2);
 }
 
 TEST_F(HubTest, AnEndFromBeforeAnInputChangedDoesNotCount) {
   write("prog", "#!/bin/sh\n");
-  const auto study = sweep({"./prog", "{}", ":::", "a", "b", "c"});
+  auto study = sweep({"./prog", "{}", ":::", "a", "b", "c"});
   std::vector<Fingerprint> before;
   for (std::uint32_t i = 1; i <= 3; ++i) before.push_back(print_of(study, i));
   write("prog", "#!/bin/sh\nexit 0\n");
@@ -486,7 +490,7 @@ TEST_F(HubTest, AnEndFromBeforeAnInputChangedDoesNotCount) {
 }
 
 TEST_F(HubTest, ARequestOfAnEarlierSessionIsDropped) {
-  const auto study = sweep({"echo", "{}", ":::", "a", "b"});
+  auto study = sweep({"echo", "{}", ":::", "a", "b"});
   ASSERT_TRUE(open_store().post({0, RunId(1), true, {}}));
   FakeLauncher launcher;
   launcher.hold = true;
@@ -518,7 +522,7 @@ TEST_F(HubTest, AnotherRunsResultsAreReusedUnlessFresh) {
 
 TEST_F(HubTest, AChangedProgramIsRunAgain) {
   write("prog", "#!/bin/sh\n");
-  const auto study = sweep({"./prog", "{}", ":::", "a", "b"});
+  auto study = sweep({"./prog", "{}", ":::", "a", "b"});
   FakeLauncher first;
   drive_with(first, study);
   FakeLauncher second;

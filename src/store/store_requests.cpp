@@ -48,6 +48,10 @@ std::string study_bytes(const StudyRequest& study) {
               {"text", source.text},
               {"weight", fmt::format("{}", study.weight)}};
   for (const std::string& word : source.args) pairs.emplace_back("arg", word);
+  for (const auto& [name, content] : source.data) {
+    pairs.emplace_back("data", name);
+    pairs.emplace_back("content", content);
+  }
   std::string bytes;
   frame_pairs(pairs, bytes);
   return bytes;
@@ -64,6 +68,8 @@ std::optional<StudyRequest> read_study(std::string_view bytes) {
     if (name == "base_dir") source.base_dir = value;
     if (name == "text") source.text = value;
     if (name == "arg") source.args.push_back(value);
+    if (name == "data") source.data.emplace_back(value, "");
+    if (name == "content" && !source.data.empty()) source.data.back().second = value;
     if (name == "weight") std::from_chars(value.data(), value.data() + value.size(), study.weight);
   }
   return study.weight > 0 ? std::optional(std::move(study)) : std::nullopt;
