@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "engine/engine.hpp"
-#include "forecast/host_paces.hpp"
 
 namespace gantry::engine {
 
@@ -44,51 +43,6 @@ struct Staged {
 
 /// Of ready tasks, that are looked at when something was learnt: an event must not take seconds.
 inline constexpr std::size_t kSortedAnew = 20'000;
-
-/// What counts for a host's pace.
-struct Ran {
-  TaskId task;
-  double seconds = 0;
-  TimePoint started;
-  TimePoint ended;
-  double wasted = 0;  ///< by its attempts that died before; counts for the ETA only
-};
-
-/// Run times that were seen on a host, for a cost of 1. Its speed outlives it.
-struct HostSample {
-  double speed = 1;
-  forecast::RunTimeSample times{};
-};
-
-/// What is known from run times that were seen, for a cost of 1.
-struct LikelyTimes {
-  std::vector<forecast::HostPace> hosts{};  ///< as loaded as they are now; in the order of `shown`
-  std::vector<double> seen{};               ///< as if on a usual host of speed 1
-  double mean = 0;                          ///< of those
-};
-
-/// What has to be done yet, and who does it.
-struct Remaining {
-  double cost = 0;
-  std::uint64_t tasks = 0;
-  double longest = 0;  ///< seconds that are left of a task which was given to a host
-  std::uint64_t slots = 0;
-  double speed = 0;  ///< of all of them: cost in a second
-  double share = 1;  ///< the part of them that works for this run
-
-  void add_slots(std::uint32_t count, double pace) {
-    slots += count;
-    speed += count / pace;
-  }
-  /// Seconds until all are done at the same time; nothing if nobody works.
-  [[nodiscard]] std::optional<double> even(double efficiency) const {
-    const double ours = static_cast<double>(slots) * share;
-    const auto open = static_cast<double>(tasks);
-    const double used = ours > open ? open / ours : 1;
-    const double whole = speed * share * used * efficiency;
-    return whole > 0 ? std::optional(cost / whole) : std::nullopt;
-  }
-};
 
 /// What a host has of a run and has not started.
 struct HostQueue {

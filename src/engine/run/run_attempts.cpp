@@ -41,20 +41,20 @@ void Run::hand_over(const AttemptKey& key, HostId host, const Resources& resourc
 void Run::mark_running(TaskId task, Outstanding& attempt, TimePoint at) {
   attempt.started = at;
   attempt.running = true;
-  attempt.begun = seen.work_done(attempt.host, at);
+  attempt.begun = book.times().seen().work_done(attempt.host, at);
   count_queued(attempt.host, -1);
   if (attempt.expected == Duration{0})
-    attempt.expected = expected(task, attempt.host).value_or(Duration{0});
+    attempt.expected = book.times().expected(task, attempt.host).value_or(Duration{0});
   if (auto* ongoing = find_ongoing(attempt.host, {task, attempt.attempt})) {
     ongoing->started = at;
     ongoing->expected = attempt.expected;
     ongoing->begun = attempt.begun;
-    ongoing->speed = seen.speed(attempt.host);
+    ongoing->speed = book.times().seen().speed(attempt.host);
   }
   show_state(task);
 }
 
-bool Run::release(const AttemptKey& key) {
+Outstanding Run::release(const AttemptKey& key) {
   const TaskId task = key.first;
   const auto first = outstanding.find(task);
   Outstanding gone;
@@ -70,7 +70,7 @@ bool Run::release(const AttemptKey& key) {
   if (!gone.running) count_queued(gone.host, -1);
   free_place(task, gone);
   if (outstanding.contains(task)) show_state(task);
-  return gone.running;
+  return gone;
 }
 
 void Run::free_place(TaskId task, const Outstanding& attempt) {
@@ -149,7 +149,7 @@ void Run::occupy(HostId host, const AttemptKey& key, schedule::Load load) {
   const auto& [task, attempt] = key;
   grid.occupy(host,
               {.task = task,
-               .cost = forecast::usable_cost(cost_of(task)),
+               .cost = forecast::usable_cost(book.times().cost_of(task)),
                .attempt = attempt,
                .run = run_id},
               load, limited_reads(host, task));

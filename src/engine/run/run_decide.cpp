@@ -33,7 +33,7 @@ void Run::prepare(const std::optional<PaceChange>& change, std::vector<Action>& 
   if (change) {
     changed = true;
     upset = upset || change->upsets_plans;
-    const auto mean = run_times.mean();
+    const auto mean = run_times().mean();
     const bool worth_moving = grid.working_hosts > 1 && mean && *mean >= kWorthRecalling;
     for (const HostId host : change->slower)
       if (worth_moving) recall(host, actions);
@@ -90,7 +90,7 @@ bool Run::may_start() const {
 }
 
 double Run::typical_charge() const {
-  const double took = seconds(run_times.mean().value_or(std::chrono::seconds(1)));
+  const double took = seconds(run_times().mean().value_or(std::chrono::seconds(1)));
   return std::max(took, 1e-6) * std::max(typical.cores, 1U);
 }
 
@@ -140,13 +140,14 @@ std::size_t Run::start_some(TimePoint now, std::size_t most, std::vector<Action>
   if (!has_choice()) return 0;
   const auto classes = ready.view();
   const auto& sites = grid.files.view(now);
-  const auto plan =
-      strategy->plan({now, classes, grid.working(), run_times, ready.placeable(),
-                      grid.files.bytes(), sites, refused, &seen, &grid.map,
-                      [this](TaskId task) { return needs_of(task); }, grid.files.any_barred(now),
-                      &accuracy, &on_time, std::exchange(upset, false), run_id, most, others_mean});
+  const auto plan = strategy->plan({now, classes, grid.working(), run_times(), ready.placeable(),
+                                    grid.files.bytes(), sites, refused, &book.times().seen(),
+                                    &grid.map, [this](TaskId task) { return needs_of(task); },
+                                    grid.files.any_barred(now), &book.accuracy(), &book.on_time(),
+                                    std::exchange(upset, false), run_id, most, others_mean});
   ask_again = plan.ask_again;
-  if (std::exchange(planned_end, plan.ends) != plan.ends) planned_blindly = !run_times.expected(1);
+  if (std::exchange(planned_end, plan.ends) != plan.ends)
+    planned_blindly = !run_times().expected(1);
   refused.clear();
   const auto carry_out_all = [&](const auto& wanted) {
     for (const auto& each : wanted)
@@ -232,7 +233,7 @@ Run::WhyNot Run::carry_out(const schedule::Twin& wanted, TimePoint now,
 }
 
 bool Run::in_time(const Host& host, const TaskNeeds& needs, TimePoint now) const {
-  return schedule::is_in_time(host, needs.resources, run_times.expected(needs.cost), now);
+  return schedule::is_in_time(host, needs.resources, run_times().expected(needs.cost), now);
 }
 
 bool Run::may_have_twin(TaskId task, HostId host) const {
@@ -258,7 +259,8 @@ void Run::launch(TaskId task, HostId host, const Resources& resources,
   const AttemptId attempt(++record.attempt);
   typical = resources;
   hand_over({task, attempt}, host, resources);
-  if (learns_memory_of(task)) find({task, attempt})->memory = memory.given(task, resources.memory);
+  if (learns_memory_of(task))
+    find({task, attempt})->memory = book.memory().given(task, resources.memory);
   actions.emplace_back(StartAttempt{key_of({task, attempt}), host, resources});
 }
 

@@ -11,8 +11,6 @@ namespace {
 constexpr std::uint32_t kMaxAttempt = std::numeric_limits<std::uint32_t>::max() / 2;
 /// So many attempts before one that is heard of may be heard of later.
 constexpr std::uint32_t kPassedOver = 16;
-/// An attempt that takes so many times what was expected is late.
-constexpr int kLate = 2;
 }  // namespace
 
 bool Run::valid(const TaskKey& key) const {
@@ -121,25 +119,21 @@ void Run::on(const AttemptEnded& event) {
   const AttemptKey key{report.key.task, report.key.attempt};
   const TaskId task = key.first;
   if (is_elsewhere(key, event.host)) return;
-  if (drop_leftover(key)) return observe(report, event.host);
+  if (drop_leftover(key)) return observe(ended(report, event.host));
   bool was_started = report.started != kNever;
-  std::optional<double> begun;
-  if (const Outstanding* attempt = find(key)) {
-    begun = attempt->begun;
-    score(report, *attempt);
-    learn_launch(event);
-    if (workload.learns_memory) observe_death(report, attempt->memory.bytes);
-    was_started |= release(key);
+  Outstanding attempt;
+  if (find(key) != nullptr) {
+    attempt = release(key);
+    was_started |= attempt.running;
+    score(event, attempt.expected);
   } else {
     if (!is_news(key)) return;
     const bool newest = key.second.value() > tasks[task].attempt;
     take_number(key);
     if (!counts_unasked(report, newest)) return;
     if (!outstanding.contains(task)) leave_queue(task);
-    if (workload.learns_memory) observe_death(report, 0);
   }
-  observe(report, event.host, begun);
-  observe_outputs(event);
+  observe(event, attempt);
   if (report.cause != FailureCause::none && outstanding.contains(task))
     return go_on_after(report, was_started);
   settle(report, was_started);
@@ -209,10 +203,8 @@ void Run::on(const TasksAdded& event) {
   const bool first = tasks.size() == 0;
   tasks.append(event.batch.count);
   workload.count = tasks.size();
-  costs = profile_of(workload);
-  learned.extend(workload.count);
   if (first && tasks.size() > 0) typical = workload.resources_of(TaskId(1));
-  if (learned.known()) use_new_costs();
+  if (book.extend(workload.count)) use_new_costs();
   changed = true;
 }
 
@@ -245,16 +237,7 @@ void Run::on(const RunResumed& event) {
 void Run::end_replay() {
   if (!replaying) return;
   replaying = false;
-  // Once the ring is full, its oldest entry is where the next one would have gone.
-  const std::size_t size = replayed_times.size();
-  if (size > 0 && learned.known()) run_times = {};  // what other runs took does not count any more
-  for (std::size_t i = 0; i < size; ++i) {
-    const auto& [task, took] = replayed_times[(replayed_count + i) % size];
-    run_times.observe(cost_of(task), took);
-    remember_time(task, took);
-  }
-  replayed_times = {};
-  learn_replayed_memory();
+  book.end_replay();
 }
 
 void Run::leave_queue(TaskId task) {
@@ -278,41 +261,12 @@ void Run::renew(TaskId task) {
   record.failures = 0;
   record.loss_points = 0;
   record.cancel = false;
-  wasted.erase(task);
-}
-
-void Run::observe(const AttemptReport& report, HostId host, std::optional<double> begun) {
-  if (workload.learns_memory) observe_memory(report);
-  if (report.cause == FailureCause::lost || report.cause == FailureCause::cancelled ||
-      report.started == kNever || report.ended == kNever)
-    return;
-  const Duration took = report.ended - report.started;
-  if (!replaying) {
-    if (!learns()) return;
-    efficiency.observe(report.ended, took, slots_in_all());
-    return learn(report, host, begun);
-  }
-  constexpr std::size_t kRing = forecast::RunTimeForecast::kMemory;
-  if (replayed_times.size() < kRing)
-    replayed_times.emplace_back(report.key.task, took);
-  else
-    replayed_times[replayed_count % kRing] = {report.key.task, took};
-  ++replayed_count;
-}
-
-void Run::score(const AttemptReport& report, const Outstanding& attempt) {
-  if (report.cause != FailureCause::none || report.started == kNever || report.ended == kNever)
-    return;
-  const Duration took = report.ended - report.started;
-  accuracy.score(seconds(attempt.expected), seconds(took));
-  const HostState* state = grid.find(attempt.host);
-  if (state != nullptr && took <= kLate * attempt.expected)
-    on_time[state->host.site] = report.ended;
+  book.start_over(task);
 }
 
 void Run::cancel(TaskId task) {
   TaskRecord& record = tasks.edit(task);
-  wasted.erase(task);
+  book.start_over(task);
   switch (record.state) {
     case TaskState::pending:
     case TaskState::staging:

@@ -28,7 +28,7 @@ void Run::lose_host(HostId host) {
   std::ranges::sort(there);
   for (const AttemptKey& key : there) {
     const TaskId task = key.first;
-    const bool was_running = release(key);
+    const bool was_running = release(key).running;
     missing[key] = site;
     if (outstanding.contains(task))
       go_on_after_loss(task, was_running);
