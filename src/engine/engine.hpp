@@ -68,6 +68,7 @@ class RunView {
  public:
   explicit RunView(const Run& run) : run_(&run) {}
 
+  [[nodiscard]] RunId id() const;
   /// REQUIRES: the task exists.
   [[nodiscard]] TaskState state(TaskId task) const;
   /// Would the end of this attempt, told by this host, count? Not if it has ended already (a report

@@ -50,6 +50,9 @@ Duration RunView::expected(const TaskKey& key) const {
   const Outstanding* attempt = run_->find({key.task, key.attempt});
   return attempt == nullptr ? Duration{0} : attempt->expected;
 }
+RunId RunView::id() const {
+  return run_->run_id;
+}
 const forecast::Bookkeeper& RunView::book() const {
   return run_->book;
 }
