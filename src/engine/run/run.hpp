@@ -1,31 +1,48 @@
 #pragma once
 /// One run: its tasks, their attempts, and what it wants of the grid. For the engine's sources
-/// only; others ask through RunView (engine.hpp). run_hosts.cpp, run_events.cpp and run_settle.cpp
-/// change state, run_decide.cpp acts on it; run_attempts.cpp keeps what hosts were given,
-/// run_files.cpp does both for files. What is learnt and expected is the bookkeeper's.
+/// only; others ask through RunView (engine.hpp). Each part keeps its own invariants: TaskTable the
+/// counts, Attempts who runs what, ReadyQueue and RetryQueue what is next, the Bookkeeper what is
+/// learnt and expected. Run keeps them in step: run_hosts.cpp, run_events.cpp and run_settle.cpp
+/// change state, run_decide.cpp acts on it, run_attempts.cpp and run_files.cpp do both for what
+/// hosts were given.
 ///
-/// Where a task is: staging ones are in `staged`; handed_over and running ones in `outstanding`,
-/// with a second attempt in `twins`, or in `staged` while that one's files travel; waiting ones in
-/// `retries`; pending ones that are selected are in `ready` if the cursor has passed them,
-/// otherwise the cursor still comes to them.
+/// Where a task is: staging ones are in `staged`; handed_over and running ones in `attempts`, with
+/// a second attempt there or in `staged` while that one's files travel; waiting ones in `retries`;
+/// pending ones that are selected are in `ready` if the cursor has passed them, otherwise the
+/// cursor still comes to them.
 
 #include <map>
 #include <set>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "engine/engine.hpp"
 #include "engine/grid/grid_state.hpp"
-#include "engine/run/attempt.hpp"
+#include "engine/run/attempts.hpp"
 #include "engine/run/ready_queue.hpp"
 #include "engine/run/retry_queue.hpp"
 #include "engine/run/task_table.hpp"
 #include "forecast/bookkeeper.hpp"
 
 namespace gantry::engine {
+
+/// Shorter tasks are over before they were elsewhere.
+inline constexpr Duration kWorthRecalling = std::chrono::seconds(1);
+
+/// A task whose host dies under it again and again is given up.
+inline constexpr std::uint8_t kLossLimit = 100;
+
+/// Of ready tasks, that are looked at when something was learnt: an event must not take seconds.
+inline constexpr std::size_t kSortedAnew = 20'000;
+
+/// A task that holds its place on a host until its files are there.
+struct Staged {
+  HostId host;
+  SiteId site;
+  schedule::Load load = 0;
+};
 
 struct Run {
   /// The grid must outlive the run.
@@ -88,26 +105,16 @@ struct Run {
 
   // run_attempts.cpp: what hosts were given.
   // -------------------------------------------------------------------------
-  /// Handed over, and what comes of it counts; nullptr if it is not.
-  [[nodiscard]] Outstanding* find(const AttemptKey& key);
-  [[nodiscard]] const Outstanding* find(const AttemptKey& key) const;
-  [[nodiscard]] bool has_twin(TaskId task) const {
-    return twins.contains(task) || (staged.contains(task) && outstanding.contains(task));
-  }
   /// REQUIRES: the task has not two attempts yet.
   void hand_over(const AttemptKey& key, HostId host, const Resources& resources);
   /// Takes up its part of the host.
   Outstanding place_on(const AttemptKey& key, HostId host, const Resources& resources);
   void mark_running(TaskId task, Outstanding& attempt, TimePoint at);
-  /// Its host has it no more. REQUIRES: find(key). If it was the task's last one, the caller gives
-  /// the task its new state.
+  /// Its host has it no more. REQUIRES: attempts.find(key). If it was the task's last one, the
+  /// caller gives the task its new state.
   Outstanding release(const AttemptKey& key);
   /// It leaves its host.
   void free_place(TaskId task, const Outstanding& attempt);
-  /// What the host has and has not started.
-  void count_queued(HostId host, int by);
-  /// Forgets what was recalled from the host, which is up anew.
-  void reset_queue(HostId host);
   /// Handed over or running, as its attempts are.
   void show_state(TaskId task);
   /// The task has its result: what else was begun for it is to end, and counts no more.
@@ -294,17 +301,10 @@ struct Run {
   TaskTable tasks;
   ReadyQueue ready;
   RetryQueue retries;
-  std::uint32_t cursor = 0;                             ///< tasks 1 .. cursor have been looked at
-  std::unordered_map<HostId, HostQueue> queues;         ///< what waits at hosts; never iterated
-  std::unordered_map<TaskId, Outstanding> outstanding;  ///< never iterated where the order matters
-  std::map<TaskId, Outstanding> twins;                  ///< of tasks in `outstanding`
-  /// Attempts of tasks that have their result, from a twin. They keep their place until they end.
-  std::map<AttemptKey, Outstanding> leftovers;
-  /// Attempts whose end is not known: their host vanished, or a later one was heard of first.
-  std::map<AttemptKey, SiteId> missing;
+  std::uint32_t cursor = 0;  ///< tasks 1 .. cursor have been looked at
+  Attempts attempts;
   std::map<TaskId, Staged> staged;
-  bool files_arrived = false;       ///< since the last decide()
-  std::vector<AttemptKey> cancels;  ///< to cancel at the next decide()
+  bool files_arrived = false;  ///< since the last decide()
 
   forecast::Bookkeeper book;
   Resources typical;  ///< of the task handed over last

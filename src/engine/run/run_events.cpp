@@ -18,29 +18,27 @@ bool Run::valid(const TaskKey& key) const {
 }
 
 bool Run::is_news(const AttemptKey& key) const {
-  if (missing.contains(key)) return true;
+  if (attempts.is_missing(key)) return true;
   const std::uint32_t number = key.second.value();
   const std::uint32_t last = tasks[key.first].attempt;
   // Beside one that is outstanding there can only be its twin.
-  return outstanding.contains(key.first) ? number == last + 1 : number > last;
+  return attempts.has(key.first) ? number == last + 1 : number > last;
 }
 
 void Run::take_number(const AttemptKey& key) {
-  missing.erase(key);
+  attempts.remove_missing(key);
   TaskRecord& record = tasks.edit(key.first);
   const std::uint32_t number = key.second.value();
   if (number <= record.attempt) return;
   // Of two attempts the later one may be heard of first.
   const std::uint32_t oldest = std::max(record.attempt + 1, number - std::min(number, kPassedOver));
   for (std::uint32_t other = oldest; other < number; ++other)
-    missing.try_emplace({key.first, AttemptId(other)}, kHome);
+    attempts.pass_over({key.first, AttemptId(other)});
   record.attempt = number;
 }
 
 bool Run::is_elsewhere(const AttemptKey& key, HostId host) const {
-  const Outstanding* attempt = find(key);
-  const auto leftover = leftovers.find(key);
-  if (leftover != leftovers.end()) attempt = &leftover->second;
+  const Outstanding* attempt = attempts.find_any(key);
   return attempt != nullptr && attempt->host != host;
 }
 
@@ -48,19 +46,20 @@ bool Run::awaits(const TaskKey& key, HostId host) const {
   if (!valid(key)) return false;
   const AttemptKey attempt{key.task, key.attempt};
   if (is_elsewhere(attempt, host)) return false;
-  return find(attempt) != nullptr || (is_news(attempt) && tasks[key.task].state != TaskState::done);
+  return attempts.find(attempt) != nullptr ||
+         (is_news(attempt) && tasks[key.task].state != TaskState::done);
 }
 
 void Run::on(const AttemptStarted& event) {
   if (!valid(event.key)) return;
   const AttemptKey key{event.key.task, event.key.attempt};
   if (is_elsewhere(key, event.host)) return;
-  if (Outstanding* attempt = find(key)) {
+  if (Outstanding* attempt = attempts.find(key)) {
     if (!attempt->running) mark_running(key.first, *attempt, event.at);
     return;
   }
-  if (leftovers.contains(key) || !is_news(key)) return;
-  if (missing.contains(key)) forgive_loss(key.first);
+  if (attempts.is_leftover(key) || !is_news(key)) return;
+  if (attempts.is_missing(key)) forgive_loss(key.first);
   take_number(key);
   adopt(key, event.host, event.at);
 }
@@ -68,14 +67,14 @@ void Run::on(const AttemptStarted& event) {
 void Run::adopt(const AttemptKey& key, HostId host, TimePoint started) {
   const TaskId task = key.first;
   const Resources resources = resources_of(task);
-  if (tasks[task].state == TaskState::done || twins.contains(task))
+  if (tasks[task].state == TaskState::done || attempts.has_twin(task))
     return make_leftover(task, place_on(key, host, resources));
-  if (!outstanding.contains(task))
+  if (!attempts.has(task))
     leave_queue(task);
   else if (staged.contains(task))
     leave_stage(task);  // this is its twin
   hand_over(key, host, resources);
-  Outstanding& attempt = *find(key);
+  Outstanding& attempt = *attempts.find(key);
   mark_running(task, attempt, started);
   if (tasks[task].cancel) tell_to_end(task, attempt);
 }
@@ -84,15 +83,13 @@ void Run::on(const AttemptComputed& event) {
   if (!valid(event.key)) return;
   const AttemptKey key{event.key.task, event.key.attempt};
   if (is_elsewhere(key, event.host)) return;
-  Outstanding* attempt = find(key);
-  if (const auto leftover = leftovers.find(key); leftover != leftovers.end())
-    attempt = &leftover->second;
+  Outstanding* attempt = attempts.find_any(key);
   if (attempt == nullptr || std::exchange(attempt->computed, true)) return;
   vacate(attempt->host, key, attempt->load);
   // Its host has it no more, but the task still has two.
-  if (const auto twin = twins.find(key.first); twin != twins.end()) {
-    Outstanding& first = outstanding.at(key.first);
-    leave_alone(key.first, first.attempt == key.second ? twin->second : first);
+  if (Outstanding* twin = attempts.twin(key.first)) {
+    Outstanding* first = attempts.first(key.first);
+    leave_alone(key.first, first->attempt == key.second ? *twin : *first);
   }
 }
 
@@ -100,13 +97,13 @@ void Run::on(const AttemptReturned& event) {
   if (!valid(event.key)) return;
   const AttemptKey key{event.key.task, event.key.attempt};
   if (is_elsewhere(key, event.host) || drop_leftover(key)) return;
-  const Outstanding* attempt = find(key);
+  const Outstanding* attempt = attempts.find(key);
   if (attempt == nullptr || attempt->running) return;
   const TaskId task = key.first;
   release(key);
   TaskRecord& record = tasks.edit(task);
   if (record.attempt == key.second.value()) --record.attempt;
-  if (outstanding.contains(task)) return;
+  if (attempts.has(task)) return;
   if (record.cancel)
     tasks.set_state(task, TaskState::cancelled);
   else
@@ -122,7 +119,7 @@ void Run::on(const AttemptEnded& event) {
   if (drop_leftover(key)) return observe(ended(report, event.host));
   bool was_started = report.started != kNever;
   Outstanding attempt;
-  if (find(key) != nullptr) {
+  if (attempts.find(key) != nullptr) {
     attempt = release(key);
     was_started |= attempt.running;
     score(event, attempt.expected);
@@ -131,10 +128,10 @@ void Run::on(const AttemptEnded& event) {
     const bool newest = key.second.value() > tasks[task].attempt;
     take_number(key);
     if (!counts_unasked(report, newest)) return;
-    if (!outstanding.contains(task)) leave_queue(task);
+    if (!attempts.has(task)) leave_queue(task);
   }
   observe(event, attempt);
-  if (report.cause != FailureCause::none && outstanding.contains(task))
+  if (report.cause != FailureCause::none && attempts.has(task))
     return go_on_after(report, was_started);
   settle(report, was_started);
 }
@@ -144,7 +141,7 @@ bool Run::counts_unasked(const AttemptReport& report, bool newest) const {
   const TaskState state = tasks[task].state;
   if (state == TaskState::done) return false;
   if (report.cause == FailureCause::none) return true;
-  if (outstanding.contains(task)) return false;
+  if (attempts.has(task)) return false;
   // The journal holds ends in the order in which they came, each once.
   if (newest || replaying) return true;
   return report.key.attempt.value() == tasks[task].attempt &&
@@ -156,18 +153,18 @@ void Run::go_on_after(const AttemptReport& report, bool was_started) {
   const bool lost = report.cause == FailureCause::lost || report.cause == FailureCause::cancelled;
   if (lost) return go_on_after_loss(task, was_started);
   // With yet another twin, and another, a task that always fails would run for ever.
-  if (!is_crowded(report.cause, report.code)) leave_alone(task, outstanding.at(task));
+  if (!is_crowded(report.cause, report.code)) leave_alone(task, *attempts.first(task));
 }
 
 void Run::go_on_after_loss(TaskId task, bool was_started) {
   add_loss(task, was_started);
-  if (tasks[task].loss_points >= kLossLimit) leave_alone(task, outstanding.at(task));
+  if (tasks[task].loss_points >= kLossLimit) leave_alone(task, *attempts.first(task));
 }
 
 void Run::on(const TaskReused& event) {
   if (!tasks.contains(event.task)) return;
   const TaskState state = tasks[event.task].state;
-  if (state == TaskState::done || outstanding.contains(event.task)) return;
+  if (state == TaskState::done || attempts.has(event.task)) return;
   leave_queue(event.task);
   renew(event.task);
   tasks.set_state(event.task, TaskState::done, true);
@@ -229,7 +226,7 @@ void Run::on(const RunResumed& event) {
   for (const TaskId task : event.only.value_or(std::vector<TaskId>{})) {
     if (!tasks.contains(task)) continue;
     tasks.select(task, true);
-    if (!outstanding.contains(task)) make_pending(task);
+    if (!attempts.has(task)) make_pending(task);
   }
   end_replay();
 }
@@ -277,8 +274,8 @@ void Run::cancel(TaskId task) {
     case TaskState::handed_over:
     case TaskState::running:
       record.cancel = true;
-      tell_to_end(task, outstanding.at(task));
-      if (const auto twin = twins.find(task); twin != twins.end()) tell_to_end(task, twin->second);
+      tell_to_end(task, *attempts.first(task));
+      if (Outstanding* twin = attempts.twin(task)) tell_to_end(task, *twin);
       if (staged.contains(task)) leave_stage(task);
       return;
     case TaskState::done:

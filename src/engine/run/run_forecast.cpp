@@ -17,7 +17,7 @@ forecast::Bookkeeper::Ended Run::ended(const AttemptReport& report, HostId host)
   const TaskId task = report.key.task;
   // A task that goes on with its other attempt is not tried again. One that is given up now starts
   // over right after this.
-  const bool goes_on = outstanding.contains(task) || tasks[task].state == TaskState::done;
+  const bool goes_on = attempts.has(task) || tasks[task].state == TaskState::done;
   return {.report = report,
           .host = host,
           .is_replayed = replaying,
@@ -85,9 +85,9 @@ forecast::OpenRun Run::open_run() const {
 
 bool Run::counts_once(const schedule::Ongoing& given) const {
   if (given.run != run_id) return false;
-  if (given.attempt == AttemptId{}) return !outstanding.contains(given.task);  // its files travel
-  const auto first = outstanding.find(given.task);
-  return first != outstanding.end() && first->second.attempt == given.attempt;
+  if (given.attempt == AttemptId{}) return !attempts.has(given.task);  // its files travel
+  const Outstanding* first = attempts.first(given.task);
+  return first != nullptr && first->attempt == given.attempt;
 }
 
 double Run::cost_to_start() const {

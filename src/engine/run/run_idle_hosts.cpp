@@ -37,10 +37,10 @@ void Run::share_with_idle(TimePoint now, std::vector<Action>& actions) {
     if (load.load <= schedule::kFull) continue;
     const HostId host = load.host->id;
     if (!came) {
-      HostQueue& queue = queues[host];
-      if (queue.shared != kNever && now < queue.shared + kShareRest) continue;
+      TimePoint& last = attempts.shared(host);
+      if (last != kNever && now < last + kShareRest) continue;
       if (!is_sooner_elsewhere(load, *there, unit, now)) continue;
-      queue.shared = now;
+      last = now;
     }
     recall(host, actions);
   }

@@ -24,15 +24,14 @@ std::uint64_t RunView::waiting_cores() const {
 }
 
 bool RunView::uses(SiteId site) const {
-  const auto is_there = [&](const auto& entry) {
-    const HostState* host = run_->grid.find(entry.second.host);
+  const auto is_there = [&](HostId id) {
+    const HostState* host = run_->grid.find(id);
     return host != nullptr && host->host.site == site;
   };
-  return std::ranges::any_of(run_->outstanding, is_there) ||
-         std::ranges::any_of(run_->twins, is_there) ||
-         std::ranges::any_of(run_->leftovers, is_there) ||
-         std::ranges::any_of(run_->staged, is_there) ||
-         std::ranges::any_of(run_->missing, [&](const auto& entry) {
+  return run_->attempts.any_host(is_there) ||
+         std::ranges::any_of(run_->staged,
+                             [&](const auto& entry) { return is_there(entry.second.host); }) ||
+         std::ranges::any_of(run_->attempts.missing(), [&](const auto& entry) {
            return entry.second == site && run_->tasks[entry.first.first].state != TaskState::done;
          });
 }
@@ -47,7 +46,7 @@ Eta RunView::eta(TimePoint now) const {
   return run_->eta(now);
 }
 Duration RunView::expected(const TaskKey& key) const {
-  const Outstanding* attempt = run_->find({key.task, key.attempt});
+  const Outstanding* attempt = run_->attempts.find({key.task, key.attempt});
   return attempt == nullptr ? Duration{0} : attempt->expected;
 }
 RunId RunView::id() const {
@@ -102,7 +101,7 @@ bool RunView::may_move_files(SiteId site) const {
 }
 
 GivenMemory RunView::given_memory(const TaskKey& key) const {
-  const Outstanding* attempt = run_->find({key.task, key.attempt});
+  const Outstanding* attempt = run_->attempts.find({key.task, key.attempt});
   return attempt != nullptr ? attempt->memory : GivenMemory{};
 }
 
