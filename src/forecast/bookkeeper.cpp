@@ -145,8 +145,8 @@ double Bookkeeper::share_done(std::uint32_t ended, std::uint32_t total) const {
 }
 
 Eta Bookkeeper::eta(const OpenRun& run, TimePoint now) const {
-  const RestForecast rest(times_, run, now);
-  const Eta chance = rest.by_chance();
+  const RestInput rest{times_, run, now};
+  const Eta chance = rest_by_chance(rest);
   if (chance.expected <= Duration{0}) return {};
   const Duration passed = began_ == kNever ? Duration{0} : now - began_;
   return rest.widened(history_.spread(share_done(run.ended, run.total), passed, chance.expected),
@@ -154,7 +154,7 @@ Eta Bookkeeper::eta(const OpenRun& run, TimePoint now) const {
 }
 
 void Bookkeeper::look_back(const OpenRun& run, TimePoint now) {
-  const Eta chance = RestForecast(times_, run, now).by_chance();
+  const Eta chance = rest_by_chance({times_, run, now});
   if (chance.expected <= Duration{0}) return;
   // So many standard deviations is what four of five lie in.
   constexpr double kDeviations = 2.56;

@@ -37,7 +37,7 @@ struct KnownTasks {
 
 class Bookkeeper {
  public:
-  /// So long after begin() forecasts stay as they are; 0 = they never do.
+  /// So long after the first pass() forecasts stay as they are; 0 = they never do.
   Bookkeeper(KnownTasks known, GridForecast grid, Duration learn_for);
 
   // Observations.

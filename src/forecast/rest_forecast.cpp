@@ -2,6 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/chance.hpp"
+#include "forecast/host_paces.hpp"
+#include "forecast/played_rest.hpp"
 
 namespace gantry::forecast {
 
@@ -38,168 +46,240 @@ std::uint32_t our_part(std::uint32_t slots, double share) {
   return std::max(static_cast<std::uint32_t>(std::lround(slots * share)), 1U);
 }
 
-}  // namespace
+/// On more hosts, what was seen on some of them tells how run times differ.
+constexpr std::size_t kHostsAsked = 128;
 
-Eta RestForecast::widened(Eta usual, const Eta& chance) const {
-  const double left = seconds(chance.expected);
-  Eta eta = times_.learned().known() ? widened_by(usual, unseen()) : usual;
-  eta = widened_by(eta, {.below = 1 - seconds(chance.soonest) / left,
-                         .above = seconds(chance.latest) / left - 1});
-  eta.soonest = std::clamp(soonest_possible(), eta.soonest, eta.expected);
-  const auto wait = rest_of_queue();
-  if (!wait) return eta;
-  eta.soonest = std::max(eta.soonest - from_seconds(wait->expected - wait->soonest),
-                         from_seconds(left * kSoonest));
-  eta.latest += from_seconds(std::max(wait->latest - wait->expected, 0.0));
-  return eta;
-}
+/// What is known from run times that were seen, for a cost of 1.
+struct LikelyTimes {
+  std::vector<HostPace> paces{};  ///< of hosts, as loaded as they are now
+  std::vector<double> seen{};     ///< as if on a usual host of speed 1
+  double mean = 0;                ///< of those
+};
 
-Margin RestForecast::unseen() const {
-  const Margin margin = times_.learned().margin_from(run_.next_index);
-  if (!times_.is_of_another_run()) return margin;
-  // What hosts and program of an earlier run have done, others may do faster or slower.
-  return {std::max(margin.below, kElsewhere), std::max(margin.above, kElsewhere)};
-}
-
-std::optional<QueueWaits::Rest> RestForecast::rest_of_queue() const {
-  std::optional<QueueWaits::Rest> first;
-  for (const ComingHost& job : run_.coming) {
-    const QueueWaits* queue = times_.seen().queue(job.site);
-    const auto rest = queue != nullptr ? queue->left(seconds(now_ - job.since)) : std::nullopt;
-    if (rest && (!first || rest->expected < first->expected)) first = rest;
+/// Nothing when nothing was seen.
+std::optional<LikelyTimes> likely_times(const TimeBook& times, std::span<const OpenHost> hosts) {
+  const auto& samples = times.samples();
+  if (samples.empty()) return std::nullopt;
+  // One lookup a host: there may be thousands.
+  std::vector<const RunTimeSample*> there;
+  HostPaces paces;
+  for (const OpenHost& host : hosts) {
+    const auto sample = samples.find(host.id);
+    there.push_back(sample != samples.end() ? &sample->second.times : nullptr);
+    if (there.back() != nullptr) paces.add(*there.back(), host.speed);
   }
-  return first;
+  paces.settle();
+  LikelyTimes likely;
+  const std::size_t each = std::max<std::size_t>(RunTimeSample::kMost / samples.size(), 1);
+  const std::size_t step = samples.size() / kHostsAsked + 1;
+  std::size_t nth = 0;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    HostPace pace = paces.of(there[i], hosts[i].speed);
+    // By chance: each eighth may be of the same site, or of the same speed.
+    if (there[i] != nullptr && mixed(nth++) % step == 0)
+      for (const double time : there[i]->last(each)) likely.seen.push_back(time / pace.times);
+    // What was seen is as if the host were as loaded as when it first told.
+    pace.times /= times.seen().speed(hosts[i].id);
+    likely.paces.push_back(pace);
+  }
+  // What was seen on the last host that went away, if there is nothing else.
+  if (likely.seen.empty()) {
+    const HostSample& last = samples.begin()->second;
+    for (const double time : last.times.last(each))
+      likely.seen.push_back(time * usable_cost(last.speed));
+  }
+  likely.mean = std::accumulate(likely.seen.begin(), likely.seen.end(), 0.0) /
+                static_cast<double>(likely.seen.size());
+  return likely;
 }
 
-Duration RestForecast::soonest_possible() const {
+/// What has to be done yet, and who does it.
+struct Remaining {
+  double cost = 0;
+  std::uint64_t tasks = 0;
+  double longest = 0;  ///< seconds that are left of a task which was given to a host
   std::uint64_t slots = 0;
-  for (const OpenHost& host : run_.hosts) slots += host.slots;
-  const auto quickest = times_.quickest();
-  if (slots == 0 || !quickest) return Duration{0};
-  return time_of(run_.cost_to_start * *quickest / (static_cast<double>(slots) * run_.share));
-}
+  double speed = 0;  ///< of all of them: cost in a second
 
-RestForecast::Remaining RestForecast::remaining(const LikelyTimes* likely, double unit) const {
-  Remaining left{.cost = run_.cost_to_start, .tasks = run_.to_start + run_.attempts.size()};
+  void add_slots(std::uint32_t count, double pace) {
+    slots += count;
+    speed += count / pace;
+  }
+};
+
+Remaining remaining(const RestInput& in, const LikelyTimes* likely, double unit) {
+  Remaining left{.cost = in.run.cost_to_start, .tasks = in.run.to_start + in.run.attempts.size()};
   std::vector<double> paces;
-  for (std::size_t i = 0; i < run_.hosts.size(); ++i) {
-    const OpenHost& host = run_.hosts[i];
+  for (std::size_t i = 0; i < in.run.hosts.size(); ++i) {
+    const OpenHost& host = in.run.hosts[i];
     const auto known = likely != nullptr ? likely->mean * likely->paces[i].times
-                                         : times_.pace(host.id, host.speed);
+                                         : in.times.pace(host.id, host.speed);
     paces.push_back(std::max(known.value_or(unit), kLeastPace));
     left.add_slots(host.slots, paces.back());
   }
-  for (const OpenAttempt& given : run_.attempts) {
+  for (const OpenAttempt& given : in.run.attempts) {
     const double pace = paces[given.host];
-    const double each = times_.left_of(run_.hosts[given.host].id, given.cost * pace, given.started,
-                                       given.begun, now_);
+    const double each = in.times.left_of(in.run.hosts[given.host].id, given.cost * pace,
+                                         given.started, given.begun, in.now);
     left.cost += each / pace;
     left.longest = std::max(left.longest, each);
   }
   return left;
 }
 
-std::optional<double> RestForecast::even(const Remaining& left) const {
-  const double ours = static_cast<double>(left.slots) * run_.share;
+/// Seconds until all are done at the same time; nothing if nobody works.
+std::optional<double> even(const RestInput& in, const Remaining& left) {
+  const double ours = static_cast<double>(left.slots) * in.run.share;
   const auto open = static_cast<double>(left.tasks);
   const double used = ours > open ? open / ours : 1;
-  const double whole = left.speed * run_.share * used * times_.efficiency();
+  const double whole = left.speed * in.run.share * used * in.times.efficiency();
   return whole > 0 ? std::optional(left.cost / whole) : std::nullopt;
 }
 
-Duration RestForecast::rest(const LikelyTimes* likely) const {
-  const auto unit = times_.run_times().expected(1);
+bool has_plan(const RestInput& in) {
+  return in.run.planned_end != kNever && in.run.planned_end > in.now;
+}
+
+/// Seconds. Who plans all of it knows better when which files arrive, and what is left for the end;
+/// but not if the plan is from a time when nothing was known of how long tasks take, and was wrong.
+double as_planned(const RestInput& in, double even) {
+  if (!has_plan(in)) return even;
+  constexpr double kUnlikely = 2.5;
+  constexpr double kUnlikelyIfBlind = 1.4;
+  const double unlikely = in.run.planned_blindly ? kUnlikelyIfBlind : kUnlikely;
+  const double planned = seconds(in.run.planned_end - in.now);
+  return planned < even * unlikely && planned > even / unlikely ? planned : even;
+}
+
+/// Until the first of the jobs that wait in queues comes, if that is known.
+std::optional<QueueWaits::Rest> rest_of_queue(const RestInput& in) {
+  std::optional<QueueWaits::Rest> first;
+  for (const ComingHost& job : in.run.coming) {
+    const QueueWaits* queue = in.times.seen().queue(job.site);
+    const auto rest = queue != nullptr ? queue->left(seconds(in.now - job.since)) : std::nullopt;
+    if (rest && (!first || rest->expected < first->expected)) first = rest;
+  }
+  return first;
+}
+
+/// How long the rest will take but for back-offs; 0 = not known. nullptr: by what hosts were like
+/// of late.
+Duration rest(const RestInput& in, const LikelyTimes* likely) {
+  const auto unit = in.times.run_times().expected(1);
   if (!unit) return Duration{0};
-  Remaining left = remaining(likely, seconds(*unit));
-  const auto wait = rest_of_queue();
-  for (auto job = run_.coming.begin(); wait && job != run_.coming.end(); ++job)
-    left.add_slots(job->slots,
-                   std::max(times_.pace(job->id, job->speed).value_or(seconds(*unit)), kLeastPace));
+  Remaining left = remaining(in, likely, seconds(*unit));
+  const auto wait = rest_of_queue(in);
+  for (auto job = in.run.coming.begin(); wait && job != in.run.coming.end(); ++job)
+    left.add_slots(job->slots, std::max(in.times.pace(job->id, job->speed).value_or(seconds(*unit)),
+                                        kLeastPace));
   // Zero would say "not known".
   constexpr Duration kSoon = std::chrono::milliseconds(1);
-  double all = even(left).value_or(left.cost * seconds(*unit));
+  double all = even(in, left).value_or(left.cost * seconds(*unit));
   if (!(all < kLongestRest)) all = kLongestRest;  // nor if it is no number
-  all = as_planned(all);
+  all = as_planned(in, all);
   if (wait) all += wait->expected;
   return std::max(from_seconds(std::min(std::max(all, left.longest), kLongestRest)), kSoon);
 }
 
-// Who plans all of it knows better when which files arrive, and what is left for the end; but not
-// if the plan is from a time when nothing was known of how long tasks take, and was wrong.
-double RestForecast::as_planned(double even) const {
-  if (!has_plan()) return even;
-  constexpr double kUnlikely = 2.5;
-  constexpr double kUnlikelyIfBlind = 1.4;
-  const double unlikely = run_.planned_blindly ? kUnlikelyIfBlind : kUnlikely;
-  const double planned = seconds(run_.planned_end - now_);
-  return planned < even * unlikely && planned > even / unlikely ? planned : even;
+/// The last one whose back-off ends has yet to run then; 0 = none.
+Duration until_retried(const RestInput& in) {
+  const auto unit = in.times.run_times().expected(1);
+  if (!unit || in.run.last_retry == kNever) return Duration{0};
+  return std::max(in.run.last_retry - in.now, Duration{0}) + *unit;
 }
 
-Duration RestForecast::until_retried() const {
-  const auto unit = times_.run_times().expected(1);
-  if (!unit || run_.last_retry == kNever) return Duration{0};
-  return std::max(run_.last_retry - now_, Duration{0}) + *unit;
-}
-
-RestOfRun RestForecast::to_play(const LikelyTimes& likely) const {
-  RestOfRun rest{.seen = likely.seen, .waiting = run_.to_start};
-  for (std::size_t i = 0; i < run_.hosts.size(); ++i)
+/// For a cost of 1.
+RestOfRun to_play(const RestInput& in, const LikelyTimes& likely) {
+  RestOfRun rest{.seen = likely.seen, .waiting = in.run.to_start};
+  for (std::size_t i = 0; i < in.run.hosts.size(); ++i)
     rest.hosts.push_back(
-        {.pace = likely.paces[i], .slots = our_part(run_.hosts[i].slots, run_.share)});
-  for (const OpenAttempt& given : run_.attempts) {
+        {.pace = likely.paces[i], .slots = our_part(in.run.hosts[i].slots, in.run.share)});
+  for (const OpenAttempt& given : in.run.attempts) {
     PlayedHost& host = rest.hosts[given.host];
     if (given.started == kNever) {
-      ++(host.slots > 0 && !run_.moves_waiting ? host.given : rest.waiting);
+      ++(host.slots > 0 && !in.run.moves_waiting ? host.given : rest.waiting);
       continue;
     }
-    const HostId id = run_.hosts[given.host].id;
-    const double done = times_.seen().done_of(id, given.started, given.begun, now_);
+    const HostId id = in.run.hosts[given.host].id;
+    const double done = in.times.seen().done_of(id, given.started, given.begun, in.now);
     const double lasted = std::max(done, 0.0) / given.cost;
     host.running.push_back(std::isfinite(lasted) ? lasted : 0);
   }
   return rest;
 }
 
-double RestForecast::mean_open_cost() const {
-  double cost = run_.cost_to_start;
-  for (const OpenAttempt& given : run_.attempts) cost += given.cost;
-  const auto open = static_cast<double>(run_.to_start + run_.attempts.size());
+/// Of what has not ended; an estimate.
+double mean_open_cost(const RestInput& in) {
+  double cost = in.run.cost_to_start;
+  for (const OpenAttempt& given : in.run.attempts) cost += given.cost;
+  const auto open = static_cast<double>(in.run.to_start + in.run.attempts.size());
   return open > 0 ? cost / open : 1;
 }
 
-bool RestForecast::is_played() const {
-  return !has_plan() && run_.total - run_.ended <= kMostPlayed;
+/// rest_by_chance() without back-offs. Few tasks are played, if the strategy has not told when they
+/// end.
+Eta played(const RestInput& in) {
+  const bool plays = !has_plan(in) && in.run.total - in.run.ended <= kMostPlayed;
+  // Of much that is left on several hosts, how fast they are now says more than what they were
+  // like so far.
+  const auto likely =
+      plays || in.run.hosts.size() == 1 ? likely_times(in.times, in.run.hosts) : std::nullopt;
+  const Duration left = rest(in, likely ? &*likely : nullptr);
+  const Eta sure{left, left, left};
+  if (!plays || !likely || left <= Duration{0}) return sure;
+  const RestOfRun run = to_play(in, *likely);
+  const auto found = play_rest(run);
+  if (!found || !(found->middle > 0)) return sure;
+  // What is played is also a better guess than `left`: it knows that some tasks are long, and that
+  // the last ones leave slots idle. But `left` knows what tasks cost, and of gaps between them.
+  // Nothing may be left of what is due now: hence one task more.
+  const double task = likely->mean * mean_open_cost(in);
+  const double unit = (seconds(left) + task) / (even_rest(run, likely->mean) + likely->mean);
+  if (!std::isfinite(unit)) return sure;
+  return {time_of(found->middle * unit), time_of(found->soonest * unit),
+          time_of(found->latest * unit)};
 }
 
-Eta RestForecast::by_chance() const {
-  Eta eta = played();
-  const Duration least = until_retried();
+/// What is not known of tasks beyond those that were seen.
+Margin unseen(const RestInput& in) {
+  const Margin margin = in.times.learned().margin_from(in.run.next_index);
+  if (!in.times.is_of_another_run()) return margin;
+  // What hosts and program of an earlier run have done, others may do faster or slower.
+  return {std::max(margin.below, kElsewhere), std::max(margin.above, kElsewhere)};
+}
+
+/// If all that is yet to start were as quick as what was quickest.
+Duration soonest_possible(const RestInput& in) {
+  std::uint64_t slots = 0;
+  for (const OpenHost& host : in.run.hosts) slots += host.slots;
+  const auto quickest = in.times.quickest();
+  if (slots == 0 || !quickest) return Duration{0};
+  return time_of(in.run.cost_to_start * *quickest / (static_cast<double>(slots) * in.run.share));
+}
+
+}  // namespace
+
+Eta rest_by_chance(const RestInput& in) {
+  Eta eta = played(in);
+  const Duration least = until_retried(in);
   eta.soonest = std::max(eta.soonest, least);
   eta.expected = std::max(eta.expected, least);
   eta.latest = std::max(eta.latest, least);
   return eta;
 }
 
-Eta RestForecast::played() const {
-  const bool plays = is_played();
-  // Of much that is left on several hosts, how fast they are now says more than what they were
-  // like so far.
-  const auto likely =
-      plays || run_.hosts.size() == 1 ? likely_times(times_, run_.hosts) : std::nullopt;
-  const Duration left = rest(likely ? &*likely : nullptr);
-  const Eta sure{left, left, left};
-  if (!plays || !likely || left <= Duration{0}) return sure;
-  const RestOfRun run = to_play(*likely);
-  const auto found = play_rest(run);
-  if (!found || !(found->middle > 0)) return sure;
-  // What is played is also a better guess than `left`: it knows that some tasks are long, and that
-  // the last ones leave slots idle. But `left` knows what tasks cost, and of gaps between them.
-  // Nothing may be left of what is due now: hence one task more.
-  const double task = likely->mean * mean_open_cost();
-  const double unit = (seconds(left) + task) / (even_rest(run, likely->mean) + likely->mean);
-  if (!std::isfinite(unit)) return sure;
-  return {time_of(found->middle * unit), time_of(found->soonest * unit),
-          time_of(found->latest * unit)};
+Eta widened_rest(const RestInput& in, Eta usual, const Eta& chance) {
+  const double left = seconds(chance.expected);
+  Eta eta = in.times.learned().known() ? widened_by(usual, unseen(in)) : usual;
+  eta = widened_by(eta, {.below = 1 - seconds(chance.soonest) / left,
+                         .above = seconds(chance.latest) / left - 1});
+  eta.soonest = std::clamp(soonest_possible(in), eta.soonest, eta.expected);
+  const auto wait = rest_of_queue(in);
+  if (!wait) return eta;
+  eta.soonest = std::max(eta.soonest - from_seconds(wait->expected - wait->soonest),
+                         from_seconds(left * kSoonest));
+  eta.latest += from_seconds(std::max(wait->latest - wait->expected, 0.0));
+  return eta;
 }
 
 }  // namespace gantry::forecast

@@ -32,7 +32,7 @@ OpenRun many() {
 }
 
 double rest_of(const TimeBook& book, const OpenRun& run, int now = 0) {
-  return seconds(RestForecast(book, run, moment(now)).by_chance().expected);
+  return seconds(rest_by_chance({book, run, moment(now)}).expected);
 }
 
 TEST(RestForecast, IsNotKnownBeforeATaskHasEnded) {
@@ -94,7 +94,7 @@ TEST(RestForecast, FewTasksArePlayed) {
               .ended = 96,
               .to_start = 4,
               .cost_to_start = 4};
-  const Eta eta = RestForecast(book, run, moment(0)).by_chance();
+  const Eta eta = rest_by_chance({book, run, moment(0)});
   // Four tasks of five seconds on two slots take ten in the mean; the last one leaves a slot idle.
   EXPECT_GT(seconds(eta.expected), 8);
   EXPECT_LT(seconds(eta.expected), 16);
@@ -109,16 +109,16 @@ TEST(RestForecast, IntervalsAddUpAndEndsAreNotBeforeTheQuickestPossible) {
   for (std::uint32_t task = 1; task <= 30; ++task)
     book.succeeded({TaskId(task), kOnly, moment(0), moment(10)}, 2);
   const OpenRun run = many();
-  const RestForecast rest(book, run, moment(0));
+  const RestInput rest{book, run, moment(0)};
   const auto secs = [](int s) { return std::chrono::seconds(s); };
   const Eta sure{secs(1500), secs(1500), secs(1500)};
   const Eta usual{secs(1500), secs(1200), secs(2100)};
-  const Eta eta = rest.widened(usual, sure);
+  const Eta eta = widened_rest(rest, usual, sure);
   // All took ten seconds: none of the rest can be quicker than the quickest so far.
   EXPECT_EQ(eta, (Eta{secs(1500), secs(1500), secs(2100)}));
   const Eta unsure{secs(1500), secs(1500), secs(2300)};
   // 600 and 800 have nothing to do with each other: together 1000.
-  EXPECT_NEAR(seconds(rest.widened(usual, unsure).latest), 2500, 1e-6);
+  EXPECT_NEAR(seconds(widened_rest(rest, usual, unsure).latest), 2500, 1e-6);
 }
 
 }  // namespace
