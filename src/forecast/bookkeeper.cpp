@@ -149,8 +149,8 @@ Eta Bookkeeper::eta(const OpenRun& run, TimePoint now) const {
   const Eta chance = rest_by_chance(rest);
   if (chance.expected <= Duration{0}) return {};
   const Duration passed = began_ == kNever ? Duration{0} : now - began_;
-  return rest.widened(history_.spread(share_done(run.ended, run.total), passed, chance.expected),
-                      chance);
+  const double share = share_done(run.ended, run.total);
+  return widened_rest(rest, history_.spread(share, passed, chance.expected), chance);
 }
 
 void Bookkeeper::look_back(const OpenRun& run, TimePoint now) {
