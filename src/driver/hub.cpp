@@ -168,10 +168,10 @@ void Hub::close_actuators() {
 }
 
 Result<> Hub::keep_forecasts(RunIo& io) {
-  const engine::RunView run = view(io);
-  const bool knows = run.accuracy().scored() > 0 || run.learned().known() ||
-                     run.learned_memory().used().observations() > 0 ||
-                     run.learned_outputs().used().observations() > 0;
+  const forecast::Bookkeeper& book = view(io).book();
+  const bool knows = book.accuracy().scored() > 0 || book.times().learned().known() ||
+                     book.memory().learned().used().observations() > 0 ||
+                     book.outputs().used().observations() > 0;
   if (!knows || io.executed == 0) return {};  // what is kept of this run says more
   return store_.learn(std::string(store::kForecastsKind),
                       {std::to_string(io.id().value()), now_,

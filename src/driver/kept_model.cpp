@@ -56,11 +56,11 @@ forecast::LearnedMemory kept_memory(const store::Store& store, const Sweep& swee
 Result<> keep_models(store::Store& store, const Sweep& sweep, const engine::RunView& run,
                      TimePoint now) {
   const std::string name = sweep.program_digest().hex();
-  if (const auto times = run.learned().to_keep())
+  if (const auto times = run.book().times().learned().to_keep())
     TRY(store.learn(kTimesKind, {name, now, times->to_text()}, kMostModels));
-  if (const auto& memory = run.learned_memory(); memory.seen_here() > 0)
+  if (const auto& memory = run.book().memory().learned(); memory.seen_here() > 0)
     TRY(store.learn(kMemoryKind, {name, now, memory.to_text()}, kMostModels));
-  if (const auto& outputs = run.learned_outputs(); outputs.seen_here() > 0)
+  if (const auto& outputs = run.book().outputs(); outputs.seen_here() > 0)
     TRY(store.learn(kOutputsKind, {name, now, outputs.model().to_text()}, kMostModels));
   return {};
 }

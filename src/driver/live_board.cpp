@@ -105,12 +105,13 @@ std::uint32_t run_of(const LiveFacts& facts, RunId run) {
 /// With the last task as an example, on whichever host.
 store::LiveModel model_of(const engine::RunView& run) {
   store::LiveModel shown;
-  const forecast::RunTimeModel* model = run.learned().model();
+  const forecast::TimeBook& times = run.book().times();
+  const forecast::RunTimeModel* model = times.learned().model();
   TaskId last(run.counts().total);
-  auto spread = run.learned().spread(last);
+  auto spread = times.learned().spread(last);
   // What it has for a parameter may be nothing to calculate with.
-  if (!spread) spread = run.learned().spread(last = TaskId(1));
-  const auto seconds = model != nullptr ? run.expected(last, HostId{}) : std::nullopt;
+  if (!spread) spread = times.learned().spread(last = TaskId(1));
+  const auto seconds = model != nullptr ? times.expected(last, HostId{}) : std::nullopt;
   if (!seconds || !spread) return shown;
   shown.family = forecast::family_name(model->family());
   shown.error = rounded(model->error_of_mean());
@@ -125,7 +126,7 @@ store::LiveModel model_of(const engine::RunView& run) {
 /// The same of the memory that it is given.
 store::LiveAmount memory_of(const engine::RunView& run) {
   store::LiveAmount shown;
-  const forecast::LearnedMemory& learnt = run.learned_memory();
+  const forecast::LearnedMemory& learnt = run.book().memory().learned();
   if (learnt.used().observations() == 0) return shown;
   const TaskId last(run.counts().total);
   shown.family = forecast::family_name(learnt.used().family());
@@ -140,9 +141,9 @@ store::LiveAmount memory_of(const engine::RunView& run) {
 /// And of what it sends home.
 store::LiveAmount outputs_of(const LiveFacts& facts) {
   store::LiveAmount shown;
-  const forecast::RunTimeModel& model = facts.run.learned_outputs().used();
+  const forecast::RunTimeModel& model = facts.run.book().outputs().used();
   const TaskId last(facts.run.counts().total);
-  const auto expected = facts.run.expected_outputs(last);
+  const auto expected = facts.run.book().expected_outputs(last);
   if (!expected || model.most() <= 0) return shown;
   const auto bytes = [](double many) {
     return static_cast<std::uint64_t>(std::clamp(rounded(many), 0.0, 1e18));
@@ -160,19 +161,20 @@ store::LiveAmount outputs_of(const LiveFacts& facts) {
 /// All but the list of tasks.
 store::LiveHost host_of(const LiveFacts& facts, const HostGlance& glance,
                         const schedule::HostLoad* load) {
-  store::LiveHost host{.name = glance.name,
-                       .condition = glance.condition,
-                       .since = glance.since,
-                       .why = glance.why,
-                       .told = glance.told != kNever,
-                       .free_cores = glance.free_cores,
-                       .free_memory = glance.free_memory,
-                       .free_disk = glance.free_disk,
-                       .pace = facts.run.seen().pace(glance.id).value_or(0),
-                       .pace_forecast = forecast_of(facts.run.seen().paces(glance.id), false,
-                                                    1 / facts.run.seen().speed(glance.id))};
-  if (const auto* told = facts.run.seen().availability(glance.id)) {
-    host.share = rounded(told->share(facts.run.seen().now()));
+  const forecast::GridForecast& grid = facts.run.book().times().seen();
+  store::LiveHost host{
+      .name = glance.name,
+      .condition = glance.condition,
+      .since = glance.since,
+      .why = glance.why,
+      .told = glance.told != kNever,
+      .free_cores = glance.free_cores,
+      .free_memory = glance.free_memory,
+      .free_disk = glance.free_disk,
+      .pace = grid.pace(glance.id).value_or(0),
+      .pace_forecast = forecast_of(grid.paces(glance.id), false, 1 / grid.speed(glance.id))};
+  if (const auto* told = grid.availability(glance.id)) {
+    host.share = rounded(told->share(grid.now()));
     host.share_forecast = forecast_of(&told->series(), false);
   }
   if (const auto done = facts.done.find(glance.id); done != facts.done.end())
@@ -268,7 +270,7 @@ store::LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
   if (facts.grid != nullptr) state.grid = facts.grid->file;
   show_end(now, progress.eta, state);
   list_runs(facts, now, state);
-  const auto& accuracy = facts.run.accuracy();
+  const auto& accuracy = facts.run.book().accuracy();
   state.model = model_of(facts.run);
   state.memory = memory_of(facts.run);
   state.outputs = outputs_of(facts);
@@ -330,15 +332,16 @@ void LiveBoard::add_sites(const LiveFacts& facts, const Glance& glance, TimePoin
     if (seen.sending.bytes > 0)
       site.sent_part =
           static_cast<double>(seen.sending.done) / static_cast<double>(seen.sending.bytes);
-    site.launch_forecast = forecast_of(facts.run.seen().launches(seen.id), false);
-    if (const auto* queue = facts.run.seen().queue(seen.id))
+    const forecast::GridForecast& grid = facts.run.book().times().seen();
+    site.launch_forecast = forecast_of(grid.launches(seen.id), false);
+    if (const auto* queue = grid.queue(seen.id))
       site.queue_forecast = forecast_of(&queue->series(), false);
     if (seen.id != kHome) {
       site.files_of = static_cast<std::uint32_t>(facts.shared.size());
-      site.echo_forecast = forecast_of(facts.run.seen().round_trips(seen.id), false);
-      site.link_forecast = forecast_of(facts.run.seen().byte_times(seen.id), true);
-      site.probes = count(facts.run.seen().probes(seen.id));
-      site.learnt_bandwidth = std::round(facts.run.seen().bandwidth(seen.id).value_or(0));
+      site.echo_forecast = forecast_of(grid.round_trips(seen.id), false);
+      site.link_forecast = forecast_of(grid.byte_times(seen.id), true);
+      site.probes = count(grid.probes(seen.id));
+      site.learnt_bandwidth = std::round(grid.bandwidth(seen.id).value_or(0));
       const auto stored = std::ranges::find(files, seen.id, &schedule::SiteFiles::site);
       if (stored != files.end()) site.files = static_cast<std::uint32_t>(stored->there.size());
       site.declared_bandwidth = declared_bandwidth(facts.grid, seen.id).value_or(0);

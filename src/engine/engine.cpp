@@ -67,7 +67,7 @@ void Engine::Impl::apply(const HostDown& event) {
   for (auto& [id, run] : runs) run.lose_host(event.host);
   grid.on(event);
   for (auto& [id, run] : runs) {
-    run.forget_gone_samples();
+    run.book.hosts_gone();
     run.hosts_changed();
   }
 }
@@ -95,7 +95,8 @@ void Engine::Impl::lost_at(FileId file, SiteId site) {
 
 std::vector<Action> Engine::Impl::decide(TimePoint now) {
   std::vector<Action> actions;
-  grid.learns = std::ranges::any_of(runs, [](const auto& entry) { return entry.second.learns(); });
+  grid.learns =
+      std::ranges::any_of(runs, [](const auto& entry) { return entry.second.book.learns(); });
   if (grid.learns) grid.seen.pass(now);
   share_out();
   for (auto& [id, run] : runs) run.begin_turn(now, actions);
@@ -147,7 +148,7 @@ void Engine::Impl::agree_on_queues(const std::set<RunId>& waiting) {
   std::optional<Duration> second;
   RunId whose;
   for (const RunId id : waiting) {
-    const auto mean = runs.at(id).run_times.mean();
+    const auto mean = runs.at(id).run_times().mean();
     if (!mean || (longest && *mean <= *longest)) {
       second = schedule::longer_mean(second, mean);
       continue;

@@ -13,9 +13,7 @@
 
 #include "base/time.hpp"
 #include "engine/run/workload.hpp"
-#include "forecast/learned_costs.hpp"
-#include "forecast/learned_outputs.hpp"
-#include "forecast/memory_book.hpp"
+#include "forecast/bookkeeper.hpp"
 #include "model/action.hpp"
 #include "model/eta.hpp"
 #include "model/event.hpp"
@@ -101,31 +99,18 @@ class RunView {
   [[nodiscard]] std::string unplaceable() const;
   /// How long the rest will take, from what was seen so far.
   [[nodiscard]] Eta eta(TimePoint now) const;
-  /// How long an attempt of the task takes on the host; nothing when nothing is known.
-  [[nodiscard]] std::optional<Duration> expected(TaskId task, HostId host) const;
   /// How long an attempt that runs was expected to take when it started; 0 = nothing was known.
   [[nodiscard]] Duration expected(const TaskKey& key) const;
 
   // For people who watch.
   // -----------------------------------------------------------------------------------------
-  /// How good the forecasts of run times were.
-  [[nodiscard]] const forecast::RunTimeAccuracy& accuracy() const;
-  /// What was learnt of hosts and links, and of how fast hosts do tasks of this run.
-  [[nodiscard]] const forecast::GridForecast& seen() const;
-  /// What was learnt of tasks by their parameters.
-  [[nodiscard]] const forecast::LearnedCosts& learned() const;
-  /// And of the memory that they take; of nothing where that is declared.
-  [[nodiscard]] const forecast::LearnedMemory& learned_memory() const;
-  /// And of the bytes that they send home.
-  [[nodiscard]] const forecast::LearnedOutputs& learned_outputs() const;
+  /// What was learnt, and is expected.
+  [[nodiscard]] const forecast::Bookkeeper& book() const;
   /// Tasks whose back-off goes on, the soonest first; so many at most.
   [[nodiscard]] std::vector<std::pair<TaskId, TimePoint>> retries(std::size_t most) const;
   /// What the task needs, and what it may use: its memory, where that is learnt, is what an attempt
   /// that begins now is given. REQUIRES: the task exists.
   [[nodiscard]] Resources resources(TaskId task) const;
-  /// Nothing before enough was seen. REQUIRES: the task exists.
-  [[nodiscard]] std::optional<forecast::RunTimeModel::Prediction> expected_outputs(
-      TaskId task) const;
   /// Of an attempt that has not ended.
   [[nodiscard]] GivenMemory given_memory(const TaskKey& key) const;
   /// Of a task whose memory is learnt and whose last attempt died of memory: what comes of it, for

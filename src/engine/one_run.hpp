@@ -38,17 +38,21 @@ class OneRun : public Engine {
   [[nodiscard]] std::string unplaceable() const { return view().unplaceable(); }
   [[nodiscard]] Eta eta(TimePoint now) const { return view().eta(now); }
   [[nodiscard]] std::optional<Duration> expected(TaskId task, HostId host) const {
-    return view().expected(task, host);
+    return view().book().times().expected(task, host);
   }
   [[nodiscard]] Duration expected(const TaskKey& key) const { return view().expected(key); }
-  [[nodiscard]] const forecast::RunTimeAccuracy& accuracy() const { return view().accuracy(); }
-  [[nodiscard]] const forecast::GridForecast& seen() const { return view().seen(); }
-  [[nodiscard]] const forecast::LearnedCosts& learned() const { return view().learned(); }
+  [[nodiscard]] const forecast::RunTimeAccuracy& accuracy() const {
+    return view().book().accuracy();
+  }
+  [[nodiscard]] const forecast::GridForecast& seen() const { return view().book().times().seen(); }
+  [[nodiscard]] const forecast::LearnedCosts& learned() const {
+    return view().book().times().learned();
+  }
   [[nodiscard]] const forecast::LearnedMemory& learned_memory() const {
-    return view().learned_memory();
+    return view().book().memory().learned();
   }
   [[nodiscard]] const forecast::LearnedOutputs& learned_outputs() const {
-    return view().learned_outputs();
+    return view().book().outputs();
   }
   [[nodiscard]] std::vector<std::pair<TaskId, TimePoint>> retries(std::size_t most) const {
     return view().retries(most);
@@ -56,7 +60,7 @@ class OneRun : public Engine {
   [[nodiscard]] Resources resources(TaskId task) const { return view().resources(task); }
   [[nodiscard]] std::optional<forecast::RunTimeModel::Prediction> expected_outputs(
       TaskId task) const {
-    return view().expected_outputs(task);
+    return view().book().expected_outputs(task);
   }
   [[nodiscard]] GivenMemory given_memory(const TaskKey& key) const {
     return view().given_memory(key);

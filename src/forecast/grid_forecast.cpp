@@ -57,6 +57,11 @@ Verdict GridForecast::loaded(HostId host, double share, TimePoint at, TimePoint 
   return grid_->loads[host].tell(share, at, heard);
 }
 
+std::optional<double> GridForecast::declared_speed(HostId host) const {
+  const auto speed = grid_->speeds.find(host);
+  return speed != grid_->speeds.end() ? std::optional(speed->second) : std::nullopt;
+}
+
 const Availability* GridForecast::availability(HostId host) const {
   const auto load = grid_->loads.find(host);
   return load != grid_->loads.end() && load->second.known() ? &load->second : nullptr;

@@ -29,6 +29,9 @@ class GridForecast {
     return other;
   }
 
+  /// The host is up, and declared to be of this speed.
+  void host_up(HostId host, double speed) { grid_->speeds[host] = speed; }
+  void host_down(HostId host) { grid_->speeds.erase(host); }
   /// A task of this relative cost took so long on the host. What took no time says nothing. Returns
   /// the seconds that count; 0: none, it is absurd. `begun`: as work_done() was when it began, if
   /// that was known.
@@ -69,6 +72,8 @@ class GridForecast {
   /// several hosts arrive in any order.
   Verdict launched(SiteId site, double seconds, TimePoint ended);
 
+  /// Of a host that is up.
+  [[nodiscard]] std::optional<double> declared_speed(HostId host) const;
   /// Seconds for a cost of 1, as loaded as the host is; nothing before the first observation.
   [[nodiscard]] std::optional<double> pace(HostId host) const;
   /// How fast the host is, of how fast it was when it first told its load; 1 before that.
@@ -119,6 +124,7 @@ class GridForecast {
   };
 
   struct Shared {
+    std::map<HostId, double> speeds{};  ///< as declared, of hosts that are up
     std::map<HostId, Availability> loads{};
     TimePoint now{};
     std::map<std::pair<SiteId, SiteId>, Link> links{};

@@ -17,7 +17,7 @@ class Witness {
 
   void see(TimePoint now, const Event& event, const engine::RunView& run) {
     if (const auto* started = std::get_if<AttemptStarted>(&event)) {
-      const auto expected = run.expected(started->key.task, started->host);
+      const auto expected = run.book().times().expected(started->key.task, started->host);
       underway_[{started->key.task, started->host}] = {
           .at = seconds_at(started->at),
           .nth = ended_[started->host],

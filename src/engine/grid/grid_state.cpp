@@ -24,6 +24,7 @@ void Grid::on(const HostUp& event) {
   coming.erase(event.host.id);
   HostState& state = hosts[event.host.id];
   state.host = event.host;
+  seen.host_up(event.host.id, event.host.speed);
   state.takes = HostState::Takes::work;
   show_hosts();
   touch();
@@ -44,6 +45,7 @@ bool Grid::on(const HostDraining& event) {
 
 void Grid::on(const HostDown& event) {
   hosts.erase(event.host);
+  seen.host_down(event.host);
   show_hosts();
   touch();
 }

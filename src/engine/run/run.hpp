@@ -1,45 +1,48 @@
 #pragma once
 /// One run: its tasks, their attempts, and what it wants of the grid. For the engine's sources
-/// only; others ask through RunView (engine.hpp). run_hosts.cpp, run_events.cpp and run_settle.cpp
-/// change state, run_decide.cpp acts on it; run_attempts.cpp keeps what hosts were given,
-/// run_files.cpp does both for files, run_memory.cpp for memory that is learnt.
+/// only; others ask through RunView (engine.hpp). Each part keeps its own invariants: TaskTable the
+/// counts, Attempts who runs what, ReadyQueue and RetryQueue what is next, the Bookkeeper what is
+/// learnt and expected. Run keeps them in step: run_hosts.cpp, run_events.cpp and run_settle.cpp
+/// change state, run_decide.cpp acts on it, run_attempts.cpp and run_files.cpp do both for what
+/// hosts were given.
 ///
-/// Where a task is: staging ones are in `staged`; handed_over and running ones in `outstanding`,
-/// with a second attempt in `twins`, or in `staged` while that one's files travel; waiting ones in
-/// `retries`; pending ones that are selected are in `ready` if the cursor has passed them,
-/// otherwise the cursor still comes to them.
+/// Where a task is: staging ones are in `staged`; handed_over and running ones in `attempts`, with
+/// a second attempt there or in `staged` while that one's files travel; waiting ones in `retries`;
+/// pending ones that are selected are in `ready` if the cursor has passed them, otherwise the
+/// cursor still comes to them.
 
-#include <deque>
-#include <limits>
 #include <map>
 #include <set>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "engine/engine.hpp"
 #include "engine/grid/grid_state.hpp"
-#include "engine/run/attempt.hpp"
+#include "engine/run/attempts.hpp"
 #include "engine/run/ready_queue.hpp"
 #include "engine/run/retry_queue.hpp"
 #include "engine/run/task_table.hpp"
-#include "forecast/cost_profile.hpp"
-#include "forecast/eta_history.hpp"
-#include "forecast/grid_forecast.hpp"
-#include "forecast/learned_costs.hpp"
-#include "forecast/memory_book.hpp"
-#include "forecast/played_rest.hpp"
-#include "forecast/run_time.hpp"
-#include "forecast/run_time_accuracy.hpp"
-#include "forecast/run_time_sample.hpp"
-#include "forecast/slot_efficiency.hpp"
+#include "forecast/bookkeeper.hpp"
 
 namespace gantry::engine {
 
-/// Of declared costs.
-[[nodiscard]] forecast::CostProfile profile_of(const Workload& workload);
+/// Shorter tasks are over before they were elsewhere.
+inline constexpr Duration kWorthRecalling = std::chrono::seconds(1);
+
+/// A task whose host dies under it again and again is given up.
+inline constexpr std::uint8_t kLossLimit = 100;
+
+/// Of ready tasks, that are looked at when something was learnt: an event must not take seconds.
+inline constexpr std::size_t kSortedAnew = 20'000;
+
+/// A task that holds its place on a host until its files are there.
+struct Staged {
+  HostId host;
+  SiteId site;
+  schedule::Load load = 0;
+};
 
 struct Run {
   /// The grid must outlive the run.
@@ -94,14 +97,6 @@ struct Run {
   void make_pending(TaskId task, bool first = false);
   /// As if the task had never been tried, but for the attempt numbers.
   void renew(TaskId task);
-  void observe(const AttemptReport& report, HostId host, std::optional<double> begun = {});
-  /// Or are forecasts to stay as they are?
-  [[nodiscard]] bool learns() const {
-    return policy.learn_for <= Duration{0} || began == kNever ||
-           last_decide - began < policy.learn_for;
-  }
-  /// Its forecast has come due.
-  void score(const AttemptReport& report, const Outstanding& attempt);
   void settle(const AttemptReport& report, bool was_started);
   void settle_failure(const AttemptReport& report);
   void settle_lost(TaskId task, bool was_started);
@@ -114,26 +109,16 @@ struct Run {
 
   // run_attempts.cpp: what hosts were given.
   // -------------------------------------------------------------------------
-  /// Handed over, and what comes of it counts; nullptr if it is not.
-  [[nodiscard]] Outstanding* find(const AttemptKey& key);
-  [[nodiscard]] const Outstanding* find(const AttemptKey& key) const;
-  [[nodiscard]] bool has_twin(TaskId task) const {
-    return twins.contains(task) || (staged.contains(task) && outstanding.contains(task));
-  }
   /// REQUIRES: the task has not two attempts yet.
   void hand_over(const AttemptKey& key, HostId host, const Resources& resources);
   /// Takes up its part of the host.
   Outstanding place_on(const AttemptKey& key, HostId host, const Resources& resources);
   void mark_running(TaskId task, Outstanding& attempt, TimePoint at);
-  /// Its host has it no more. REQUIRES: find(key). Was it running? If it was the task's last one,
-  /// the caller gives the task its new state.
-  bool release(const AttemptKey& key);
+  /// Its host has it no more. REQUIRES: attempts.find(key). If it was the task's last one, the
+  /// caller gives the task its new state.
+  Outstanding release(const AttemptKey& key);
   /// It leaves its host.
   void free_place(TaskId task, const Outstanding& attempt);
-  /// What the host has and has not started.
-  void count_queued(HostId host, int by);
-  /// Forgets what was recalled from the host, which is up anew.
-  void reset_queue(HostId host);
   /// Handed over or running, as its attempts are.
   void show_state(TaskId task);
   /// The task has its result: what else was begun for it is to end, and counts no more.
@@ -174,7 +159,7 @@ struct Run {
   }
   /// Of all runs that share the hosts.
   [[nodiscard]] std::optional<Duration> shared_mean() const {
-    return schedule::longer_mean(run_times.mean(), others_mean);
+    return schedule::longer_mean(run_times().mean(), others_mean);
   }
   /// What a start counts for shares: core seconds, as far as they are known.
   [[nodiscard]] double typical_charge() const;
@@ -217,7 +202,7 @@ struct Run {
             std::vector<Action>& actions);
   /// Hands a task over whose files are there.
   void launch(TaskId task, HostId host, const Resources& resources, std::vector<Action>& actions);
-  [[nodiscard]] TaskNeeds needs_of(TaskId task) const;
+
   // run_files.cpp: shared files.
   // -------------------------------------------------------------------------
   /// What is not at the site is on its way or may be sent.
@@ -241,86 +226,26 @@ struct Run {
   [[nodiscard]] TimePoint next_wakeup() const;
   [[nodiscard]] bool finished() const;
 
-  // run_memory.cpp: memory that is learnt.
+  // run_forecast.cpp: what the bookkeeper is told and asked.
   // -------------------------------------------------------------------------
-  /// What it declares, and the memory that it is given now where that is learnt.
-  [[nodiscard]] Resources resources_of(TaskId task) const;
-  [[nodiscard]] bool learns_memory_of(TaskId task) const {
-    return workload.learns_memory && workload.resources_of(task).learn_memory;
-  }
-  /// To ask for all tasks.
-  [[nodiscard]] bool outputs_are_quick() const;
-  [[nodiscard]] Resources with_memory(TaskId task, Resources declared) const;
-  [[nodiscard]] MemoryRoom memory_room(TaskId task, const Resources& declared) const;
-  /// Of memory, if it is one. `given`: 0 = it is not known.
-  void observe_death(const AttemptReport& report, std::uint64_t given);
-  void observe_memory(const AttemptReport& report);
-  void learn_replayed_memory();
-  /// Died of memory: can it be given more than it had?
-  [[nodiscard]] bool gets_more_memory(TaskId task) const;
-  /// Of a task that succeeded.
-  void observe_outputs(const AttemptEnded& event);
-  /// What was learnt meanwhile, and hosts that came or went, change what ready tasks need.
-  void renew_needs();
-
-  // run_learn.cpp: what tasks cost.
-  // ------------------------------------------------------------------------------------
-  /// As declared, or else as learnt; 1 when nothing is known.
-  [[nodiscard]] double cost_of(TaskId task) const {
-    return workload.cost ? workload.cost(task) : learned.cost(task);
-  }
-  /// Of tasks [index, count) on average.
-  [[nodiscard]] double mean_cost_from(std::uint32_t index) const {
-    return learned.known() ? learned.mean_from(index) : costs.mean_from(index);
-  }
-  /// An attempt has ended that was begun.
-  void learn(const AttemptReport& report, HostId host, std::optional<double> begun);
-  void remember_time(TaskId task, Duration took);
-  /// If it is tried again, what it took is part of what its task takes. It says nothing else: one
-  /// that fails at once would make its host look fast.
-  void learn_death(const AttemptReport& report, HostId host, std::optional<double> begun);
-  /// As declared; of a host that is gone 1.
-  [[nodiscard]] double declared_speed(HostId host) const;
-  /// Of hosts that are gone what was seen counts no more, unless there is nothing else.
-  void observe_time(HostId host, TimePoint started, double seconds);
-  void forget_gone_samples();
-  void learn_launch(const AttemptEnded& event);
-  /// Costs are others now: what was seen is counted again, and plans are made anew.
-  void use_new_costs();
-  void note_quickest(double cost, Duration took);
-
-  // run_eta.cpp: what to expect.
-  // ------------------------------------------------------------------------------------
-  [[nodiscard]] Eta eta(TimePoint now) const;
-  /// Until the first of the jobs that wait in queues comes, if there is nothing else to run on and
-  /// that is known.
-  [[nodiscard]] std::optional<forecast::QueueWaits::Rest> rest_of_queue(TimePoint now) const;
-  /// Seconds for a cost of 1; nothing when nothing is known.
-  [[nodiscard]] std::optional<double> pace_of(const Host& host) const;
-  /// By what is not known of tasks beyond those that were seen.
-  [[nodiscard]] Eta widened(Eta eta) const;
-  /// The strategy has told when it all ends.
-  [[nodiscard]] bool has_plan(TimePoint now) const {
-    return draining.empty() && planned_end != kNever && planned_end > now;
-  }
-  /// If all that is yet to start were as quick as what was quickest.
-  [[nodiscard]] Duration soonest_possible() const;
-  /// The last one whose back-off ends has yet to run then; 0 = none.
-  [[nodiscard]] Duration until_retried(TimePoint now) const;
-  /// How long the rest will take but for back-offs; 0 = not known, or nothing is left. nullptr: by
-  /// what hosts were like of late.
-  [[nodiscard]] Duration rest(TimePoint now, const LikelyTimes* likely) const;
-  /// Seconds that are left of what was given to the host.
-  [[nodiscard]] double left_of(const schedule::Ongoing& given, HostId host, double pace,
-                               TimePoint now) const;
-  [[nodiscard]] Remaining remaining(TimePoint now, const LikelyTimes* likely, double unit) const;
-  /// Seconds, by the plan if there is one that can be right.
-  [[nodiscard]] double as_planned(double even, TimePoint now) const;
-  /// Of the tasks that were to be done when it began.
-  [[nodiscard]] double share_done() const;
+  /// An attempt has ended whose end counts. `attempt`: as it was, or empty if it was not known.
+  void observe(const AttemptEnded& event, const Outstanding& attempt);
+  void observe(const forecast::Bookkeeper::Ended& attempt);
+  /// What the bookkeeper is told of the end of any attempt.
+  [[nodiscard]] forecast::Bookkeeper::Ended ended(const AttemptReport& report, HostId host) const;
+  /// The forecast of an attempt has come due.
+  void score(const AttemptEnded& event, Duration expected);
   /// Remembers what was expected, now and then.
   void look_back(TimePoint now);
-  [[nodiscard]] std::optional<Duration> expected(TaskId task, HostId host) const;
+  [[nodiscard]] Eta eta(TimePoint now) const;
+  [[nodiscard]] forecast::OpenRun open_run() const;
+  /// Seconds for a cost of 1; nothing when nothing is known.
+  [[nodiscard]] std::optional<double> pace_of(const Host& host) const {
+    return book.times().pace(host.id, host.speed);
+  }
+  [[nodiscard]] const forecast::RunTimeForecast& run_times() const {
+    return book.times().run_times();
+  }
   /// Is it the attempt by which a task of this run counts? Not a twin, nor a leftover: a task is
   /// done once.
   [[nodiscard]] bool counts_once(const schedule::Ongoing& given) const;
@@ -329,20 +254,22 @@ struct Run {
   /// How many tasks like the last one run at once.
   [[nodiscard]] std::uint64_t slots_in_all() const;
 
-  // run_played.cpp: what chance does to an end.
-  // ------------------------------------------------------------------------------------
-  /// What may come of the rest, as run times were seen to differ, and when it is expected to end.
-  [[nodiscard]] Eta by_chance(TimePoint now) const;
-  /// The same without back-offs.
-  [[nodiscard]] Eta played(TimePoint now) const;
-  /// Few tasks are left, and the strategy has not told when they end.
-  [[nodiscard]] bool is_played(TimePoint now) const;
-  /// Nothing when nothing was seen.
-  [[nodiscard]] std::optional<LikelyTimes> likely_times() const;
-  /// For a cost of 1.
-  [[nodiscard]] forecast::RestOfRun rest_of_run(const LikelyTimes& likely, TimePoint now) const;
-  /// Of what has not ended; an estimate.
-  [[nodiscard]] double mean_open_cost() const;
+  // run_needs.cpp: what tasks need, with memory that is learnt.
+  // -------------------------------------------------------------------------
+  [[nodiscard]] TaskNeeds needs_of(TaskId task) const;
+  /// What it declares, and the memory that it is given now where that is learnt.
+  [[nodiscard]] Resources resources_of(TaskId task) const;
+  [[nodiscard]] bool learns_memory_of(TaskId task) const {
+    return workload.learns_memory && workload.resources_of(task).learn_memory;
+  }
+  [[nodiscard]] Resources with_memory(TaskId task, Resources declared) const;
+  [[nodiscard]] MemoryRoom memory_room(TaskId task, const Resources& declared) const;
+  /// Died of memory: can it be given more than it had?
+  [[nodiscard]] bool gets_more_memory(TaskId task) const;
+  /// What was learnt meanwhile, and hosts that came or went, change what ready tasks need.
+  void renew_needs();
+  /// Costs are others now: plans are made anew.
+  void use_new_costs();
 
   [[nodiscard]] TaskKey key_of(const AttemptKey& key) const {
     return {run_id, key.first, key.second};
@@ -378,50 +305,16 @@ struct Run {
   TaskTable tasks;
   ReadyQueue ready;
   RetryQueue retries;
-  std::uint32_t cursor = 0;                             ///< tasks 1 .. cursor have been looked at
-  std::unordered_map<HostId, HostQueue> queues;         ///< what waits at hosts; never iterated
-  std::unordered_map<TaskId, Outstanding> outstanding;  ///< never iterated where the order matters
-  std::map<TaskId, Outstanding> twins;                  ///< of tasks in `outstanding`
-  /// Attempts of tasks that have their result, from a twin. They keep their place until they end.
-  std::map<AttemptKey, Outstanding> leftovers;
-  /// Attempts whose end is not known: their host vanished, or a later one was heard of first.
-  std::map<AttemptKey, SiteId> missing;
+  std::uint32_t cursor = 0;  ///< tasks 1 .. cursor have been looked at
+  Attempts attempts;
   std::map<TaskId, Staged> staged;
-  bool files_arrived = false;       ///< since the last decide()
-  std::vector<AttemptKey> cancels;  ///< to cancel at the next decide()
+  bool files_arrived = false;  ///< since the last decide()
 
-  forecast::RunTimeForecast run_times;
-  forecast::GridForecast seen;  ///< the grid's, and how fast hosts do tasks of this run
-  forecast::RunTimeAccuracy accuracy;
-  std::map<SiteId, TimePoint> on_time;  ///< when an attempt last ended there that was not late
-  forecast::SlotEfficiency efficiency;
-  forecast::EtaHistory history;
-  /// Seconds for a cost of 1, of the task that was done quickest; and of how many.
-  double quickest = std::numeric_limits<double>::infinity();
-  std::uint32_t timed = 0;
-  TimePoint began = kNever;        ///< of the first decide()
-  std::uint32_t ended_before = 0;  ///< tasks, then
-  forecast::CostProfile costs;     ///< as declared
-  forecast::LearnedCosts learned;
-  bool costs_known = false;  ///< since they are, ends are foretold by them
-  /// What ran of late, by host and in all, to be counted again when costs are others.
-  std::map<HostId, std::deque<Ran>> ran_on;
-  std::deque<std::pair<TaskId, Duration>> ran;
-  std::map<HostId, HostSample> samples;
-  /// Seconds, on a host of speed 1, of attempts that died, by tasks that are tried again.
-  std::map<TaskId, double> wasted;
+  forecast::Bookkeeper book;
   Resources typical;  ///< of the task handed over last
-
-  forecast::MemoryBook memory;
-  forecast::LearnedOutputs learned_outputs;
   bool needs_changed = false;
-  std::deque<std::pair<TaskId, std::uint64_t>> replayed_memory;  ///< as replayed_times
 
   bool replaying = true;
-  /// The last observations of the replay; calculating a million costs to forget most of them would
-  /// be slow.
-  std::vector<std::pair<TaskId, Duration>> replayed_times;
-  std::size_t replayed_count = 0;
   std::uint32_t failed_now = 0;  ///< tasks that failed for good in this session
   bool ever_succeeded = false;   ///< in this run, earlier sessions and reused results included
   std::string draining;

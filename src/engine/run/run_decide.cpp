@@ -33,7 +33,7 @@ void Run::prepare(const std::optional<PaceChange>& change, std::vector<Action>& 
   if (change) {
     changed = true;
     upset = upset || change->upsets_plans;
-    const auto mean = run_times.mean();
+    const auto mean = run_times().mean();
     const bool worth_moving = grid.working_hosts > 1 && mean && *mean >= kWorthRecalling;
     for (const HostId host : change->slower)
       if (worth_moving) recall(host, actions);
@@ -54,9 +54,7 @@ void Run::end_turn(TimePoint now, std::vector<Action>& actions) {
 }
 
 void Run::recall(HostId host, std::vector<Action>& actions) {
-  const auto queue = queues.find(host);
-  if (queue == queues.end() || queue->second.handed_over == 0 || queue->second.recalled) return;
-  queue->second.recalled = true;
+  if (!attempts.recall(host)) return;
   RecallQueued wanted{.host = host};
   for (const schedule::Ongoing& given : grid.hosts.at(host).ongoing)
     if (given.run == run_id && given.started == kNever && given.attempt != AttemptId{})
@@ -90,7 +88,7 @@ bool Run::may_start() const {
 }
 
 double Run::typical_charge() const {
-  const double took = seconds(run_times.mean().value_or(std::chrono::seconds(1)));
+  const double took = seconds(run_times().mean().value_or(std::chrono::seconds(1)));
   return std::max(took, 1e-6) * std::max(typical.cores, 1U);
 }
 
@@ -133,7 +131,7 @@ void Run::refill() {
 
 bool Run::has_choice() const {
   if (ready.placeable() > 0) return true;
-  return appetite.to_the_end && !(outstanding.empty() && staged.empty());
+  return appetite.to_the_end && !(attempts.none() && staged.empty());
 }
 
 std::size_t Run::start_some(TimePoint now, std::size_t most, std::vector<Action>& actions) {
@@ -146,24 +144,25 @@ std::size_t Run::start_some(TimePoint now, std::size_t most, std::vector<Action>
   const auto plan = strategy->plan({.now = now,
                                     .classes = classes,
                                     .hosts = grid.working(),
-                                    .run_times = run_times,
+                                    .run_times = run_times(),
                                     .ready = ready.placeable(),
                                     .file_bytes = grid.files.bytes(),
                                     .sites = sites,
                                     .refused = refused,
-                                    .seen = &seen,
+                                    .seen = &book.times().seen(),
                                     .map = &grid.map,
                                     .needs_of = [this](TaskId task) { return needs_of(task); },
                                     .barred = grid.files.any_barred(now),
-                                    .accuracy = &accuracy,
-                                    .on_time = &on_time,
+                                    .accuracy = &book.accuracy(),
+                                    .on_time = &book.on_time(),
                                     .upset = std::exchange(upset, false),
                                     .run = run_id,
                                     .turn = most,
                                     .others_mean = others_mean,
                                     .ahead = {&beyond, beyond.tasks > 0 ? 1U : 0U}});
   ask_again = plan.ask_again;
-  if (std::exchange(planned_end, plan.ends) != plan.ends) planned_blindly = !run_times.expected(1);
+  if (std::exchange(planned_end, plan.ends) != plan.ends)
+    planned_blindly = !run_times().expected(1);
   refused.clear();
   const auto carry_out_all = [&](const auto& wanted) {
     for (const auto& each : wanted)
@@ -227,7 +226,7 @@ Run::WhyNot Run::carry_out(const schedule::Steal& wanted, TimePoint now,
                            std::vector<Action>& actions) {
   if (const WhyNot why = refuses_all(wanted.host)) return why;
   const auto place = staged.find(wanted.task);
-  const bool is_twin = outstanding.contains(wanted.task);  // its task runs elsewhere
+  const bool is_twin = attempts.has(wanted.task);  // its task runs elsewhere
   if (place == staged.end() || place->second.host == wanted.host || is_twin)
     return RefusalReason::not_waiting;
   const TaskNeeds needs = needs_of(wanted.task);
@@ -255,14 +254,13 @@ Run::WhyNot Run::carry_out(const schedule::Twin& wanted, TimePoint now,
 }
 
 bool Run::in_time(const Host& host, const TaskNeeds& needs, TimePoint now) const {
-  return schedule::is_in_time(host, needs.resources, run_times.expected(needs.cost), now);
+  return schedule::is_in_time(host, needs.resources, run_times().expected(needs.cost), now);
 }
 
 bool Run::may_have_twin(TaskId task, HostId host) const {
-  const auto first = outstanding.find(task);
-  if (first == outstanding.end() || has_twin(task)) return false;
-  const Outstanding& attempt = first->second;
-  return attempt.host != host && !attempt.computed && !attempt.alone;
+  const Outstanding* first = attempts.first(task);
+  if (first == nullptr || attempts.has_twin(task) || staged.contains(task)) return false;
+  return first->host != host && !first->computed && !first->alone;
 }
 
 void Run::give(TaskId task, const Host& host, const TaskNeeds& needs, TimePoint now,
@@ -277,11 +275,12 @@ void Run::launch(TaskId task, HostId host, const Resources& resources,
                  std::vector<Action>& actions) {
   TaskRecord& record = tasks.edit(task);
   if (passes_over && passed_over.insert(task).second)
-    missing.try_emplace({task, AttemptId(++record.attempt)}, kHome);
+    attempts.pass_over({task, AttemptId(++record.attempt)});
   const AttemptId attempt(++record.attempt);
   typical = resources;
   hand_over({task, attempt}, host, resources);
-  if (learns_memory_of(task)) find({task, attempt})->memory = memory.given(task, resources.memory);
+  if (learns_memory_of(task))
+    attempts.find({task, attempt})->memory = book.memory().given(task, resources.memory);
   actions.emplace_back(StartAttempt{key_of({task, attempt}), host, resources});
 }
 
@@ -297,7 +296,7 @@ TimePoint Run::next_wakeup() const {
 
 bool Run::finished() const {
   const Counts& mine = tasks.selected();
-  if (mine.handed_over + mine.running > 0 || !leftovers.empty()) return false;
+  if (mine.handed_over + mine.running > 0 || attempts.any_leftover()) return false;
   return !draining.empty() || (closed && mine.pending + mine.staging + mine.waiting == 0);
 }
 

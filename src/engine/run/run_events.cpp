@@ -11,8 +11,6 @@ namespace {
 constexpr std::uint32_t kMaxAttempt = std::numeric_limits<std::uint32_t>::max() / 2;
 /// So many attempts before one that is heard of may be heard of later.
 constexpr std::uint32_t kPassedOver = 16;
-/// An attempt that takes so many times what was expected is late.
-constexpr int kLate = 2;
 }  // namespace
 
 bool Run::valid(const TaskKey& key) const {
@@ -20,29 +18,27 @@ bool Run::valid(const TaskKey& key) const {
 }
 
 bool Run::is_news(const AttemptKey& key) const {
-  if (missing.contains(key)) return true;
+  if (attempts.is_missing(key)) return true;
   const std::uint32_t number = key.second.value();
   const std::uint32_t last = tasks[key.first].attempt;
   // Beside one that is outstanding there can only be its twin.
-  return outstanding.contains(key.first) ? number == last + 1 : number > last;
+  return attempts.has(key.first) ? number == last + 1 : number > last;
 }
 
 void Run::take_number(const AttemptKey& key) {
-  missing.erase(key);
+  attempts.remove_missing(key);
   TaskRecord& record = tasks.edit(key.first);
   const std::uint32_t number = key.second.value();
   if (number <= record.attempt) return;
   // Of two attempts the later one may be heard of first.
   const std::uint32_t oldest = std::max(record.attempt + 1, number - std::min(number, kPassedOver));
   for (std::uint32_t other = oldest; other < number; ++other)
-    missing.try_emplace({key.first, AttemptId(other)}, kHome);
+    attempts.pass_over({key.first, AttemptId(other)});
   record.attempt = number;
 }
 
 bool Run::is_elsewhere(const AttemptKey& key, HostId host) const {
-  const Outstanding* attempt = find(key);
-  const auto leftover = leftovers.find(key);
-  if (leftover != leftovers.end()) attempt = &leftover->second;
+  const Outstanding* attempt = attempts.find_any(key);
   return attempt != nullptr && attempt->host != host;
 }
 
@@ -50,19 +46,20 @@ bool Run::awaits(const TaskKey& key, HostId host) const {
   if (!valid(key)) return false;
   const AttemptKey attempt{key.task, key.attempt};
   if (is_elsewhere(attempt, host)) return false;
-  return find(attempt) != nullptr || (is_news(attempt) && tasks[key.task].state != TaskState::done);
+  return attempts.find(attempt) != nullptr ||
+         (is_news(attempt) && tasks[key.task].state != TaskState::done);
 }
 
 void Run::on(const AttemptStarted& event) {
   if (!valid(event.key)) return;
   const AttemptKey key{event.key.task, event.key.attempt};
   if (is_elsewhere(key, event.host)) return;
-  if (Outstanding* attempt = find(key)) {
+  if (Outstanding* attempt = attempts.find(key)) {
     if (!attempt->running) mark_running(key.first, *attempt, event.at);
     return;
   }
-  if (leftovers.contains(key) || !is_news(key)) return;
-  if (missing.contains(key)) forgive_loss(key.first);
+  if (attempts.is_leftover(key) || !is_news(key)) return;
+  if (attempts.is_missing(key)) forgive_loss(key.first);
   take_number(key);
   adopt(key, event.host, event.at);
 }
@@ -70,14 +67,14 @@ void Run::on(const AttemptStarted& event) {
 void Run::adopt(const AttemptKey& key, HostId host, TimePoint started) {
   const TaskId task = key.first;
   const Resources resources = resources_of(task);
-  if (tasks[task].state == TaskState::done || twins.contains(task))
+  if (tasks[task].state == TaskState::done || attempts.has_twin(task))
     return make_leftover(task, place_on(key, host, resources));
-  if (!outstanding.contains(task))
+  if (!attempts.has(task))
     leave_queue(task);
   else if (staged.contains(task))
     leave_stage(task);  // this is its twin
   hand_over(key, host, resources);
-  Outstanding& attempt = *find(key);
+  Outstanding& attempt = *attempts.find(key);
   mark_running(task, attempt, started);
   if (tasks[task].cancel) tell_to_end(task, attempt);
 }
@@ -86,15 +83,13 @@ void Run::on(const AttemptComputed& event) {
   if (!valid(event.key)) return;
   const AttemptKey key{event.key.task, event.key.attempt};
   if (is_elsewhere(key, event.host)) return;
-  Outstanding* attempt = find(key);
-  if (const auto leftover = leftovers.find(key); leftover != leftovers.end())
-    attempt = &leftover->second;
+  Outstanding* attempt = attempts.find_any(key);
   if (attempt == nullptr || std::exchange(attempt->computed, true)) return;
   vacate(attempt->host, key, attempt->load);
   // Its host has it no more, but the task still has two.
-  if (const auto twin = twins.find(key.first); twin != twins.end()) {
-    Outstanding& first = outstanding.at(key.first);
-    leave_alone(key.first, first.attempt == key.second ? twin->second : first);
+  if (Outstanding* twin = attempts.twin(key.first)) {
+    Outstanding* first = attempts.first(key.first);
+    leave_alone(key.first, first->attempt == key.second ? *twin : *first);
   }
 }
 
@@ -102,13 +97,13 @@ void Run::on(const AttemptReturned& event) {
   if (!valid(event.key)) return;
   const AttemptKey key{event.key.task, event.key.attempt};
   if (is_elsewhere(key, event.host) || drop_leftover(key)) return;
-  const Outstanding* attempt = find(key);
+  const Outstanding* attempt = attempts.find(key);
   if (attempt == nullptr || attempt->running) return;
   const TaskId task = key.first;
   release(key);
   TaskRecord& record = tasks.edit(task);
   if (record.attempt == key.second.value()) --record.attempt;
-  if (outstanding.contains(task)) return;
+  if (attempts.has(task)) return;
   if (record.cancel)
     tasks.set_state(task, TaskState::cancelled);
   else
@@ -121,26 +116,22 @@ void Run::on(const AttemptEnded& event) {
   const AttemptKey key{report.key.task, report.key.attempt};
   const TaskId task = key.first;
   if (is_elsewhere(key, event.host)) return;
-  if (drop_leftover(key)) return observe(report, event.host);
+  if (drop_leftover(key)) return observe(ended(report, event.host));
   bool was_started = report.started != kNever;
-  std::optional<double> begun;
-  if (const Outstanding* attempt = find(key)) {
-    begun = attempt->begun;
-    score(report, *attempt);
-    learn_launch(event);
-    if (workload.learns_memory) observe_death(report, attempt->memory.bytes);
-    was_started |= release(key);
+  Outstanding attempt;
+  if (attempts.find(key) != nullptr) {
+    attempt = release(key);
+    was_started |= attempt.running;
+    score(event, attempt.expected);
   } else {
     if (!is_news(key)) return;
     const bool newest = key.second.value() > tasks[task].attempt;
     take_number(key);
     if (!counts_unasked(report, newest)) return;
-    if (!outstanding.contains(task)) leave_queue(task);
-    if (workload.learns_memory) observe_death(report, 0);
+    if (!attempts.has(task)) leave_queue(task);
   }
-  observe(report, event.host, begun);
-  observe_outputs(event);
-  if (report.cause != FailureCause::none && outstanding.contains(task))
+  observe(event, attempt);
+  if (report.cause != FailureCause::none && attempts.has(task))
     return go_on_after(report, was_started);
   settle(report, was_started);
 }
@@ -150,7 +141,7 @@ bool Run::counts_unasked(const AttemptReport& report, bool newest) const {
   const TaskState state = tasks[task].state;
   if (state == TaskState::done) return false;
   if (report.cause == FailureCause::none) return true;
-  if (outstanding.contains(task)) return false;
+  if (attempts.has(task)) return false;
   // The journal holds ends in the order in which they came, each once.
   if (newest || replaying) return true;
   return report.key.attempt.value() == tasks[task].attempt &&
@@ -162,18 +153,18 @@ void Run::go_on_after(const AttemptReport& report, bool was_started) {
   const bool lost = report.cause == FailureCause::lost || report.cause == FailureCause::cancelled;
   if (lost) return go_on_after_loss(task, was_started);
   // With yet another twin, and another, a task that always fails would run for ever.
-  if (!is_crowded(report.cause, report.code)) leave_alone(task, outstanding.at(task));
+  if (!is_crowded(report.cause, report.code)) leave_alone(task, *attempts.first(task));
 }
 
 void Run::go_on_after_loss(TaskId task, bool was_started) {
   add_loss(task, was_started);
-  if (tasks[task].loss_points >= kLossLimit) leave_alone(task, outstanding.at(task));
+  if (tasks[task].loss_points >= kLossLimit) leave_alone(task, *attempts.first(task));
 }
 
 void Run::on(const TaskReused& event) {
   if (!tasks.contains(event.task)) return;
   const TaskState state = tasks[event.task].state;
-  if (state == TaskState::done || outstanding.contains(event.task)) return;
+  if (state == TaskState::done || attempts.has(event.task)) return;
   leave_queue(event.task);
   renew(event.task);
   tasks.set_state(event.task, TaskState::done, true);
@@ -213,10 +204,8 @@ void Run::add_tasks(std::uint32_t count) {
   const bool first = tasks.size() == 0;
   tasks.append(count);
   workload.count = tasks.size();
-  costs = profile_of(workload);
-  learned.extend(workload.count);
   if (first && tasks.size() > 0) typical = workload.resources_of(TaskId(1));
-  if (learned.known()) use_new_costs();
+  if (book.extend(workload.count)) use_new_costs();
   changed = true;
 }
 
@@ -241,7 +230,7 @@ void Run::on(const RunResumed& event) {
   for (const TaskId task : event.only.value_or(std::vector<TaskId>{})) {
     if (!tasks.contains(task)) continue;
     tasks.select(task, true);
-    if (!outstanding.contains(task)) make_pending(task);
+    if (!attempts.has(task)) make_pending(task);
   }
   end_replay();
 }
@@ -249,16 +238,7 @@ void Run::on(const RunResumed& event) {
 void Run::end_replay() {
   if (!replaying) return;
   replaying = false;
-  // Once the ring is full, its oldest entry is where the next one would have gone.
-  const std::size_t size = replayed_times.size();
-  if (size > 0 && learned.known()) run_times = {};  // what other runs took does not count any more
-  for (std::size_t i = 0; i < size; ++i) {
-    const auto& [task, took] = replayed_times[(replayed_count + i) % size];
-    run_times.observe(cost_of(task), took);
-    remember_time(task, took);
-  }
-  replayed_times = {};
-  learn_replayed_memory();
+  book.end_replay();
 }
 
 void Run::leave_queue(TaskId task) {
@@ -282,42 +262,12 @@ void Run::renew(TaskId task) {
   record.failures = 0;
   record.loss_points = 0;
   record.cancel = false;
-  wasted.erase(task);
-}
-
-void Run::observe(const AttemptReport& report, HostId host, std::optional<double> begun) {
-  if (workload.learns_memory) observe_memory(report);
-  if (report.cause == FailureCause::lost || report.cause == FailureCause::cancelled ||
-      report.cause == FailureCause::checkpointed || report.started == kNever ||
-      report.ended == kNever)
-    return;
-  const Duration took = report.ended - report.started;
-  if (!replaying) {
-    if (!learns()) return;
-    efficiency.observe(report.ended, took, slots_in_all());
-    return learn(report, host, begun);
-  }
-  constexpr std::size_t kRing = forecast::RunTimeForecast::kMemory;
-  if (replayed_times.size() < kRing)
-    replayed_times.emplace_back(report.key.task, took);
-  else
-    replayed_times[replayed_count % kRing] = {report.key.task, took};
-  ++replayed_count;
-}
-
-void Run::score(const AttemptReport& report, const Outstanding& attempt) {
-  if (report.cause != FailureCause::none || report.started == kNever || report.ended == kNever)
-    return;
-  const Duration took = report.ended - report.started;
-  accuracy.score(seconds(attempt.expected), seconds(took));
-  const HostState* state = grid.find(attempt.host);
-  if (state != nullptr && took <= kLate * attempt.expected)
-    on_time[state->host.site] = report.ended;
+  book.start_over(task);
 }
 
 void Run::cancel(TaskId task) {
   TaskRecord& record = tasks.edit(task);
-  wasted.erase(task);
+  book.start_over(task);
   switch (record.state) {
     case TaskState::pending:
     case TaskState::staging:
@@ -328,8 +278,8 @@ void Run::cancel(TaskId task) {
     case TaskState::handed_over:
     case TaskState::running:
       record.cancel = true;
-      tell_to_end(task, outstanding.at(task));
-      if (const auto twin = twins.find(task); twin != twins.end()) tell_to_end(task, twin->second);
+      tell_to_end(task, *attempts.first(task));
+      if (Outstanding* twin = attempts.twin(task)) tell_to_end(task, *twin);
       if (staged.contains(task)) leave_stage(task);
       return;
     case TaskState::done:

@@ -44,7 +44,7 @@ void Run::stage(TaskId task, const Host& host, const TaskNeeds& needs, TimePoint
   const schedule::Load load = schedule::share(host, needs.resources);
   occupy(host.id, {task, AttemptId{}}, load);
   staged.emplace(task, Staged{host.id, host.site, load});
-  if (!outstanding.contains(task)) tasks.set_state(task, TaskState::staging);
+  if (!attempts.has(task)) tasks.set_state(task, TaskState::staging);
   for (const FileId file : needs.files) grid.fetch(file, host.site, now, actions);
 }
 
@@ -66,7 +66,7 @@ void Run::launch_staged(std::vector<Action>& actions) {
     // Meanwhile it may have been learnt that it needs more than there is.
     if (!workload.learns_memory || schedule::slots(grid.hosts.at(host).host, needs) > 0)
       launch(task, host, needs, actions);
-    else if (!outstanding.contains(task))
+    else if (!attempts.has(task))
       make_pending(task, true);
   }
 }

@@ -12,7 +12,7 @@ void Run::hosts_changed() {
 }
 
 void Run::host_came(HostId host) {
-  reset_queue(host);
+  attempts.reset_recall(host);
   hosts_changed();
   newcomers = true;
 }
@@ -20,29 +20,21 @@ void Run::host_came(HostId host) {
 void Run::lose_host(HostId host) {
   const HostState* state = grid.find(host);
   const SiteId site = state != nullptr ? state->host.site : kHome;
-  std::vector<AttemptKey> there;
-  for (const auto& [task, attempt] : outstanding)
-    if (attempt.host == host) there.emplace_back(task, attempt.attempt);
-  for (const auto& [task, attempt] : twins)
-    if (attempt.host == host) there.emplace_back(task, attempt.attempt);
-  std::ranges::sort(there);
-  for (const AttemptKey& key : there) {
+  for (const AttemptKey& key : attempts.on(host)) {
     const TaskId task = key.first;
-    const bool was_running = release(key);
-    missing[key] = site;
-    if (outstanding.contains(task))
+    const bool was_running = release(key).running;
+    attempts.add_missing(key, site);
+    if (attempts.has(task))
       go_on_after_loss(task, was_running);
     else
       settle_lost(task, was_running);
   }
-  std::erase_if(leftovers, [&](const auto& entry) {
-    if (entry.second.host != host) return false;
-    missing[entry.first] = site;
-    free_place(entry.first.first, entry.second);
-    return true;
-  });
+  for (const AttemptKey& key : attempts.leftovers_on(host)) {
+    attempts.add_missing(key, site);
+    drop_leftover(key);
+  }
   release_staged_on(host);
-  queues.erase(host);
+  attempts.forget_queue(host);
 }
 
 }  // namespace gantry::engine

@@ -24,10 +24,10 @@ void Run::share_with_idle(TimePoint now, std::vector<Action>& actions) {
     share_again = shared + kLookRest;
     return;
   }
-  const auto mean = run_times.mean();
+  const auto mean = run_times().mean();
   const bool worth_moving = mean && *mean >= kWorthRecalling && !appetite.takes_over;
   if (!came && !worth_moving) return;
-  const double unit = seconds(run_times.expected(1).value_or(Duration{0}));
+  const double unit = seconds(run_times().expected(1).value_or(Duration{0}));
   const auto there = idle_pace(unit);
   if (!there) return;
   shared = now;
@@ -37,10 +37,10 @@ void Run::share_with_idle(TimePoint now, std::vector<Action>& actions) {
     if (load.load <= schedule::kFull) continue;
     const HostId host = load.host->id;
     if (!came) {
-      HostQueue& queue = queues[host];
-      if (queue.shared != kNever && now < queue.shared + kShareRest) continue;
+      TimePoint& last = attempts.shared(host);
+      if (last != kNever && now < last + kShareRest) continue;
       if (!is_sooner_elsewhere(load, *there, unit, now)) continue;
-      queue.shared = now;
+      last = now;
     }
     recall(host, actions);
   }
@@ -62,8 +62,11 @@ bool Run::is_sooner_elsewhere(const schedule::HostLoad& load, double pace_there,
   double soonest = std::numeric_limits<double>::infinity();
   const schedule::Ongoing* waits = nullptr;
   for (const schedule::Ongoing& given : load.ongoing) {
+    // What another run's tasks cost is not known here.
+    const double whole = given.run == run_id ? given.cost * pace : seconds(given.expected);
     if (given.started != kNever)
-      soonest = std::min(soonest, left_of(given, load.host->id, pace, now));
+      soonest = std::min(
+          soonest, book.times().left_of(load.host->id, whole, given.started, given.begun, now));
     else if (waits == nullptr && given.run == run_id && given.attempt != AttemptId{})
       waits = &given;
   }

@@ -42,12 +42,8 @@ RunSnapshot Run::snapshot() const {
     const TaskRecord& record = tasks[TaskId(i)];
     snapshot.tasks.push_back({record.attempt, standing_of(record), record.cancel});
   }
-  for (const auto& [key, site] : missing) snapshot.unheard.push_back(key);
-  const std::size_t size = replayed_times.size();
-  for (std::size_t i = 0; i < size; ++i)
-    snapshot.run_times.push_back(replayed_times[(replayed_count + i) % size]);
-  snapshot.memory.assign(replayed_memory.begin(), replayed_memory.end());
-  snapshot.deaths = memory.deaths();
+  for (const auto& [key, site] : attempts.missing()) snapshot.unheard.push_back(key);
+  book.keep(snapshot);
   return snapshot;
 }
 
@@ -66,11 +62,8 @@ void Run::on(const RunRestored& event) {
       tasks.set_state(task, state_of(each.standing), each.standing == TaskStanding::reused);
     task = TaskId(task.value() + 1);
   }
-  for (const AttemptKey& key : state.unheard) missing.emplace(key, kHome);
-  replayed_times = state.run_times;
-  replayed_count = replayed_times.size();
-  replayed_memory.assign(state.memory.begin(), state.memory.end());
-  for (const MemoryDeath& death : state.deaths) memory.restore(death);
+  for (const AttemptKey& key : state.unheard) attempts.pass_over(key);
+  book.restore(state);
 }
 
 }  // namespace gantry::engine

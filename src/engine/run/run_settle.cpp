@@ -93,7 +93,7 @@ void Run::settle_crowded(const AttemptReport& report) {
 }
 
 void Run::fail_for_good(TaskId task) {
-  wasted.erase(task);
+  book.start_over(task);
   tasks.set_state(task, TaskState::failed);
   if (!replaying) ++failed_now;
 }

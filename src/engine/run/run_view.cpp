@@ -24,15 +24,14 @@ std::uint64_t RunView::waiting_cores() const {
 }
 
 bool RunView::uses(SiteId site) const {
-  const auto is_there = [&](const auto& entry) {
-    const HostState* host = run_->grid.find(entry.second.host);
+  const auto is_there = [&](HostId id) {
+    const HostState* host = run_->grid.find(id);
     return host != nullptr && host->host.site == site;
   };
-  return std::ranges::any_of(run_->outstanding, is_there) ||
-         std::ranges::any_of(run_->twins, is_there) ||
-         std::ranges::any_of(run_->leftovers, is_there) ||
-         std::ranges::any_of(run_->staged, is_there) ||
-         std::ranges::any_of(run_->missing, [&](const auto& entry) {
+  return run_->attempts.any_host(is_there) ||
+         std::ranges::any_of(run_->staged,
+                             [&](const auto& entry) { return is_there(entry.second.host); }) ||
+         std::ranges::any_of(run_->attempts.missing(), [&](const auto& entry) {
            return entry.second == site && run_->tasks[entry.first.first].state != TaskState::done;
          });
 }
@@ -46,30 +45,15 @@ const std::string& RunView::draining() const {
 Eta RunView::eta(TimePoint now) const {
   return run_->eta(now);
 }
-std::optional<Duration> RunView::expected(TaskId task, HostId host) const {
-  return run_->expected(task, host);
-}
 Duration RunView::expected(const TaskKey& key) const {
-  const Outstanding* attempt = run_->find({key.task, key.attempt});
+  const Outstanding* attempt = run_->attempts.find({key.task, key.attempt});
   return attempt == nullptr ? Duration{0} : attempt->expected;
 }
 RunId RunView::id() const {
   return run_->run_id;
 }
-const forecast::RunTimeAccuracy& RunView::accuracy() const {
-  return run_->accuracy;
-}
-const forecast::GridForecast& RunView::seen() const {
-  return run_->seen;
-}
-const forecast::LearnedCosts& RunView::learned() const {
-  return run_->learned;
-}
-const forecast::LearnedMemory& RunView::learned_memory() const {
-  return run_->memory.learned();
-}
-const forecast::LearnedOutputs& RunView::learned_outputs() const {
-  return run_->learned_outputs;
+const forecast::Bookkeeper& RunView::book() const {
+  return run_->book;
 }
 std::vector<std::pair<TaskId, TimePoint>> RunView::retries(std::size_t most) const {
   return run_->retries.first(most);
@@ -112,23 +96,17 @@ bool RunView::may_move_files(SiteId site) const {
   const std::size_t shared = run_->grid.files.bytes().size();
   for (std::size_t file = 0; file < shared && to_start > 0; ++file)
     if (!run_->grid.files.there(FileId(static_cast<std::uint32_t>(file)), site)) return true;
-  const bool makes_files = run_->workload.output_bytes || run_->learned_outputs.seen_here() > 0;
+  const bool makes_files = run_->workload.output_bytes || run_->book.outputs().seen_here() > 0;
   return makes_files && to_start + all.handed_over + all.running > 0;
 }
 
 GivenMemory RunView::given_memory(const TaskKey& key) const {
-  const Outstanding* attempt = run_->find({key.task, key.attempt});
+  const Outstanding* attempt = run_->attempts.find({key.task, key.attempt});
   return attempt != nullptr ? attempt->memory : GivenMemory{};
 }
 
-std::optional<forecast::RunTimeModel::Prediction> RunView::expected_outputs(TaskId task) const {
-  const forecast::RunTimeModel& model = run_->learned_outputs.used();
-  if (model.observations() == 0) return std::nullopt;
-  return model.predict(run_->workload.features(task));
-}
-
 std::string RunView::after_memory(TaskId task) const {
-  const auto died_with = run_->memory.died_with(task);
+  const auto died_with = run_->book.memory().died_with(task);
   if (!died_with) return {};
   const Resources next = run_->resources_of(task);
   const TaskState state = run_->tasks[task].state;
