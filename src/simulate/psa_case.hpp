@@ -25,8 +25,6 @@ struct PsaOptions {
   double bandwidth_scale = 2.5;
   /// Some tasks read files of others, too.
   bool perturbed = false;
-  /// All tasks of a simulation cost the same, instead of each its own.
-  bool one_cost_per_simulation = false;
 };
 
 struct PsaCase {
