@@ -205,8 +205,7 @@ Result<> Hub::step() {
   }
   if (now_ >= shown_at_ + kShowInterval) show_progress();
   if (board_.is_due(now_)) {
-    RunIo& io = shown_run();
-    board_.show(live_facts(io, progress(io)), now_);
+    board_.show(live_facts(shown_run(), progress()), now_);
     probe_links();
   }
   return leaving_.empty() ? Result<>{} : let_go_of_idle_sites();
