@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace gantry {
 
@@ -24,6 +25,10 @@ class Encoder {
   Encoder& i64(std::int64_t v) { return raw(v); }
   Encoder& str(std::string_view v) {
     u32(static_cast<std::uint32_t>(v.size()));
+    return bytes(v);
+  }
+  /// Without their number.
+  Encoder& bytes(std::string_view v) {
     out_.append(v);
     return *this;
   }
@@ -61,6 +66,8 @@ class Decoder {
     if (n > in_.size() / min_item_bytes) return set_bad(), 0;
     return n;
   }
+  /// All that is left, a view into the input.
+  std::string_view rest() { return std::exchange(in_, {}); }
   void set_bad() {
     ok_ = false;
     in_ = {};
