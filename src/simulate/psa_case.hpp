@@ -28,7 +28,7 @@ struct PsaOptions {
 };
 
 struct PsaCase {
-  std::uint32_t grid_number = 0;  ///< among the study's 1,000
+  std::uint32_t grid_number = 0;  ///< among the paper's 1,000
   std::uint32_t application_number = 0;
   VirtualGrid grid{};
   Application application{};

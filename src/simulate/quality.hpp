@@ -1,8 +1,8 @@
 #pragma once
-/// The quality of information: estimates that are wrong on purpose, so that a study can say how
-/// well planners live with wrong ones. An error is a wrong amount: what a planner is told of a task
-/// with an error of +20% is what is true of a task with 1.2 times the work (docs/simulation.md).
-/// The same seed gives the same errors.
+/// The quality of information: estimates that are wrong on purpose, so that an experiment can
+/// say how well planners live with wrong ones. An error is a wrong amount: what a planner is told
+/// of a task with an error of +20% is what is true of a task with 1.2 times the work
+/// (docs/simulation.md). The same seed gives the same errors.
 
 #include <cstdint>
 #include <memory>
