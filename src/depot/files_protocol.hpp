@@ -12,7 +12,7 @@
 ///   home: pull (pull_protocol.hpp)       site: done or failed
 ///   home: fetch                          site: file, data..., end, or failed at any point
 ///   home: drop, remove, verify           site: done or failed
-///   home: forget (a request)             site says no more of it, but for what is on its way
+///   home: forget (a request)             nothing, but for answers that are on their way
 ///                                        site: alive, every few seconds
 
 #include <cstdint>
@@ -141,7 +141,7 @@ struct Fetch {
   std::string path;  ///< is_work_path()
   std::uint64_t offset = 0;
   std::uint64_t length = kToTheEnd;
-  std::uint64_t skip = 0;  ///< so much of the range is at home already: hashed, not sent
+  std::uint64_t skip = 0;  ///< bytes that home has already: hashed, not sent
 
   static void fields(auto& wire, auto& m) {
     wire(m.id, m.path, m.offset, m.length, m.skip);

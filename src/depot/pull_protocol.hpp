@@ -47,7 +47,7 @@ struct Want {
   static constexpr auto kType = FilesMessage::want;
   RequestId id = 0;
   Digest content;
-  std::uint64_t skip = 0;  ///< so much of it is here already
+  std::uint64_t skip = 0;  ///< bytes that are here already
 
   static void fields(auto& wire, auto& m) {
     wire(m.id, m.content, m.skip);

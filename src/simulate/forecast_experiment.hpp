@@ -23,8 +23,8 @@ struct ForecastSeries {
   std::vector<double> values;
 };
 
-/// Of each kind so many, of 500 values: autoregressive of order 1, regimes, cycle, spikes, steps,
-/// walk.
+/// `each` series of 500 values of every kind: autoregressive of order 1, regimes, cycle, spikes,
+/// steps, walk.
 [[nodiscard]] std::vector<ForecastSeries> generated_series(std::uint64_t seed, std::uint32_t each);
 
 /// A file of CPU loads (PlanetLab: a series for each host), a bandwidth log, or lines
