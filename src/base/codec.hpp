@@ -32,8 +32,7 @@ class Encoder {
     out_.append(v);
     return *this;
   }
-
- private:
+  /// A whole number of any width.
   template <class T>
   Encoder& raw(T v) {
     char bytes[sizeof v];
@@ -41,6 +40,8 @@ class Encoder {
     out_.append(bytes, sizeof v);
     return *this;
   }
+
+ private:
   std::string& out_;
 };
 
@@ -74,8 +75,6 @@ class Decoder {
   }
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] bool at_end() const { return in_.empty(); }
-
- private:
   template <class T>
   T raw() {
     if (in_.size() < sizeof(T)) return set_bad(), T{};
@@ -84,6 +83,8 @@ class Decoder {
     in_.remove_prefix(sizeof v);
     return v;
   }
+
+ private:
   std::string_view in_;
   bool ok_ = true;
 };

@@ -13,12 +13,22 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "base/codec.hpp"
 #include "base/frames.hpp"
 #include "base/hash.hpp"
 
 namespace gantry {
+
+/// The fewest bytes that an element of a list can take. Of a struct it is T::kLeastBytes.
+template <class T>
+inline constexpr std::size_t kLeastBytes = T::kLeastBytes;
+template <>
+inline constexpr std::size_t kLeastBytes<std::string> = sizeof(std::uint32_t);
+template <>
+inline constexpr std::size_t kLeastBytes<std::pair<std::string, std::string>> =
+    2 * sizeof(std::uint32_t);
 
 class FieldWriter {
  public:
@@ -29,29 +39,38 @@ class FieldWriter {
   void rest(std::string_view bytes) { out_.bytes(bytes); }
   void skip_rest() {}
   void require(bool) {}
-  /// `item(element)` lists an element's fields, of `least` bytes together.
-  void list(const auto& elements, std::size_t /*least*/, const auto& item) {
-    out_.u32(static_cast<std::uint32_t>(elements.size()));
-    for (const auto& element : elements) item(element);
-  }
+  /// Whether more fields follow: here if `has_more`, for a reader if there are any.
+  static bool more(bool has_more) { return has_more; }
 
  private:
-  void put(std::uint64_t value) { out_.u64(value); }
-  void put(std::uint32_t value) { out_.u32(value); }
-  void put(bool value) { out_.u8(value ? 1 : 0); }
-  void put(const Digest& value) { out_.u64(value.high).u64(value.low); }
-  void put(const std::string& value) { out_.str(value); }
-  template <class Enum>
-  requires std::is_enum_v<Enum>
-  void put(Enum value) { out_.u8(static_cast<std::uint8_t>(value)); }
+  template <class T>
+  void put(const T& value) {
+    if constexpr (std::is_convertible_v<T, std::string_view>) {
+      out_.str(value);
+    } else if constexpr (std::is_enum_v<T>) {
+      out_.raw(static_cast<std::underlying_type_t<T>>(value));
+    } else if constexpr (std::is_same_v<T, bool>) {
+      out_.u8(value ? 1 : 0);
+    } else if constexpr (std::is_integral_v<T>) {
+      out_.raw(value);
+    } else if constexpr (std::is_same_v<T, Digest>) {
+      out_.u64(value.high).u64(value.low);
+    } else {
+      T::fields(*this, value);
+    }
+  }
+  template <class T>
+  void put(const std::vector<T>& list) {
+    out_.u32(static_cast<std::uint32_t>(list.size()));
+    for (const T& element : list) put(element);
+  }
+  void put(const std::pair<std::string, std::string>& value) { (*this)(value.first, value.second); }
 
   Encoder& out_;
 };
 
 class FieldReader {
  public:
-  static constexpr std::size_t kLongestText = 8192;
-
   explicit FieldReader(Decoder& in) : in_(in) {}
 
   void operator()(auto&... fields) { (get(fields), ...); }
@@ -61,32 +80,34 @@ class FieldReader {
   void require(bool holds) {
     if (!holds) in_.set_bad();
   }
-  void list(auto& elements, std::size_t least, const auto& item) {
-    elements.resize(in_.count(least));
-    for (auto& element : elements) item(element);
-  }
+  bool more(bool) { return !in_.at_end(); }
 
  private:
-  void get(std::uint64_t& value) { value = in_.u64(); }
-  void get(std::uint32_t& value) { value = in_.u32(); }
-  void get(bool& value) {
-    const std::uint8_t byte = in_.u8();
-    require(byte <= 1);
-    value = byte == 1;
+  template <class T>
+  void get(T& value) {
+    if constexpr (std::is_convertible_v<T, std::string_view>) {
+      value = in_.str();
+    } else if constexpr (std::is_enum_v<T>) {
+      value = static_cast<T>(in_.raw<std::underlying_type_t<T>>());  // its message checks it
+    } else if constexpr (std::is_same_v<T, bool>) {
+      const std::uint8_t byte = in_.u8();
+      require(byte <= 1);
+      value = byte == 1;
+    } else if constexpr (std::is_integral_v<T>) {
+      value = in_.raw<T>();
+    } else if constexpr (std::is_same_v<T, Digest>) {
+      value.high = in_.u64();
+      value.low = in_.u64();
+    } else {
+      T::fields(*this, value);
+    }
   }
-  void get(Digest& value) {
-    value.high = in_.u64();
-    value.low = in_.u64();
+  template <class T>
+  void get(std::vector<T>& list) {
+    list.resize(in_.count(kLeastBytes<T>));
+    for (T& element : list) get(element);
   }
-  void get(std::string& value) {
-    const std::string_view text = in_.str();
-    require(text.size() <= kLongestText);
-    if (in_.ok()) value = text;
-  }
-  /// The message's require() says which values there are.
-  template <class Enum>
-  requires std::is_enum_v<Enum>
-  void get(Enum& value) { value = static_cast<Enum>(in_.u8()); }
+  void get(std::pair<std::string, std::string>& value) { (*this)(value.first, value.second); }
 
   Decoder& in_;
 };

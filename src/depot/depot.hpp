@@ -29,6 +29,9 @@ namespace gantry::depot {
 struct StoredFile {
   Digest content;
   std::uint64_t bytes = 0;
+
+  static constexpr std::size_t kLeastBytes = sizeof(Digest) + sizeof bytes;  ///< in a message
+  static void fields(auto& wire, auto& m) { wire(m.content, m.bytes); }
   friend bool operator==(const StoredFile&, const StoredFile&) = default;
 };
 

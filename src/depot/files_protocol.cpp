@@ -58,6 +58,12 @@ bool is_absolute_path(std::string_view path) {
   return path.starts_with('/') && is_below(path.substr(1));
 }
 
+std::uint64_t seal_of(std::string_view padding) {
+  if (padding.size() < sizeof(std::uint64_t)) return 0;
+  Decoder d(padding.substr(padding.size() - sizeof(std::uint64_t)));
+  return d.u64();
+}
+
 void encode_alive(std::string& out) {
   const FrameWriter frame(out, FilesMessage::alive);
 }

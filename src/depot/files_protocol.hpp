@@ -13,6 +13,7 @@
 ///   home: fetch                          site: file, data..., end, or failed at any point
 ///   home: drop, remove, verify           site: done or failed
 ///   home: forget (a request)             nothing, but for answers that are on their way
+///   home: echo                           site: echoed, at once
 ///                                        site: alive, every few seconds
 
 #include <cstdint>
@@ -28,10 +29,10 @@
 
 namespace gantry::depot {
 
-inline constexpr std::uint32_t kFilesVersion = 5;
+inline constexpr std::uint32_t kFilesVersion = 6;
 /// Files up to this size are sent whole; larger ones are offered, and sent in such pieces.
 inline constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
-inline constexpr std::size_t kMaxFilesFrame = std::size_t{1} << 20;
+inline constexpr std::size_t kMaxFilesFrame = std::size_t{2} << 20;
 inline constexpr std::uint64_t kToTheEnd = std::numeric_limits<std::uint64_t>::max();
 
 enum class FilesMessage : std::uint8_t {
@@ -49,6 +50,7 @@ enum class FilesMessage : std::uint8_t {
   adopt = 12,
   pull = 13,  ///< this and the next in pull_protocol.hpp
   want = 14,
+  echo = 15,
   welcome = 32,
   inventory = 33,
   send_from = 34,
@@ -58,11 +60,13 @@ enum class FilesMessage : std::uint8_t {
   end = 38,
   refused = 39,
   alive = 40,  ///< nothing more
+  echoed = 41,
 };
 
 using RequestId = std::uint64_t;
 
 inline constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 62U;  ///< fits into an off_t
+inline constexpr std::size_t kLongestReason = 8192;                      ///< of a failure
 /// Relative to SCRATCH, below "work/".
 bool is_work_path(std::string_view path);
 /// In its shortest form.
@@ -172,6 +176,20 @@ struct Numbered {
   static void fields(auto& wire, auto& m) { wire(m.id); }
 };
 
+/// To be answered with the same number, at once: how long that takes is how far away the site is.
+/// With a padding, which nobody can guess or make shorter, also how fast the link is.
+struct Echo {
+  static constexpr auto kType = FilesMessage::echo;
+  static constexpr std::size_t kMostPadding = std::size_t{1} << 20;
+  std::uint64_t number = 0;
+  std::string_view padding{};  ///< of the frame; no longer than that
+
+  static void fields(auto& wire, auto& m) {
+    wire(m.number, m.padding);
+    wire.require(m.padding.size() <= kMostPadding);
+  }
+};
+
 // From the site.
 // ----------------------------------------------------------------------------------
 
@@ -193,11 +211,7 @@ struct InventoryPart {
   bool last = false;
   std::vector<StoredFile> files;
 
-  static void fields(auto& wire, auto& m) {
-    wire(m.last);
-    wire.list(m.files, sizeof(Digest) + sizeof(std::uint64_t),
-              [&](auto& file) { wire(file.content, file.bytes); });
-  }
+  static void fields(auto& wire, auto& m) { wire(m.last, m.files); }
 };
 struct SendFrom {
   static constexpr auto kType = FilesMessage::send_from;
@@ -220,7 +234,7 @@ struct Failed {
 
   static void fields(auto& wire, auto& m) {
     wire(m.id, m.problem, m.why);
-    wire.require(m.problem <= FilesProblem::no_way);
+    wire.require(m.problem <= FilesProblem::no_way && m.why.size() <= kLongestReason);
   }
 };
 struct FileHead {
@@ -242,8 +256,21 @@ struct Refused {
   static constexpr auto kType = FilesMessage::refused;
   std::string why;
 
-  static void fields(auto& wire, auto& m) { wire(m.why); }
+  static void fields(auto& wire, auto& m) {
+    wire(m.why);
+    wire.require(m.why.size() <= kLongestReason);
+  }
 };
+struct Echoed {
+  static constexpr auto kType = FilesMessage::echoed;
+  std::uint64_t number = 0;
+  /// seal_of() the padding: who knows it has received all of it.
+  std::uint64_t seal = 0;
+
+  static void fields(auto& wire, auto& m) { wire(m.number, m.seal); }
+};
+/// Its last eight bytes; 0 of a shorter one.
+[[nodiscard]] std::uint64_t seal_of(std::string_view padding);
 
 template <class Message>
 void encode(std::string& out, const Message& m) {

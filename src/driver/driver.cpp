@@ -93,19 +93,19 @@ Result<std::vector<Summary>> drive(std::span<const Job> jobs, const Options& opt
   ContentCache contents(store, options.state_dir);
   contents.leave_out([&] { return written_files(jobs, options); });
   UndrivenRuns others(store, options);
-  TRY_ASSIGN(auto sites, GridLaunch::make(options, jobs.front().source.base_dir));
+  TRY_ASSIGN(auto sites, GridLaunch::make(options));
   std::set<RunId> ours;
   for (const Job& job : jobs) {
     TRY_ASSIGN(const auto run, run_to_continue(store, job.sweep, options));
     if (run) ours.insert(run->id);
   }
   TRY_ASSIGN(const auto earlier, store.runs());
-  if (std::ranges::all_of(earlier, [](const store::RunRecord& run) {
-        return run.state == store::RunState::finished;
-      }))
-    sites.launcher().expect_nothing();
+  const bool all_finished = std::ranges::all_of(
+      earlier, [](const store::RunRecord& run) { return run.state == store::RunState::finished; });
   Hub hub(options, observer, store, contents, sites, others, clock);
-  TRY_ASSIGN(auto opened, take_over(sites.launcher(), store, others, jobs, ours, observer, clock));
+  TRY_ASSIGN(auto opened,
+             take_over(sites.sites(), all_finished ? Leftovers::none : Leftovers::possible, store,
+                       others, jobs, ours, observer, clock));
   for (const Job& job : jobs) {
     TRY(hub.add(job));
   }

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "actuate/launcher.hpp"
+#include "actuate/sites.hpp"
 #include "driver/content_cache.hpp"
 #include "driver/driver.hpp"
 #include "driver/grid_launch.hpp"
@@ -44,7 +44,7 @@ class Hub {
   void expect(RunId run, std::set<std::string> hosts);
   /// Takes in what is really there, and loops until all runs have finished. From then on, SIGINT
   /// and SIGTERM are requests to stop. A summary for each run, in the order of add(). REQUIRES: the
-  /// launcher is open.
+  /// sites are open.
   Result<std::vector<Summary>> run(Opened opened);
 
  private:
@@ -68,8 +68,10 @@ class Hub {
   void carry_out(const std::vector<Action>& actions);
   void start(const StartAttempt& action);
   void bring(const MoveFile& move);
-  Result<bool> poll_launcher();
-  // session_events.cpp: what actuators tell.
+  Result<bool> poll_actuators();
+  /// Lets them go, and tells what a person should know of that.
+  void close_actuators();
+  // hub_events.cpp: what actuators tell.
   Result<> on_news(News news);
   void on_event(Event& event);
   /// Whether the engine is told: other runs' attempts are not its affair.
@@ -90,7 +92,7 @@ class Hub {
   /// Its end was taken in and is not in the journal yet.
   [[nodiscard]] bool waits_for_commit(const TaskKey& key) const;
   Result<> take_requests();
-  // session_sites.cpp: sites that come and go.
+  // hub_sites.cpp: sites that come and go.
   void change_sites(const store::Request& request);
   void join(const std::string& file, const std::string& name);
   void begin_to_leave(const std::string& name);
@@ -142,7 +144,7 @@ class Hub {
   store::Store& store_;
   ContentCache& contents_;
   GridLaunch& sites_;
-  Launcher& launcher_;  ///< of them all
+  Sites& actuators_;  ///< of them all
   const Clock& clock_;
   FileNames names_;  ///< of files that several tasks read
   std::deque<SharedInputs> shared_;

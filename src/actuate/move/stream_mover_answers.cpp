@@ -36,6 +36,8 @@ bool StreamMover::take(FilesMessage type, std::string_view body) {
       return on(decode<depot::Data>(body));
     case FilesMessage::end:
       return on(decode<depot::FileEnd>(body));
+    case FilesMessage::echoed:
+      return on(decode<depot::Echoed>(body));
     case FilesMessage::refused:
       return on(decode<depot::Refused>(body));
     case FilesMessage::alive:
