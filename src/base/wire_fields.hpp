@@ -39,6 +39,8 @@ class FieldWriter {
   void rest(std::string_view bytes) { out_.bytes(bytes); }
   void skip_rest() {}
   void require(bool) {}
+  /// A list that is not empty.
+  void some(const auto& list) { put(list); }
   /// Whether more fields follow: here if `has_more`, for a reader if there are any.
   static bool more(bool has_more) { return has_more; }
 
@@ -79,6 +81,10 @@ class FieldReader {
   void skip_rest() { in_.rest(); }
   void require(bool holds) {
     if (!holds) in_.set_bad();
+  }
+  void some(auto& list) {
+    get(list);
+    require(!list.empty());
   }
   bool more(bool) { return !in_.at_end(); }
 
