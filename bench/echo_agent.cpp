@@ -26,7 +26,7 @@ std::int64_t now_ns() {
 /// False when it is nothing that gantry says.
 bool answer(const agent::Frame& frame, std::uint64_t& receipts, std::string& out) {
   if (frame.type == MessageType::hello) {
-    const auto hello = agent::decode_hello(frame.body);
+    const auto hello = decode<agent::Hello>(frame.body);
     if (!hello) return false;
     agent::Welcome welcome;
     welcome.pid = ::getpid();
@@ -35,7 +35,7 @@ bool answer(const agent::Frame& frame, std::uint64_t& receipts, std::string& out
     return true;
   }
   if (frame.type != MessageType::start) return true;
-  const auto start = agent::decode_start(frame.body);
+  const auto start = decode<agent::Start>(frame.body);
   if (!start) return false;
   agent::Ended ended;
   ended.key = start->key;

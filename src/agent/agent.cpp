@@ -168,7 +168,7 @@ void Agent::serve_newcomer(std::size_t index) {
   const auto frame = stream.next();
   if (!frame && !stream.broken()) return;
   auto hello =
-      frame && frame->type == MessageType::hello ? decode_hello(frame->body) : std::nullopt;
+      frame && frame->type == MessageType::hello ? decode<Hello>(frame->body) : std::nullopt;
   if (hello && hello->version != kProtocolVersion) {
     encode(stream.outbox(), introduction());
     stream.send();

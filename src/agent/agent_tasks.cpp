@@ -49,16 +49,16 @@ void Agent::on_message(const Frame& frame) {
     case MessageType::start:
       return on_start(frame);
     case MessageType::cancel:
-      if (const auto key = decode_key(frame.body)) return on_cancel(*key);
+      if (const auto key = decode<AttemptKey>(frame.body)) return on_cancel(*key);
       break;
     case MessageType::tell:
-      if (const auto tell = decode_tell(frame.body)) return on_tell(*tell);
+      if (const auto tell = decode<Tell>(frame.body)) return on_tell(*tell);
       break;
     case MessageType::recall:
-      if (const auto recall = decode_recall(frame.body)) return on_recall(recall->keys);
+      if (const auto recall = decode<Recall>(frame.body)) return on_recall(recall->keys);
       break;
     case MessageType::ack:
-      if (const auto ack = decode_ack(frame.body)) return book_.acknowledge(ack->receipt);
+      if (const auto ack = decode<Ack>(frame.body)) return book_.acknowledge(ack->receipt);
       break;
     default:
       break;
@@ -309,7 +309,7 @@ void Agent::serve_slot(std::size_t index) {
   if (received == FrameStream::Received::end) return on_slot_died(index);
   while (const auto frame = slot.stream.next()) {
     if (frame->type == MessageType::returned) {
-      if (const auto key = decode_key(frame->body)) on_returned(index, *key);
+      if (const auto key = decode<AttemptKey>(frame->body)) on_returned(index, *key);
       continue;
     }
     if (frame->type != MessageType::ended || !slot.busy) continue;

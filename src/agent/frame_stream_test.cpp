@@ -26,8 +26,8 @@ TEST(FrameStream, CarriesMessagesBothWays) {
   EXPECT_FALSE(a.wants_to_send());
   ASSERT_EQ(a.receive(1000), Received::some);
   ASSERT_EQ(b.receive(1000), Received::some);
-  EXPECT_EQ(decode_notice(a.next()->body)->text, "to a");
-  EXPECT_EQ(decode_notice(b.next()->body)->text, "to b");
+  EXPECT_EQ(decode<Notice>(a.next()->body)->text, "to a");
+  EXPECT_EQ(decode<Notice>(b.next()->body)->text, "to b");
   EXPECT_EQ(a.receive(1000), Received::nothing);
 }
 
@@ -43,7 +43,7 @@ TEST(FrameStream, NeitherWaitsForASlowReaderNorLosesAnything) {
     a.send();
     ASSERT_NE(b.receive(4096), Received::end);
     while (const auto frame = b.next()) {
-      ASSERT_EQ(decode_notice(frame->body)->text, std::to_string(got) + text);
+      ASSERT_EQ(decode<Notice>(frame->body)->text, std::to_string(got) + text);
       ++got;
     }
   }
@@ -60,7 +60,7 @@ TEST(FrameStream, WhatThePeerSaidBeforeItWentIsReadAlsoAfterAFailedSend) {
   a.send();  // no SIGPIPE, no complaint
   EXPECT_FALSE(a.wants_to_send());
   ASSERT_EQ(a.receive(1000), Received::some);
-  EXPECT_EQ(decode_ack(a.next()->body)->receipt, 7U);
+  EXPECT_EQ(decode<Ack>(a.next()->body)->receipt, 7U);
   EXPECT_EQ(a.receive(1000), Received::end);
 }
 

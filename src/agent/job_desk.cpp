@@ -79,25 +79,25 @@ void JobDesk::on_frames() {
 
 void JobDesk::on_message(const Frame& frame) {
   if (!hello_) {
-    auto hello = frame.type == MessageType::hello ? decode_hello(frame.body) : std::nullopt;
+    auto hello = frame.type == MessageType::hello ? decode<Hello>(frame.body) : std::nullopt;
     if (hello) return on_hello(std::move(*hello));
     return gantry_.close();
   }
   if (frame.type == MessageType::start) {
-    if (auto start = decode_start(frame.body)) {
+    if (auto start = decode<Start>(frame.body)) {
       if (rests_until_ || is_refused(*start)) return give_back(start->key);
       if (waiting_.empty()) waiting_since_ = Clock::now();
       waiting_.push_back(std::move(*start));
       return;
     }
   } else if (frame.type == MessageType::cancel) {
-    if (const auto key = decode_key(frame.body)) return on_cancel(*key);
+    if (const auto key = decode<AttemptKey>(frame.body)) return on_cancel(*key);
   } else if (frame.type == MessageType::tell) {
-    if (decode_tell(frame.body)) return tell("tasks that are jobs of their own get no signals");
+    if (decode<Tell>(frame.body)) return tell("tasks that are jobs of their own get no signals");
   } else if (frame.type == MessageType::recall) {
-    if (const auto recall = decode_recall(frame.body)) return on_recall(recall->keys);
+    if (const auto recall = decode<Recall>(frame.body)) return on_recall(recall->keys);
   } else if (frame.type == MessageType::ack) {
-    if (const auto ack = decode_ack(frame.body)) return on_ack(ack->receipt);
+    if (const auto ack = decode<Ack>(frame.body)) return on_ack(ack->receipt);
   }
   gantry_.close();  // it does not speak our language
 }

@@ -94,12 +94,12 @@ class JobDeskTest : public ::testing::Test {
     return false;
   }
   void hear(const Frame& frame) {
-    if (frame.type == MessageType::welcome) welcome_ = decode_welcome(frame.body);
-    if (frame.type == MessageType::returned) returned_.insert(decode_key(frame.body)->task);
-    if (frame.type == MessageType::started) started_.insert(decode_started(frame.body)->key.task);
-    if (frame.type == MessageType::refused) refused_.push_back(*decode_refused(frame.body));
-    if (frame.type == MessageType::resting) resting_.push_back(*decode_resting(frame.body));
-    if (frame.type == MessageType::notice) notices_.push_back(decode_notice(frame.body)->text);
+    if (frame.type == MessageType::welcome) welcome_ = decode<Welcome>(frame.body);
+    if (frame.type == MessageType::returned) returned_.insert(decode<AttemptKey>(frame.body)->task);
+    if (frame.type == MessageType::started) started_.insert(decode<Started>(frame.body)->key.task);
+    if (frame.type == MessageType::refused) refused_.push_back(*decode<Refused>(frame.body));
+    if (frame.type == MessageType::resting) resting_.push_back(*decode<Resting>(frame.body));
+    if (frame.type == MessageType::notice) notices_.push_back(decode<Notice>(frame.body)->text);
     if (frame.type != MessageType::ended) return;
     auto ended = decode_ended(frame.body);
     ASSERT_TRUE(ended);

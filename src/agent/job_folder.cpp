@@ -54,7 +54,7 @@ Result<JobFolder::Content> JobFolder::read() const {
   Content content;
   auto frame = reader.next();
   auto hello =
-      frame && frame->type == MessageType::hello ? decode_hello(frame->body) : std::nullopt;
+      frame && frame->type == MessageType::hello ? decode<Hello>(frame->body) : std::nullopt;
   if (!hello) return damaged();
   if (hello->version != kProtocolVersion)
     return fail(ErrorCode::version,
@@ -63,7 +63,7 @@ Result<JobFolder::Content> JobFolder::read() const {
                     "remove the site with gantry grid remove");
   content.hello = std::move(*hello);
   while ((frame = reader.next())) {
-    auto start = frame->type == MessageType::start ? decode_start(frame->body) : std::nullopt;
+    auto start = frame->type == MessageType::start ? decode<Start>(frame->body) : std::nullopt;
     if (!start) return damaged();
     content.tasks.push_back(std::move(*start));
   }

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/frames.hpp"
+#include "base/wire_fields.hpp"
 
 namespace gantry::agent {
 
@@ -18,11 +18,33 @@ inline constexpr std::uint32_t kProtocolVersion = 11;
 /// Larger than any argv the kernel takes (2 MiB), any captured output and any set of result files.
 inline constexpr std::size_t kMaxFrame = std::size_t{64} << 20;
 
+enum class MessageType : std::uint8_t {
+  hello = 1,
+  start = 2,
+  cancel = 3,
+  recall = 4,
+  ack = 5,
+  tell = 6,
+  welcome = 16,
+  started = 17,
+  returned = 18,
+  notice = 19,
+  /// Body: a u64, then the encoded Ended. Between agent and gantry the number is the receipt; from
+  /// a shepherd it is 1 when the report is in the slot's log, 0 when it could not be written there.
+  ended = 20,
+  load = 21,
+  refused = 22,
+  resting = 23,
+};
+
 struct AttemptKey {
   std::uint32_t run = 0;
   std::uint32_t task = 0;
   std::uint32_t attempt = 0;
   friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
+
+  static constexpr std::size_t kLeastBytes = 3 * sizeof(std::uint32_t);
+  static void fields(auto& wire, auto& m) { wire(m.run, m.task, m.attempt); }
 };
 
 // From gantry.
@@ -30,6 +52,7 @@ struct AttemptKey {
 
 /// The first message on a connection.
 struct Hello {
+  static constexpr auto kType = MessageType::hello;
   std::uint32_t version = kProtocolVersion;
   std::uint32_t cores = 1;                ///< to pack tasks into; 0 = all that the host has
   std::uint64_t memory = 0;               ///< bytes to pack declared memory into; 0 = all of it
@@ -37,6 +60,13 @@ struct Hello {
   std::vector<std::string> environment;   ///< "NAME=value": what every task inherits
   bool own_environment = false;           ///< what the agent has itself is inherited, too
   std::int64_t load_every_ns = 0;         ///< between two Load messages; 0 = none
+
+  static void fields(auto& wire, auto& m) {
+    wire(m.version);
+    // Another version may have other fields: the caller compares versions before it looks at them.
+    if (m.version != kProtocolVersion) return wire.skip_rest();
+    wire(m.cores, m.memory, m.grace_ns, m.environment, m.own_environment, m.load_every_ns);
+  }
 };
 
 /// An input that the site's depot holds, and where the task expects it.
@@ -44,9 +74,13 @@ struct StagedInput {
   std::string path;     ///< relative to the sandbox
   std::string content;  ///< its hash, as hexadecimal digits
   bool executable = false;
+
+  static constexpr std::size_t kLeastBytes = 2 * sizeof(std::uint32_t) + 1;
+  static void fields(auto& wire, auto& m) { wire(m.path, m.content, m.executable); }
 };
 
 struct Start {
+  static constexpr auto kType = MessageType::start;
   AttemptKey key;
   std::uint32_t cores = 1;
   std::uint64_t memory = 0;     ///< limit in bytes; 0 = none
@@ -71,6 +105,14 @@ struct Start {
   /// `log_safe` are acknowledged.
   std::uint64_t log_serial = 0;
   std::uint64_t log_safe = 0;
+
+  static void fields(auto& wire, auto& m) {
+    wire(m.key, m.cores, m.memory, m.timeout_ns, m.walltime_ns);
+    wire(m.checkpoint_signal, m.checkpoint_before_ns, m.checkpoint_code);
+    wire.some(m.argv);
+    wire(m.environment, m.workdir, m.make_workdir, m.outputs, m.collect);
+    wire(m.sandbox, m.inputs, m.keep, m.kept_folder, m.tag, m.log_serial, m.log_safe);
+  }
 };
 
 /// A Start as an agent keeps it for a shepherd: what concerns the agent, and the rest unread. Its
@@ -86,28 +128,41 @@ struct PackedStart {
 };
 
 struct Cancel {
+  static constexpr auto kType = MessageType::cancel;
   AttemptKey key;
+
+  static void fields(auto& wire, auto& m) { wire(m.key); }
 };
 /// Send the task this signal. From gantry, 0 is the one that the task wants for checkpoints.
 struct Tell {
+  static constexpr auto kType = MessageType::tell;
   AttemptKey key;
   std::int32_t signal = 0;
   /// From an agent to its shepherd: an end within this time is a checkpoint; 0: it is none.
   std::int64_t checkpoint_ns = 0;
+
+  static void fields(auto& wire, auto& m) { wire(m.key, m.signal, m.checkpoint_ns); }
 };
 /// Give back those of these that have not been started; without keys, all that have not.
 struct Recall {
+  static constexpr auto kType = MessageType::recall;
   std::vector<AttemptKey> keys{};
+
+  static void fields(auto& wire, auto& m) { wire(m.keys); }
 };
 /// Reports up to and including this receipt are safe in gantry's journal.
 struct Ack {
+  static constexpr auto kType = MessageType::ack;
   std::uint64_t receipt = 0;
+
+  static void fields(auto& wire, auto& m) { wire(m.receipt); }
 };
 
 // From the agent.
 // -----------------------------------------------------------------------------------
 
 struct Welcome {
+  static constexpr auto kType = MessageType::welcome;
   std::uint32_t version = kProtocolVersion;
   std::int32_t pid = 0;
   std::uint32_t cores = 0;   ///< that the host has
@@ -115,38 +170,63 @@ struct Welcome {
   struct Running {
     AttemptKey key;
     std::int64_t started_ns = 0;
+
+    static constexpr std::size_t kLeastBytes = AttemptKey::kLeastBytes + sizeof started_ns;
+    static void fields(auto& wire, auto& m) { wire(m.key, m.started_ns); }
   };
   std::vector<Running> running;
   std::uint32_t reports =
       0;  ///< so many Ended messages follow at once: what is not yet acknowledged
   std::int64_t left_ns = 0;  ///< of the time for which tasks may use the host; 0 = no end
+
+  static void fields(auto& wire, auto& m) {
+    wire(m.version, m.pid);
+    if (m.version != kProtocolVersion) return wire.skip_rest();
+    wire(m.cores, m.memory, m.running, m.reports, m.left_ns);
+  }
 };
 
 struct Started {
+  static constexpr auto kType = MessageType::started;
   AttemptKey key;
   std::int64_t started_ns = 0;
+
+  static void fields(auto& wire, auto& m) { wire(m.key, m.started_ns); }
 };
 struct Returned {
+  static constexpr auto kType = MessageType::returned;
   AttemptKey key;
+
+  static void fields(auto& wire, auto& m) { wire(m.key); }
 };
 /// No task that needs as much can run here, as long as this connection lasts. Those that were
 /// handed over are given back.
 struct Refused {
+  static constexpr auto kType = MessageType::refused;
   std::uint32_t cores = 0;
   std::uint64_t memory = 0;
   std::string why;
+
+  static void fields(auto& wire, auto& m) { wire(m.cores, m.memory, m.why); }
 };
 /// It can begin nothing more for a while, and has given back what waits; then it says that it can.
 struct Resting {
+  static constexpr auto kType = MessageType::resting;
   bool now = false;
   std::string why;
+
+  static void fields(auto& wire, auto& m) { wire(m.now, m.why); }
 };
 struct Notice {
+  static constexpr auto kType = MessageType::notice;
   std::string text;
+
+  static void fields(auto& wire, auto& m) { wire(m.text); }
 };
 
 /// What the host has left, now and then: also a sign of life.
 struct Load {
+  static constexpr auto kType = MessageType::load;
   std::uint32_t free_millicores = 0;
   std::uint64_t free_memory = 0;
   std::uint64_t free_disk = 0;
@@ -155,6 +235,11 @@ struct Load {
   /// How fast its tasks got on since the last one, in thousandths of their speed with the
   /// processors to themselves; kNoShare: they computed too little to tell.
   std::uint32_t share = kNoShare;
+
+  static void fields(auto& wire, auto& m) {
+    wire(m.free_millicores, m.free_memory, m.free_disk, m.clock_ns, m.share);
+    wire.require(m.share <= 1000 || m.share == kNoShare);
+  }
 };
 
 struct Captured {
@@ -163,6 +248,8 @@ struct Captured {
   std::string pack;
   std::uint64_t offset = 0;
   bool truncated = false;
+
+  static void fields(auto& wire, auto& m) { wire(m.size, m.text, m.pack, m.offset, m.truncated); }
 };
 
 /// An output that was moved to where it stays.
@@ -170,6 +257,9 @@ struct KeptOutput {
   std::string path;  ///< as in Start::keep
   std::uint64_t bytes = 0;
   std::string content;  ///< its hash, as hexadecimal digits
+
+  static constexpr std::size_t kLeastBytes = 2 * sizeof(std::uint32_t) + sizeof bytes;
+  static void fields(auto& wire, auto& m) { wire(m.path, m.bytes, m.content); }
 };
 
 /// `cause` uses the numbers of model/outcome.hpp's FailureCause; see agent/causes.hpp.
@@ -190,25 +280,15 @@ struct Ended {
   std::vector<std::string> unstaged;  ///< contents that the depot lacked: it was not started
   bool swept = false;                 ///< its sandbox is gone
   std::vector<KeptOutput> kept;       ///< all that it was to keep, or none
-};
 
-enum class MessageType : std::uint8_t {
-  hello = 1,
-  start = 2,
-  cancel = 3,
-  recall = 4,
-  ack = 5,
-  tell = 6,
-  welcome = 16,
-  started = 17,
-  returned = 18,
-  notice = 19,
-  /// Body: a u64, then the encoded Ended. Between agent and gantry the number is the receipt; from
-  /// a shepherd it is 1 when the report is in the slot's log, 0 when it could not be written there.
-  ended = 20,
-  load = 21,
-  refused = 22,
-  resting = 23,
+  static void fields(auto& wire, auto& m) {
+    wire(m.key, m.cause, m.code, m.detail);
+    wire(m.started_ns, m.ended_ns, m.user_ns, m.system_ns, m.max_rss);
+    wire(m.out, m.err, m.collected, m.tag);
+    // Mostly nothing more, where tasks have no sandboxes.
+    if (!wire.more(!m.unstaged.empty() || m.swept || !m.kept.empty())) return;
+    wire(m.unstaged, m.swept, m.kept);
+  }
 };
 
 struct Frame {
@@ -216,40 +296,19 @@ struct Frame {
   std::string_view body;
 };
 
-void encode(std::string& out, const Hello& message);
-void encode(std::string& out, const Start& message);
+template <class Message>
+void encode(std::string& out, const Message& m) {
+  encode_as(out, Message::kType, m);
+}
 /// The Start itself, with these numbers for the shepherd's log.
 void encode(std::string& out, const PackedStart& message, std::uint64_t log_serial,
             std::uint64_t log_safe);
-void encode(std::string& out, const Cancel& message);
-void encode(std::string& out, const Tell& message);
-void encode(std::string& out, const Recall& message);
-void encode(std::string& out, const Ack& message);
-void encode(std::string& out, const Welcome& message);
-void encode(std::string& out, const Started& message);
-void encode(std::string& out, const Returned& message);
-void encode(std::string& out, const Refused& message);
-void encode(std::string& out, const Resting& message);
-void encode(std::string& out, const Notice& message);
-void encode(std::string& out, const Load& message);
 void encode(std::string& out, std::uint64_t receipt, const Ended& message);
 /// The same frame, from the body of another one with another receipt.
 void encode_ended(std::string& out, std::uint64_t receipt, std::string_view ended_body);
 
-std::optional<Hello> decode_hello(std::string_view body);
-std::optional<Start> decode_start(std::string_view body);
-/// Checks as much as decode_start() does.
+/// Checks as much as decode<Start>() does.
 std::optional<PackedStart> pack_start(std::string_view body);
-std::optional<AttemptKey> decode_key(std::string_view body);  ///< Cancel, Returned
-std::optional<Tell> decode_tell(std::string_view body);
-std::optional<Recall> decode_recall(std::string_view body);
-std::optional<Ack> decode_ack(std::string_view body);
-std::optional<Welcome> decode_welcome(std::string_view body);
-std::optional<Started> decode_started(std::string_view body);
-std::optional<Refused> decode_refused(std::string_view body);
-std::optional<Resting> decode_resting(std::string_view body);
-std::optional<Notice> decode_notice(std::string_view body);
-std::optional<Load> decode_load(std::string_view body);
 std::optional<std::pair<std::uint64_t, Ended>> decode_ended(std::string_view body);
 /// The key at the head of a Start, or (after its receipt) of an Ended, without decoding the rest.
 std::optional<AttemptKey> peek_ended_key(std::string_view ended_body);

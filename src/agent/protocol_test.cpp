@@ -66,7 +66,7 @@ Ended example_ended() {
 
 TEST(Protocol, AStartComesBackWhole) {
   const Start start = example_start();
-  const auto decoded = decode_start(body_of(frame_of(start)));
+  const auto decoded = decode<Start>(body_of(frame_of(start)));
   ASSERT_TRUE(decoded);
   EXPECT_EQ(frame_of(*decoded), frame_of(start));
   EXPECT_EQ(decoded->argv, start.argv);
@@ -84,7 +84,7 @@ TEST(Protocol, AStartComesBackWhole) {
 TEST(Protocol, AStartWithoutACommandIsRefused) {
   Start start = example_start();
   start.argv.clear();
-  EXPECT_FALSE(decode_start(body_of(frame_of(start))));
+  EXPECT_FALSE(decode<Start>(body_of(frame_of(start))));
   EXPECT_FALSE(pack_start(body_of(frame_of(start))));
 }
 
@@ -116,7 +116,7 @@ TEST(Protocol, AStartThatCannotBeDecodedIsNotPassedOnEither) {
     const auto damages = *rc::gen::inRange(0, 4);
     for (int i = 0; i < damages && !body.empty(); ++i)
       body[*rc::gen::inRange<std::size_t>(0, body.size())] = *rc::gen::inRange<char>(0, 8);
-    RC_ASSERT(pack_start(body).has_value() == decode_start(body).has_value());
+    RC_ASSERT(pack_start(body).has_value() == decode<Start>(body).has_value());
   }));
 }
 
@@ -149,28 +149,28 @@ TEST(Protocol, SmallMessagesComeBack) {
     const auto number = *rc::gen::arbitrary<std::uint64_t>();
     const auto time = *rc::gen::arbitrary<std::int64_t>();
     const auto text = *rc::gen::arbitrary<std::string>();
-    RC_ASSERT(decode_key(body_of(frame_of(Cancel{key}))) == key);
-    RC_ASSERT(decode_key(body_of(frame_of(Returned{key}))) == key);
-    const auto tell = decode_tell(body_of(frame_of(Tell{key, 15, time})));
+    RC_ASSERT(decode<AttemptKey>(body_of(frame_of(Cancel{key}))) == key);
+    RC_ASSERT(decode<AttemptKey>(body_of(frame_of(Returned{key}))) == key);
+    const auto tell = decode<Tell>(body_of(frame_of(Tell{key, 15, time})));
     RC_ASSERT(tell && tell->key == key && tell->signal == 15 && tell->checkpoint_ns == time);
-    const auto recall = decode_recall(body_of(frame_of(Recall{{key, key}})));
+    const auto recall = decode<Recall>(body_of(frame_of(Recall{{key, key}})));
     RC_ASSERT(recall && recall->keys == std::vector<AttemptKey>({key, key}));
-    RC_ASSERT(decode_ack(body_of(frame_of(Ack{number})))->receipt == number);
-    const auto started = decode_started(body_of(frame_of(Started{key, time})));
+    RC_ASSERT(decode<Ack>(body_of(frame_of(Ack{number})))->receipt == number);
+    const auto started = decode<Started>(body_of(frame_of(Started{key, time})));
     RC_ASSERT(started && started->key == key && started->started_ns == time);
-    const auto refused = decode_refused(body_of(frame_of(Refused{3, number, text})));
+    const auto refused = decode<Refused>(body_of(frame_of(Refused{3, number, text})));
     RC_ASSERT(refused && refused->cores == 3 && refused->memory == number && refused->why == text);
-    const auto resting = decode_resting(body_of(frame_of(Resting{true, text})));
+    const auto resting = decode<Resting>(body_of(frame_of(Resting{true, text})));
     RC_ASSERT(resting && resting->now && resting->why == text);
-    RC_ASSERT(decode_notice(body_of(frame_of(Notice{text})))->text == text);
+    RC_ASSERT(decode<Notice>(body_of(frame_of(Notice{text})))->text == text);
   }));
-  EXPECT_TRUE(decode_recall(body_of(frame_of(Recall{})))->keys.empty());
-  EXPECT_FALSE(decode_recall(std::string(4, '\xff')));  // more keys than bytes
+  EXPECT_TRUE(decode<Recall>(body_of(frame_of(Recall{})))->keys.empty());
+  EXPECT_FALSE(decode<Recall>(std::string(4, '\xff')));  // more keys than bytes
 }
 
 TEST(Protocol, HelloAndWelcomeComeBack) {
   const auto hello =
-      decode_hello(body_of(frame_of(Hello{kProtocolVersion, 8, 1 << 20, 7, {"A=b", "C="}})));
+      decode<Hello>(body_of(frame_of(Hello{kProtocolVersion, 8, 1 << 20, 7, {"A=b", "C="}})));
   ASSERT_TRUE(hello);
   EXPECT_EQ(hello->cores, 8U);
   EXPECT_EQ(hello->grace_ns, 7);
@@ -180,7 +180,7 @@ TEST(Protocol, HelloAndWelcomeComeBack) {
   welcome.pid = 4711;
   welcome.running = {{{1, 2, 3}, 55}, {{1, 4, 1}, 66}};
   welcome.reports = 9;
-  const auto decoded = decode_welcome(body_of(frame_of(welcome)));
+  const auto decoded = decode<Welcome>(body_of(frame_of(welcome)));
   ASSERT_TRUE(decoded);
   EXPECT_EQ(decoded->pid, 4711);
   ASSERT_EQ(decoded->running.size(), 2U);
@@ -191,22 +191,22 @@ TEST(Protocol, HelloAndWelcomeComeBack) {
 TEST(Protocol, AnotherVersionIsToldWithoutReadingItsFields) {
   std::string hello = body_of(frame_of(Hello{kProtocolVersion + 1, 8, 0, 0, {}}));
   hello += "fields of the future";
-  ASSERT_TRUE(decode_hello(hello));
-  EXPECT_EQ(decode_hello(hello)->version, kProtocolVersion + 1);
+  ASSERT_TRUE(decode<Hello>(hello));
+  EXPECT_EQ(decode<Hello>(hello)->version, kProtocolVersion + 1);
   Welcome welcome;
   welcome.version = kProtocolVersion + 1;
   welcome.pid = 12;
   std::string body = body_of(frame_of(welcome)).substr(0, 8);
-  ASSERT_TRUE(decode_welcome(body));
-  EXPECT_EQ(decode_welcome(body)->pid, 12);
+  ASSERT_TRUE(decode<Welcome>(body));
+  EXPECT_EQ(decode<Welcome>(body)->pid, 12);
 }
 
 /// Every decoder, on the same bytes; the number that took them.
 int decode_all(std::string_view body) {
-  return decode_hello(body).has_value() + decode_start(body).has_value() +
-         decode_key(body).has_value() + decode_ack(body).has_value() +
-         decode_welcome(body).has_value() + decode_started(body).has_value() +
-         decode_notice(body).has_value() + decode_ended(body).has_value() +
+  return decode<Hello>(body).has_value() + decode<Start>(body).has_value() +
+         decode<AttemptKey>(body).has_value() + decode<Ack>(body).has_value() +
+         decode<Welcome>(body).has_value() + decode<Started>(body).has_value() +
+         decode<Notice>(body).has_value() + decode_ended(body).has_value() +
          peek_ended_key(body).has_value();
 }
 
@@ -233,7 +233,7 @@ TEST(Protocol, ATasksSandboxAndWhatItsDepotLackedTravel) {
   Start start = example_start();
   start.sandbox = "/scratch/work/1.2.3";
   start.inputs = {{"mesh/a.dat", std::string(32, 'a'), false}, {"sim", std::string(32, 'b'), true}};
-  const auto read = decode_start(body_of(frame_of(start)));
+  const auto read = decode<Start>(body_of(frame_of(start)));
   ASSERT_TRUE(read);
   EXPECT_EQ(read->sandbox, start.sandbox);
   ASSERT_EQ(read->inputs.size(), 2U);
@@ -265,7 +265,7 @@ TEST(Protocol, WhatIsKeptTravels) {
   Start start = example_start();
   start.keep = {"/scratch/work/1.2.3/a", "/scratch/work/1.2.3/b"};
   start.kept_folder = "/scratch/kept/1.2.3";
-  const auto read = decode_start(body_of(frame_of(start)));
+  const auto read = decode<Start>(body_of(frame_of(start)));
   ASSERT_TRUE(read);
   EXPECT_EQ(read->keep, start.keep);
   EXPECT_EQ(read->kept_folder, start.kept_folder);
@@ -284,24 +284,24 @@ TEST(Protocol, WhatIsKeptTravels) {
 }
 
 TEST(Protocol, AHostsLoadTravels) {
-  const auto load = decode_load(body_of(frame_of(Load{1500, 1 << 30, 5, -1, 333})));
+  const auto load = decode<Load>(body_of(frame_of(Load{1500, 1 << 30, 5, -1, 333})));
   ASSERT_TRUE(load);
   EXPECT_EQ(load->share, 333U);
   EXPECT_EQ(load->free_millicores, 1500U);
   EXPECT_EQ(load->free_memory, std::uint64_t{1} << 30);
   EXPECT_EQ(load->free_disk, 5U);
   EXPECT_EQ(load->clock_ns, -1);
-  EXPECT_FALSE(decode_load("short"));
+  EXPECT_FALSE(decode<Load>("short"));
 }
 
 TEST(Protocol, AHostsTasksGetAShareFromNothingToAllOrNobodyKnows) {
   for (const std::uint32_t share : {0U, 1000U, Load::kNoShare}) {
-    const auto load = decode_load(body_of(frame_of(Load{.share = share})));
+    const auto load = decode<Load>(body_of(frame_of(Load{.share = share})));
     ASSERT_TRUE(load);
     EXPECT_EQ(load->share, share);
   }
-  EXPECT_FALSE(decode_load(body_of(frame_of(Load{.share = 1001}))));
-  EXPECT_FALSE(decode_load(body_of(frame_of(Load{.share = Load::kNoShare - 1}))));
+  EXPECT_FALSE(decode<Load>(body_of(frame_of(Load{.share = 1001}))));
+  EXPECT_FALSE(decode<Load>(body_of(frame_of(Load{.share = Load::kNoShare - 1}))));
 }
 
 TEST(Protocol, CutOrPaddedMessagesAreRefused) {
@@ -311,22 +311,22 @@ TEST(Protocol, CutOrPaddedMessagesAreRefused) {
   const std::string ended = body_of(frame);
   const std::string hello = body_of(frame_of(Hello{}));
   for (std::size_t n = 0; n < start.size(); ++n)
-    EXPECT_FALSE(decode_start(start.substr(0, n))) << n;
+    EXPECT_FALSE(decode<Start>(start.substr(0, n))) << n;
   for (std::size_t n = 0; n < ended.size(); ++n)
     EXPECT_FALSE(decode_ended(ended.substr(0, n))) << n;
   for (std::size_t n = 0; n < hello.size(); ++n)
-    EXPECT_FALSE(decode_hello(hello.substr(0, n))) << n;
-  EXPECT_FALSE(decode_start(start + "x"));
+    EXPECT_FALSE(decode<Hello>(hello.substr(0, n))) << n;
+  EXPECT_FALSE(decode<Start>(start + "x"));
   EXPECT_FALSE(decode_ended(ended + "x"));
-  EXPECT_FALSE(decode_hello(hello + "x"));
-  EXPECT_FALSE(decode_key(std::string(11, 'k')));
-  EXPECT_FALSE(decode_key(std::string(13, 'k')));
+  EXPECT_FALSE(decode<Hello>(hello + "x"));
+  EXPECT_FALSE(decode<AttemptKey>(std::string(11, 'k')));
+  EXPECT_FALSE(decode<AttemptKey>(std::string(13, 'k')));
 }
 
 TEST(Protocol, AListThatClaimsMoreThanItHoldsIsRefusedAtOnce) {
   std::string body;
   Encoder(body).u32(kProtocolVersion).u32(1).u64(0).i64(0).u32(0xffffffff);
-  EXPECT_FALSE(decode_hello(body));  // and did not try to make room for four billion strings
+  EXPECT_FALSE(decode<Hello>(body));  // and did not try to make room for four billion strings
 }
 
 // FrameReader.
@@ -345,7 +345,7 @@ TEST(FrameReader, FindsTheFramesHoweverTheBytesArrive) {
       at += n;
       while (const auto frame = reader.next()) {
         RC_ASSERT(frame->type == MessageType::notice);
-        got.push_back(decode_notice(frame->body)->text);
+        got.push_back(decode<Notice>(frame->body)->text);
       }
     }
     RC_ASSERT(got == texts);

@@ -58,16 +58,16 @@ void Shepherd::receive() {
   while (const auto frame = reader_.next()) {
     switch (frame->type) {
       case MessageType::hello:
-        if (auto hello = decode_hello(frame->body)) on_hello(std::move(*hello));
+        if (auto hello = decode<Hello>(frame->body)) on_hello(std::move(*hello));
         break;
       case MessageType::start:
-        if (auto start = decode_start(frame->body)) queue_.push_back(std::move(*start));
+        if (auto start = decode<Start>(frame->body)) queue_.push_back(std::move(*start));
         break;
       case MessageType::cancel:
-        if (const auto key = decode_key(frame->body)) on_cancel(*key);
+        if (const auto key = decode<AttemptKey>(frame->body)) on_cancel(*key);
         break;
       case MessageType::tell:
-        if (const auto tell = decode_tell(frame->body)) on_tell(*tell);
+        if (const auto tell = decode<Tell>(frame->body)) on_tell(*tell);
         break;
       case MessageType::recall:
         give_back(running_ ? 0 : 1);  // what runs, or is about to, is not waiting

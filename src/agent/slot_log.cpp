@@ -27,9 +27,9 @@ std::string header() {
 
 /// Takes in one record; false when it makes no sense.
 bool add_record(SlotHistory& history, const Frame& frame) {
-  if (frame.type == MessageType::hello) return decode_hello(frame.body).has_value();
+  if (frame.type == MessageType::hello) return decode<Hello>(frame.body).has_value();
   if (frame.type == MessageType::started) {
-    const auto started = decode_started(frame.body);
+    const auto started = decode<Started>(frame.body);
     if (started) history.unfinished.push_back(*started);
     return started.has_value();
   }
@@ -41,7 +41,7 @@ bool add_record(SlotHistory& history, const Frame& frame) {
 }
 
 Result<> check_version(const std::filesystem::path& path, const Frame& first) {
-  const auto hello = first.type == MessageType::hello ? decode_hello(first.body) : std::nullopt;
+  const auto hello = first.type == MessageType::hello ? decode<Hello>(first.body) : std::nullopt;
   if (!hello || hello->version == kProtocolVersion) return {};
   return fail(ErrorCode::version, path.string() + " holds reports for another version of Gantry",
               "run the same command once with that version, or remove the file");

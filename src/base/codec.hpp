@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace gantry {
 
@@ -24,11 +25,14 @@ class Encoder {
   Encoder& i64(std::int64_t v) { return raw(v); }
   Encoder& str(std::string_view v) {
     u32(static_cast<std::uint32_t>(v.size()));
+    return bytes(v);
+  }
+  /// Without their number.
+  Encoder& bytes(std::string_view v) {
     out_.append(v);
     return *this;
   }
-
- private:
+  /// A whole number of any width.
   template <class T>
   Encoder& raw(T v) {
     char bytes[sizeof v];
@@ -36,6 +40,8 @@ class Encoder {
     out_.append(bytes, sizeof v);
     return *this;
   }
+
+ private:
   std::string& out_;
 };
 
@@ -61,14 +67,14 @@ class Decoder {
     if (n > in_.size() / min_item_bytes) return set_bad(), 0;
     return n;
   }
+  /// All that is left, a view into the input.
+  std::string_view rest() { return std::exchange(in_, {}); }
   void set_bad() {
     ok_ = false;
     in_ = {};
   }
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] bool at_end() const { return in_.empty(); }
-
- private:
   template <class T>
   T raw() {
     if (in_.size() < sizeof(T)) return set_bad(), T{};
@@ -77,6 +83,8 @@ class Decoder {
     in_.remove_prefix(sizeof v);
     return v;
   }
+
+ private:
   std::string_view in_;
   bool ok_ = true;
 };

@@ -16,7 +16,7 @@
 
 namespace gantry {
 
-/// A word that nobody who prints a greeting can know.
+/// A random word, which no login shell's greeting can hold.
 Result<std::string> make_token();
 
 class FarProgram {
@@ -39,7 +39,7 @@ class FarProgram {
   [[nodiscard]] int words_fd() const { return errors_.get(); }
   /// Reads that, lest it wait for us. To be called now and then.
   void listen();
-  /// The end of what it has said.
+  /// The last line that it wrote to standard error.
   [[nodiscard]] const std::string& said() const { return said_; }
   /// The last line of it.
   std::string last_words();

@@ -38,7 +38,7 @@ class MonotonicClock final : public Clock {
 };
 
 /// The kernel's coarse clock, which stamps files, moves on every 10 ms at the slowest: a stamp may
-/// be so much behind, and what is written twice in that time may look the same.
+/// lag by this much, and two writes within that time may look the same.
 inline constexpr Duration kStampLag = std::chrono::milliseconds(20);
 
 inline double seconds(Duration d) {

@@ -15,10 +15,10 @@ struct ZSTD_DCtx_s;
 
 namespace gantry::depot {
 
-/// How fast the link takes what is sent, as far as that made us wait.
+/// How fast the link takes bytes, measured while it makes us wait.
 class LinkSpeed {
  public:
-  /// So many bytes were taken now; whether some are left that were not.
+  /// The link took `bytes` now; `some_left`: it would not take more.
   void sent(TimePoint now, std::size_t bytes, bool some_left);
   /// 0 while the link has never made us wait.
   [[nodiscard]] double seconds_per_byte() const { return seconds_per_byte_; }
@@ -30,7 +30,7 @@ class LinkSpeed {
   double seconds_per_byte_ = 0;
 };
 
-/// What is known of one file: whether it is worth trying.
+/// How well one file can be packed: whether the next piece is worth trying.
 struct Packing {
   double gain = 0.5;        ///< the part that was saved the last time
   std::uint32_t pause = 0;  ///< pieces to be sent as they are, before the next attempt
@@ -43,7 +43,7 @@ class Packer {
   ~Packer();
 
   LinkSpeed& link() { return link_; }
-  /// The bytes in small, until the next call; nothing when that does not pay.
+  /// The packed bytes, valid until the next call; nothing when packing does not pay.
   std::optional<std::string_view> pack(std::string_view bytes, Packing& file);
 
  private:
@@ -62,7 +62,8 @@ class Unpacker {
  public:
   Unpacker();
   ~Unpacker();
-  /// What was packed, until the next call; nothing when it is no such thing, or more than `most`.
+  /// The unpacked bytes, valid until the next call; nothing when they cannot be unpacked or are
+  /// more than `most`.
   std::optional<std::string_view> unpack(std::string_view packed, std::size_t most);
 
  private:

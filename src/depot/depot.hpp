@@ -29,10 +29,14 @@ namespace gantry::depot {
 struct StoredFile {
   Digest content;
   std::uint64_t bytes = 0;
+
+  static constexpr std::size_t kLeastBytes = sizeof(Digest) + sizeof bytes;  ///< in a message
+  static void fields(auto& wire, auto& m) { wire(m.content, m.bytes); }
   friend bool operator==(const StoredFile&, const StoredFile&) = default;
 };
 
-/// Partial files that nobody has added to for so long are removed; pins that nobody renewed lapse.
+/// A partial file is removed when nobody has added to it for this long; a pin lapses when nobody
+/// has renewed it.
 inline constexpr Duration kPartialLease = std::chrono::hours(24);
 inline constexpr Duration kPinLease = std::chrono::hours(24);
 
@@ -80,11 +84,11 @@ class Depot {
   Result<> renew(std::string_view holder);
   Result<> release(std::string_view holder);
 
-  /// Evicts what was not used for longest and is not held, until so many more bytes are within the
-  /// quota; they count as used from then on. With others at work at the same time the depot may
-  /// hold more for a while.
+  /// Evicts the least recently used files that nobody holds until `bytes` more fit into the quota,
+  /// and counts these as used. While others work at the same time, the depot may hold more for a
+  /// while.
   Result<> make_room(std::uint64_t bytes);
-  /// What make_room() was asked for will not come.
+  /// Takes back a make_room(): the bytes will not come.
   void give_back(std::uint64_t bytes);
 
   /// Removes partial files older than kPartialLease.
@@ -120,10 +124,10 @@ class Depot {
   std::filesystem::path folder_;
   UniqueFd fd_;
   std::uint64_t quota_;
-  /// As of the last survey, with what was added and evicted by us since.
+  /// Bytes at the last survey, with our own additions and evictions since.
   std::uint64_t used_ = 0;
   std::uint64_t added_ = 0;      ///< since the last survey
-  std::vector<Used> evictable_;  ///< what was used last comes first
+  std::vector<Used> evictable_;  ///< the last used first
   bool surveyed_ = false;
 };
 

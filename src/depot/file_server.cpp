@@ -130,34 +130,34 @@ tl::unexpected<Error> FileServer::not_understood() {
 
 Result<> FileServer::take(const RawFrame& frame) {
   const auto type = static_cast<FilesMessage>(frame.type);
-  if (type == FilesMessage::hello) return on(decode_files_hello(frame.body));
+  if (type == FilesMessage::hello) return on(decode<FilesHello>(frame.body));
   if (!depot_) return not_understood();
   switch (type) {
     case FilesMessage::store:
-      return on(decode_store(frame.body));
+      return on(decode<Store>(frame.body));
     case FilesMessage::offer:
-      return on(decode_offer(frame.body));
+      return on(decode<Offer>(frame.body));
     case FilesMessage::adopt:
-      return on(decode_adopt(frame.body));
+      return on(decode<Adopt>(frame.body));
     case FilesMessage::pull:
-      return on(decode_pull(frame.body));
+      return on(decode<Pull>(frame.body));
     case FilesMessage::data:
-      return on(decode_data(frame.body));
+      return on(decode<Data>(frame.body));
     case FilesMessage::store_packed:
-      return on(decode_store_packed(frame.body, unpacker_));
+      return on(decode_packed<Store>(frame.body, unpacker_));
     case FilesMessage::data_packed:
-      return on(decode_data_packed(frame.body, unpacker_));
+      return on(decode_packed<Data>(frame.body, unpacker_));
     case FilesMessage::fetch:
-      return on(decode_fetch(frame.body));
+      return on(decode<Fetch>(frame.body));
     case FilesMessage::remove:
-      return on(decode_remove(frame.body));
+      return on(decode<Remove>(frame.body));
     case FilesMessage::drop:
     case FilesMessage::verify:
-      return on_named(type, decode_named(frame.body));
+      return on_named(type, decode<Named>(frame.body));
     case FilesMessage::forget:
-      return on(decode_numbered(frame.body));
+      return on(decode<Numbered>(frame.body));
     case FilesMessage::echo:
-      return on(decode_echo(frame.body));
+      return on(decode<Echo>(frame.body));
     default:
       return not_understood();
   }

@@ -25,7 +25,7 @@
 
 namespace gantry::depot {
 
-/// Nothing more is read, neither requests nor files, while so much waits to be sent.
+/// With more bytes than this to be sent, neither requests nor files are read.
 inline constexpr std::size_t kMostWaiting = std::size_t{1} << 20;
 
 class FileServer {
@@ -53,7 +53,7 @@ class FileServer {
   Result<> receive();
   void send();
   void write_out();
-  /// Unless there is so much to say that it waits.
+  /// Says that we live, unless other messages wait to be sent.
   void tell_alive();
   static tl::unexpected<Error> not_understood();
   Result<> take(const RawFrame& frame);

@@ -62,12 +62,12 @@ class FileServerTest : public ::testing::Test {
   }
   std::string await_failure() {
     const auto body = await(FilesMessage::failed);
-    const auto failed = body ? decode_failed(*body) : std::nullopt;
+    const auto failed = body ? decode<Failed>(*body) : std::nullopt;
     return failed ? failed->why : "no message";
   }
   std::string await_refusal() {
     const auto body = await(FilesMessage::refused);
-    const auto refused = body ? decode_refused(*body) : std::nullopt;
+    const auto refused = body ? decode<Refused>(*body) : std::nullopt;
     return refused ? refused->why : "no message";
   }
   bool await_done() { return await(FilesMessage::done).has_value(); }
@@ -111,7 +111,7 @@ TEST_F(FileServerTest, TellsItsVersionToOneOfAnother) {
   say(out);
   const auto welcome = await(FilesMessage::welcome);
   ASSERT_TRUE(welcome);
-  EXPECT_EQ(decode_files_welcome(*welcome)->version, kFilesVersion);
+  EXPECT_EQ(decode<FilesWelcome>(*welcome)->version, kFilesVersion);
   EXPECT_NE(await_refusal().find("version"), std::string::npos);
   EXPECT_EQ(finish().error().code, ErrorCode::version);
 }
@@ -131,7 +131,7 @@ TEST_F(FileServerTest, LeavesItsFolderForNobody) {
     SCOPED_TRACE(path);
     std::string out;
     encode(out, Fetch{1, path, 0, 1, 0});
-    EXPECT_FALSE(decode_fetch(std::string_view(out).substr(5)));
+    EXPECT_FALSE(decode<Fetch>(std::string_view(out).substr(5)));
   }
   send(Remove{1, "work/../secret"});
   EXPECT_EQ(await_refusal(), kNotOurs);
@@ -142,7 +142,7 @@ TEST_F(FileServerTest, TakesOnlyWholePathsForFilesThatAreThere) {
   for (const char* path : {"relative", "/etc/../etc/passwd", "/etc//passwd", "/", ""}) {
     std::string out;
     encode(out, Adopt{1, hash_bytes("x"), 1, false, path});
-    EXPECT_FALSE(decode_adopt(std::string_view(out).substr(5))) << path;
+    EXPECT_FALSE(decode<Adopt>(std::string_view(out).substr(5))) << path;
   }
   greet();
   ASSERT_EQ(::mkfifo((dir_ / "pipe").c_str(), 0600), 0);
@@ -261,7 +261,7 @@ TEST_F(FileServerTest, GoesOnWithWhatAnotherSenderGaveUp) {
   send(Offer{1, hash_bytes(content), content.size(), false});
   const auto from = await(FilesMessage::send_from);
   ASSERT_TRUE(from);
-  EXPECT_EQ(decode_send_from(*from)->offset, 400'000U);
+  EXPECT_EQ(decode<SendFrom>(*from)->offset, 400'000U);
   send(Data{1, 400'000, content.substr(400'000)});
   EXPECT_TRUE(await_done());
   EXPECT_TRUE(std::filesystem::exists(partial("busy")));

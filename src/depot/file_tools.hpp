@@ -28,7 +28,7 @@ bool is_below(std::string_view path);
 /// (on kernels before 5.6, all links). Never waits, whatever kind of file it is; `gone` when there
 /// is none.
 Result<UniqueFd> open_below(int folder, const std::string& path, int flags);
-/// What it does on such a kernel.
+/// open_below() for kernels before 5.6.
 Result<UniqueFd> walk_below(int folder, const std::string& path, int flags);
 
 }  // namespace gantry::depot

@@ -12,7 +12,7 @@
 ///   home: pull (pull_protocol.hpp)       site: done or failed
 ///   home: fetch                          site: file, data..., end, or failed at any point
 ///   home: drop, remove, verify           site: done or failed
-///   home: forget (a request)             site says no more of it, but for what is on its way
+///   home: forget (a request)             nothing, but for answers that are on their way
 ///   home: echo                           site: echoed, at once
 ///                                        site: alive, every few seconds
 
@@ -23,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/frames.hpp"
+#include "base/wire_fields.hpp"
 #include "depot/compression.hpp"
 #include "depot/depot.hpp"
 
@@ -65,85 +65,160 @@ enum class FilesMessage : std::uint8_t {
 
 using RequestId = std::uint64_t;
 
+inline constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 62U;  ///< fits into an off_t
+inline constexpr std::size_t kLongestReason = 8192;                      ///< of a failure
+/// Relative to SCRATCH, below "work/".
+bool is_work_path(std::string_view path);
+/// In its shortest form.
+bool is_absolute_path(std::string_view path);
+
 // From home.
 // --------------------------------------------------------------------------------------
 
 struct FilesHello {
+  static constexpr auto kType = FilesMessage::hello;
   std::uint32_t version = kFilesVersion;
   /// Whose partial files these are; is_plain_name(). The same after a lost connection.
   std::string sender;
   std::uint64_t quota = 0;  ///< of the depot, in bytes; 0 = none
+
+  static void fields(auto& wire, auto& m) {
+    wire(m.version);
+    // Another version may have other fields: the caller compares versions before it looks at them.
+    if (m.version != kFilesVersion) return wire.skip_rest();
+    wire(m.sender, m.quota);
+    wire.require(is_plain_name(m.sender));
+  }
 };
 struct Store {
+  static constexpr auto kType = FilesMessage::store;
   RequestId id = 0;
   Digest content;
   bool executable = false;
   std::string_view bytes;  ///< of the frame
+
+  static void fields(auto& wire, auto& m) {
+    wire(m.id, m.content, m.executable);
+    wire.rest(m.bytes);
+  }
 };
 struct Offer {
+  static constexpr auto kType = FilesMessage::offer;
   RequestId id = 0;
   Digest content;
   std::uint64_t bytes = 0;
   bool executable = false;
+
+  static void fields(auto& wire, auto& m) {
+    wire(m.id, m.content, m.bytes, m.executable);
+    wire.require(m.bytes <= kMaxFileBytes);
+  }
 };
 /// A file that the person says is there already.
 struct Adopt {
+  static constexpr auto kType = FilesMessage::adopt;
   RequestId id = 0;
   Digest content;
   std::uint64_t bytes = 0;
   bool executable = false;
-  std::string path;  ///< absolute
+  std::string path;  ///< is_absolute_path()
+
+  static void fields(auto& wire, auto& m) {
+    wire(m.id, m.content, m.bytes, m.executable, m.path);
+    wire.require(m.bytes <= kMaxFileBytes && is_absolute_path(m.path));
+  }
 };
 struct Data {
+  static constexpr auto kType = FilesMessage::data;
   RequestId id = 0;
   std::uint64_t offset = 0;  ///< in the file; in the range that was asked for
   std::string_view bytes;    ///< of the frame
+
+  static void fields(auto& wire, auto& m) {
+    wire(m.id, m.offset);
+    wire.rest(m.bytes);
+  }
 };
 struct Fetch {
+  static constexpr auto kType = FilesMessage::fetch;
   RequestId id = 0;
-  std::string path;  ///< relative to SCRATCH, below "work/"
+  std::string path;  ///< is_work_path()
   std::uint64_t offset = 0;
   std::uint64_t length = kToTheEnd;
-  std::uint64_t skip = 0;  ///< so much of the range is at home already: hashed, not sent
+  std::uint64_t skip = 0;  ///< bytes that home has already: hashed, not sent
+
+  static void fields(auto& wire, auto& m) {
+    wire(m.id, m.path, m.offset, m.length, m.skip);
+    wire.require(is_work_path(m.path) && m.skip <= m.length);
+  }
 };
 /// Drop, Verify.
 struct Named {
   RequestId id = 0;
   Digest content;
+
+  static void fields(auto& wire, auto& m) { wire(m.id, m.content); }
 };
 struct Remove {
+  static constexpr auto kType = FilesMessage::remove;
   RequestId id = 0;
-  std::string path;  ///< relative to SCRATCH, below "work/"
+  std::string path;  ///< is_work_path()
+
+  static void fields(auto& wire, auto& m) {
+    wire(m.id, m.path);
+    wire.require(is_work_path(m.path));
+  }
 };
 /// Forget, Done.
 struct Numbered {
   RequestId id = 0;
+
+  static void fields(auto& wire, auto& m) { wire(m.id); }
 };
 
 /// To be answered with the same number, at once: how long that takes is how far away the site is.
 /// With a padding, which nobody can guess or make shorter, also how fast the link is.
 struct Echo {
+  static constexpr auto kType = FilesMessage::echo;
   static constexpr std::size_t kMostPadding = std::size_t{1} << 20;
   std::uint64_t number = 0;
   std::string_view padding{};  ///< of the frame; no longer than that
+
+  static void fields(auto& wire, auto& m) {
+    wire(m.number, m.padding);
+    wire.require(m.padding.size() <= kMostPadding);
+  }
 };
 
 // From the site.
 // ----------------------------------------------------------------------------------
 
 struct FilesWelcome {
+  static constexpr auto kType = FilesMessage::welcome;
   std::uint32_t version = kFilesVersion;
   std::uint64_t free_bytes = 0;  ///< of the file system
   std::uint64_t total_bytes = 0;
+
+  static void fields(auto& wire, auto& m) {
+    wire(m.version);
+    if (m.version != kFilesVersion) return wire.skip_rest();
+    wire(m.free_bytes, m.total_bytes);
+  }
 };
 /// A part of what the depot holds.
 struct InventoryPart {
+  static constexpr auto kType = FilesMessage::inventory;
   bool last = false;
   std::vector<StoredFile> files;
+
+  static void fields(auto& wire, auto& m) { wire(m.last, m.files); }
 };
 struct SendFrom {
+  static constexpr auto kType = FilesMessage::send_from;
   RequestId id = 0;
   std::uint64_t offset = 0;
+
+  static void fields(auto& wire, auto& m) { wire(m.id, m.offset); }
 };
 enum class FilesProblem : std::uint8_t {
   other = 0,
@@ -152,48 +227,60 @@ enum class FilesProblem : std::uint8_t {
   no_way = 3,         ///< the site that it is pulled from could not be asked
 };
 struct Failed {
+  static constexpr auto kType = FilesMessage::failed;
   RequestId id = 0;
   FilesProblem problem = FilesProblem::other;
   std::string why;
+
+  static void fields(auto& wire, auto& m) {
+    wire(m.id, m.problem, m.why);
+    wire.require(m.problem <= FilesProblem::no_way && m.why.size() <= kLongestReason);
+  }
 };
 struct FileHead {
+  static constexpr auto kType = FilesMessage::file;
   RequestId id = 0;
   std::uint64_t bytes = 0;  ///< of the range, with what was skipped
   bool executable = false;
+
+  static void fields(auto& wire, auto& m) { wire(m.id, m.bytes, m.executable); }
 };
 struct FileEnd {
+  static constexpr auto kType = FilesMessage::end;
   RequestId id = 0;
   Digest content;  ///< of the range, with what was skipped
+
+  static void fields(auto& wire, auto& m) { wire(m.id, m.content); }
 };
 struct Refused {
+  static constexpr auto kType = FilesMessage::refused;
   std::string why;
+
+  static void fields(auto& wire, auto& m) {
+    wire(m.why);
+    wire.require(m.why.size() <= kLongestReason);
+  }
 };
 struct Echoed {
+  static constexpr auto kType = FilesMessage::echoed;
   std::uint64_t number = 0;
   /// seal_of() the padding: who knows it has received all of it.
   std::uint64_t seal = 0;
+
+  static void fields(auto& wire, auto& m) { wire(m.number, m.seal); }
 };
 /// Its last eight bytes; 0 of a shorter one.
 [[nodiscard]] std::uint64_t seal_of(std::string_view padding);
 
-void encode(std::string& out, const FilesHello& m);
-void encode(std::string& out, const Store& m);
-void encode(std::string& out, const Offer& m);
-void encode(std::string& out, const Adopt& m);
-void encode(std::string& out, const Data& m);
-void encode(std::string& out, const Fetch& m);
-void encode(std::string& out, FilesMessage type, const Named& m);  ///< drop, verify
-void encode(std::string& out, const Remove& m);
-void encode(std::string& out, FilesMessage type, const Numbered& m);  ///< forget, done
-void encode(std::string& out, const FilesWelcome& m);
-void encode(std::string& out, const InventoryPart& m);
-void encode(std::string& out, const SendFrom& m);
-void encode(std::string& out, const Failed& m);
-void encode(std::string& out, const FileHead& m);
-void encode(std::string& out, const FileEnd& m);
-void encode(std::string& out, const Refused& m);
-void encode(std::string& out, const Echo& m);
-void encode(std::string& out, const Echoed& m);
+template <class Message>
+void encode(std::string& out, const Message& m) {
+  encode_as(out, Message::kType, m);
+}
+/// Of a message that stands for several.
+template <class Message>
+void encode(std::string& out, FilesMessage type, const Message& m) {
+  encode_as(out, type, m);
+}
 void encode_alive(std::string& out);
 
 /// Appends the frame of a Data or Store whose bytes come straight from a file: up to `most` of
@@ -205,26 +292,15 @@ std::optional<std::size_t> encode_read(std::string& out, Store head, int file, s
 /// that pays.
 void pack_frame(std::string& out, std::size_t at, Packer& packer, Packing& file);
 
-std::optional<FilesHello> decode_files_hello(std::string_view body);
-std::optional<Store> decode_store(std::string_view body);
-std::optional<Offer> decode_offer(std::string_view body);
-std::optional<Adopt> decode_adopt(std::string_view body);
-std::optional<Data> decode_data(std::string_view body);
-/// The same; their bytes are valid until the unpacker is used again.
-std::optional<Store> decode_store_packed(std::string_view body, Unpacker& unpacker);
-std::optional<Data> decode_data_packed(std::string_view body, Unpacker& unpacker);
-std::optional<Fetch> decode_fetch(std::string_view body);
-std::optional<Named> decode_named(std::string_view body);
-std::optional<Remove> decode_remove(std::string_view body);
-std::optional<Numbered> decode_numbered(std::string_view body);
-std::optional<FilesWelcome> decode_files_welcome(std::string_view body);
-std::optional<InventoryPart> decode_inventory(std::string_view body);
-std::optional<SendFrom> decode_send_from(std::string_view body);
-std::optional<Failed> decode_failed(std::string_view body);
-std::optional<FileHead> decode_file_head(std::string_view body);
-std::optional<FileEnd> decode_file_end(std::string_view body);
-std::optional<Refused> decode_refused(std::string_view body);
-std::optional<Echo> decode_echo(std::string_view body);
-std::optional<Echoed> decode_echoed(std::string_view body);
+/// decode() of a Store or Data whose bytes are packed; they are valid until the unpacker is used
+/// again.
+template <class Message>
+std::optional<Message> decode_packed(std::string_view body, Unpacker& unpacker) {
+  auto m = decode<Message>(body);
+  const auto bytes = m ? unpacker.unpack(m->bytes, kPieceBytes) : std::nullopt;
+  if (!bytes) return std::nullopt;
+  m->bytes = *bytes;
+  return m;
+}
 
 }  // namespace gantry::depot

@@ -1,5 +1,5 @@
 #pragma once
-/// Folders: what is in them, and removing them whatever a task has made of them.
+/// Lists folders, and removes them whatever a task has done to them.
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -32,7 +32,7 @@ class Giver {
       TRY_ASSIGN(const bool more, receive());
       if (!more) return {};
       while (const auto frame = reader_.next()) {
-        const auto want = decode_want(frame->body);
+        const auto want = decode<Want>(frame->body);
         if (frame->type != static_cast<std::uint8_t>(FilesMessage::want) || !want)
           return not_understood();
         TRY(give(*want));

@@ -19,7 +19,7 @@ class IncomingFile {
   IncomingFile(Depot& depot, const StoredFile& file, bool executable, const std::string& sender);
 
   [[nodiscard]] const Digest& content() const { return file_.content; }
-  /// What is there: the next piece begins here.
+  /// Bytes that are there: the next piece begins here.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
   [[nodiscard]] bool is_whole() const { return offset_ == file_.bytes; }
   Result<> write(std::string_view bytes);
@@ -27,7 +27,7 @@ class IncomingFile {
   /// be done. REQUIRES: the file has the size that was announced.
   bool clone(int from);
 
-  /// What was there before has to be read to be verified: so much of it now.
+  /// Reads up to `most` bytes of what earlier connections left, to verify it.
   Result<> read_some(std::size_t most);
   [[nodiscard]] bool is_read() const { return hashed_ == offset_; }
 

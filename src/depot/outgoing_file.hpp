@@ -15,8 +15,8 @@ class OutgoingFile {
   explicit OutgoingFile(Fetch request) : request_(std::move(request)) {}
   [[nodiscard]] RequestId id() const { return request_.id; }
 
-  /// Reads the next piece, and appends what is to be said of it to `out`. False at the end of the
-  /// file. `work` is SCRATCH/work.
+  /// Reads the next piece and appends its messages to `out`. False at the end of the file. `work`
+  /// is SCRATCH/work.
   Result<bool> step(int work, std::string& out, Packer& packer);
 
  private:

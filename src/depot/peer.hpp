@@ -16,7 +16,7 @@ namespace gantry::depot {
 class Peer {
  public:
   virtual ~Peer() = default;
-  /// What it says, and what is said to it. Does not block.
+  /// Its standard output and input. Does not block.
   [[nodiscard]] virtual int fd() const = 0;
   /// Readable when it has something to say besides; -1: it never has.
   [[nodiscard]] virtual int words_fd() const { return -1; }

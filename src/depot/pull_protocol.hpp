@@ -11,7 +11,6 @@
 ///
 /// Neither trusts the other: what arrives counts if its content is what home said.
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,22 +30,30 @@ struct PeerSite {
 bool is_usable(const PeerSite& peer);
 
 struct Pull {
+  static constexpr auto kType = FilesMessage::pull;
   RequestId id = 0;
   Digest content;
   std::uint64_t bytes = 0;
   bool executable = false;
   PeerSite from;
+
+  static void fields(auto& wire, auto& m) {
+    wire(m.id, m.content, m.bytes, m.executable);
+    wire(m.from.ssh, m.from.scratch, m.from.agent);
+    wire.require(m.bytes <= kMaxFileBytes && is_usable(m.from));
+  }
 };
 struct Want {
+  static constexpr auto kType = FilesMessage::want;
   RequestId id = 0;
   Digest content;
-  std::uint64_t skip = 0;  ///< so much of it is here already
-};
+  std::uint64_t skip = 0;  ///< bytes that are here already
 
-void encode(std::string& out, const Pull& m);
-void encode(std::string& out, const Want& m);
-std::optional<Pull> decode_pull(std::string_view body);
-std::optional<Want> decode_want(std::string_view body);
+  static void fields(auto& wire, auto& m) {
+    wire(m.id, m.content, m.skip);
+    wire.require(m.skip <= kMaxFileBytes);
+  }
+};
 
 /// ssh and its arguments, for a peer that is_usable(). `token`: a plain word.
 std::vector<std::string> peer_words(const PeerSite& peer, const std::string& token);

@@ -23,7 +23,7 @@ std::string pull_body(const PeerSite& from, std::uint64_t bytes = 7) {
 
 TEST(PullProtocol, CarriesWhatIsWanted) {
   const std::string body = pull_body(kPeer);
-  const auto pull = decode_pull(body);
+  const auto pull = decode<Pull>(body);
   ASSERT_TRUE(pull);
   EXPECT_EQ(pull->id, 3U);
   EXPECT_EQ(pull->content, (Digest{1, 2}));
@@ -31,12 +31,12 @@ TEST(PullProtocol, CarriesWhatIsWanted) {
   EXPECT_TRUE(pull->executable);
   EXPECT_EQ(pull->from, kPeer);
   for (std::size_t size = 0; size < body.size(); ++size)
-    EXPECT_FALSE(decode_pull(std::string_view(body).substr(0, size))) << size;
-  EXPECT_FALSE(decode_pull(body + "x"));
+    EXPECT_FALSE(decode<Pull>(std::string_view(body).substr(0, size))) << size;
+  EXPECT_FALSE(decode<Pull>(body + "x"));
 
   std::string out;
   encode(out, Want{4, {5, 6}, 9});
-  const auto want = decode_want(body_of(out));
+  const auto want = decode<Want>(body_of(out));
   ASSERT_TRUE(want);
   EXPECT_EQ(want->id, 4U);
   EXPECT_EQ(want->content, (Digest{5, 6}));
@@ -45,14 +45,14 @@ TEST(PullProtocol, CarriesWhatIsWanted) {
 
 TEST(PullProtocol, NothingBecomesAnOptionOrAnotherCommand) {
   for (const char* name : {"", "-oProxyCommand=touch x", "a b", "a;b", "$(x)", "me@-v", "a\nb"})
-    EXPECT_FALSE(decode_pull(pull_body({name, kPeer.scratch, kPeer.agent}))) << name;
+    EXPECT_FALSE(decode<Pull>(pull_body({name, kPeer.scratch, kPeer.agent}))) << name;
   for (const char* scratch :
        {"", "relative", "/", "/a/../b", "/a//b", "~", "~root/x", "~/../x", "/a\nb", "/a\x01", "-x"})
-    EXPECT_FALSE(decode_pull(pull_body({kPeer.ssh, scratch, kPeer.agent}))) << scratch;
+    EXPECT_FALSE(decode<Pull>(pull_body({kPeer.ssh, scratch, kPeer.agent}))) << scratch;
   for (const char* agent : {"", "sh", "gantry-agent-/../../x", "gantry-agent-a b",
                             "../gantry-agent", "gantry-agent-$x", "-gantry-agent-"})
-    EXPECT_FALSE(decode_pull(pull_body({kPeer.ssh, kPeer.scratch, agent}))) << agent;
-  EXPECT_FALSE(decode_pull(pull_body(kPeer, std::uint64_t{1} << 63U)));
+    EXPECT_FALSE(decode<Pull>(pull_body({kPeer.ssh, kPeer.scratch, agent}))) << agent;
+  EXPECT_FALSE(decode<Pull>(pull_body(kPeer, std::uint64_t{1} << 63U)));
 }
 
 TEST(PullProtocol, TheShellThereSeesTheFolderAsOneWord) {

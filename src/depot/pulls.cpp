@@ -117,25 +117,25 @@ Result<> Pulls::take(Link& link, const RawFrame& frame, const OnPiece& piece,
   Wanted& wanted = link.wanted.front();
   switch (static_cast<FilesMessage>(frame.type)) {
     case FilesMessage::file: {
-      const auto head = decode_file_head(frame.body);
+      const auto head = decode<FileHead>(frame.body);
       if (!head || head->id != wanted.id || std::exchange(wanted.answered, true) ||
           head->bytes != wanted.bytes)
         return not_understood();
       return {};
     }
     case FilesMessage::data:
-      return take_data(wanted, decode_data(frame.body), piece);
+      return take_data(wanted, decode<Data>(frame.body), piece);
     case FilesMessage::data_packed:
-      return take_data(wanted, decode_data_packed(frame.body, unpacker_), piece);
+      return take_data(wanted, decode_packed<Data>(frame.body, unpacker_), piece);
     case FilesMessage::end: {
-      const auto end = decode_file_end(frame.body);
+      const auto end = decode<FileEnd>(frame.body);
       if (!end || end->id != wanted.id || !wanted.answered || wanted.at != wanted.bytes)
         return not_understood();
       link.wanted.pop_front();
       return {};
     }
     case FilesMessage::failed: {
-      const auto failed = decode_failed(frame.body);
+      const auto failed = decode<Failed>(frame.body);
       if (!failed || failed->id != wanted.id) return not_understood();
       const bool forgotten = wanted.forgotten;
       link.wanted.pop_front();

@@ -1,7 +1,8 @@
 #pragma once
 /// The files that a file server fetches from other sites: one connection for each site that gives,
-/// made when it is needed, over which files come one after the other. A site that cannot be
-/// reached, says nonsense or nothing fails what was wanted of it, and nothing else. Never waits.
+/// made when it is needed, over which files come one after the other. When a site
+/// cannot be reached, is silent or breaks the protocol, only the files wanted from it fail. Never
+/// waits.
 /// Owned by a file server.
 
 #include <poll.h>
@@ -27,7 +28,7 @@ class Pulls {
   void add(const PeerSite& from, const Want& want, std::uint64_t bytes, TimePoint now);
   void forget(RequestId id);
 
-  /// What came next of a file: in order, without gaps, and never more than was announced. False:
+  /// The next piece of a file: in order, without gaps, and never more than was announced. False:
   /// nobody wants more of it.
   using OnPiece = std::function<bool(RequestId, std::string_view bytes)>;
   /// Nothing more comes of it. `gone`: the site does not have it; `peer`: it could not be asked.
@@ -45,12 +46,12 @@ class Pulls {
     std::uint64_t bytes = 0;
     std::uint64_t at = 0;    ///< the next piece begins there
     bool answered = false;   ///< its head has come
-    bool forgotten = false;  ///< by who wanted it
+    bool forgotten = false;  ///< nobody wants it any more
   };
   struct Link {
     std::unique_ptr<Peer> peer{};
     std::string greeting{};  ///< what to wait for; empty once it has come
-    std::string prelude{};   ///< what came before
+    std::string prelude{};   ///< output of the login shell
     FrameReader reader{kMaxFilesFrame};
     std::string outbox{};
     std::deque<Wanted> wanted{};  ///< answered in this order

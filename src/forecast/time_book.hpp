@@ -37,6 +37,7 @@ struct HostSample {
 
 class TimeBook {
  public:
+  using TaskTime = std::pair<TaskId, Duration>;
   using CostOf = std::function<double(TaskId)>;
 
   /// Of tasks 1 .. count. Without declared costs they are learnt; `known` is what earlier runs have
@@ -115,7 +116,6 @@ class TimeBook {
     TimePoint ended;
     double wasted = 0;  ///< by its attempts that died before; counts for the ETA only
   };
-  using TaskTime = std::pair<TaskId, Duration>;
 
   void profile_declared(std::uint32_t count);
   void took(const Attempt& attempt, double cost, std::uint64_t slots);

@@ -9,7 +9,7 @@ namespace gantry {
 
 struct Eta {
   Duration expected{0};  ///< 0 = not known yet
-  /// In four of five runs the rest takes at least so long, and at most so long.
+  /// The ends of an 80% interval.
   Duration soonest{0};
   Duration latest{0};
   friend bool operator==(const Eta&, const Eta&) = default;

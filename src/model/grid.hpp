@@ -57,11 +57,11 @@ struct GridBatch {
   std::string queue{};  ///< or partition; empty: the system's default
   std::string account{};
   Duration walltime{0};                     ///< 0: the system's default
-  Duration idle = std::chrono::minutes(1);  ///< a job with nothing to do for so long is given back
+  Duration idle = std::chrono::minutes(1);  ///< an idle job is given back after this time
   std::vector<std::string> directives{};    ///< further options
-  /// Not 0: each task is a job, of which so many may be in the queue.
+  /// Not 0: each task is a job, and this many may be in the queue.
   std::uint32_t jobs = 0;
-  double rate = 1;  ///< and so many arrays of them are submitted in a second
+  double rate = 1;  ///< submissions per second
 };
 
 struct GridSite {
@@ -91,7 +91,7 @@ enum class LinkSharing : std::uint8_t {
   fair,  ///< all transfers share the bandwidth equally
 };
 
-/// A link that carried no file for so long is probed, unless the grid file says otherwise.
+/// A link is probed when it has carried no file for this long, unless the grid file says otherwise.
 inline constexpr Duration kProbeAfter = std::chrono::seconds(60);
 
 struct GridLink {

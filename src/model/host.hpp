@@ -10,7 +10,7 @@
 
 namespace gantry {
 
-/// No task that needs at least so much can run on the host, whatever else it has.
+/// No task that needs this much or more can run on the host, whatever else it has.
 struct Refusal {
   std::uint32_t cores = 0;
   std::uint64_t memory = 0;

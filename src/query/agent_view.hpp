@@ -1,8 +1,8 @@
 #pragma once
-/// What is known of tasks beyond what the store says: which ones run, and ends that no gantry has
-/// taken in. For this machine the agent's logs tell; for other sites, live.json of the gantry that
-/// drives a run or was killed. The one place that tells the state of a run which nobody drives.
-/// A value, made by reading files: disturbs nobody.
+/// The state of tasks that the store does not know: those that run, and those whose end no gantry
+/// has taken in. For this machine the agent's logs tell; for other sites, live.json of the gantry
+/// that drives a run or was killed. The one place that tells the state of a run which nobody
+/// drives. A value, made by reading files: disturbs nobody.
 
 #include <cstdint>
 #include <filesystem>

@@ -37,7 +37,7 @@ struct JoinedSite {
 Result<std::vector<JoinedSite>> add_sites(const std::filesystem::path& state_dir, const Grid& grid,
                                           std::vector<std::string> names);
 
-/// What is still to end at sites that leave.
+/// Tasks that must end before sites can leave.
 struct WorkAtSites {
   std::uint32_t running = 0;   ///< tasks
   std::uint32_t homeward = 0;  ///< tasks that have ended there, and whose outputs come home

@@ -26,7 +26,7 @@ struct ImpliedInput {
   Kind kind = Kind::program;
 };
 
-/// What such a task needs of memory, as tasks that ended have taught.
+/// The memory that such a task needs, learnt from tasks that ended.
 struct LearntMemory {
   std::uint64_t bytes = 0;
   std::uint64_t tasks = 0;
@@ -52,7 +52,7 @@ struct TaskStory {
 struct StorySources {
   std::filesystem::path state_dir;
   const Sweep* sweep = nullptr;  ///< null when the study gives other tasks now
-  /// What is learnt of the memory of a task that asks for it; may be empty.
+  /// Of a task with `memory: learn`; may be empty.
   std::function<std::optional<LearntMemory>(TaskId)> learnt_memory{};
   TimePoint now{};
 };

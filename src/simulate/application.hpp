@@ -1,5 +1,5 @@
 #pragma once
-/// The tasks of a simulated study and the files they read. A plain value.
+/// The tasks of a simulated run and the files they read. A plain value.
 
 #include <vector>
 

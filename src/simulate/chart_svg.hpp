@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "simulate/study_statistics.hpp"
+#include "simulate/experiment_statistics.hpp"
 
 namespace gantry::simulate {
 

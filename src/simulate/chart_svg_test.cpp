@@ -5,7 +5,7 @@
 #include <limits>
 #include <regex>
 
-#include "simulate/study_chart.hpp"
+#include "simulate/experiment_chart.hpp"
 
 namespace gantry::simulate {
 namespace {
@@ -23,7 +23,7 @@ Measure at(double seconds) {
   return {seconds, seconds, seconds};
 }
 
-StudyPoint point(const std::string& label, double makespan) {
+ExperimentPoint point(const std::string& label, double makespan) {
   return {label,
           {.schedulers = {"a", "b"}, .makespans = {{makespan, 2 * makespan}}, .bounds = {1}}};
 }
@@ -59,10 +59,10 @@ TEST(ChartSvg, NothingToDrawIsStillAPicture) {
   EXPECT_THAT(chart_svg({.title = "t"}), HasSubstr("</svg>"));
 }
 
-TEST(StudyChart, APanelForEachIntervalAndAPlaceForEachError) {
+TEST(ExperimentChart, APanelForEachIntervalAndAPlaceForEachError) {
   const Chart chart =
-      study_chart("psa-qoi", {point("once p=0%", 1), point("once p=10%", 2),
-                              point("every 500 s p=0%", 3), point("every 500 s p=10%", 4)});
+      experiment_chart("psa-qoi", {point("once p=0%", 1), point("once p=10%", 2),
+                                   point("every 500 s p=0%", 3), point("every 500 s p=10%", 4)});
   ASSERT_EQ(chart.panels.size(), 2U);
   EXPECT_EQ(chart.panels[1].title, "planned every 500 s");
   EXPECT_THAT(chart.labels, ElementsAre("0%", "10%"));
@@ -70,19 +70,19 @@ TEST(StudyChart, APanelForEachIntervalAndAPlaceForEachError) {
   EXPECT_EQ(chart.panels[1].series[1].values[1].value, 8);
 }
 
-TEST(StudyChart, FileSizesAreOnALogarithmicAxis) {
-  const Chart chart =
-      study_chart("psa-filesize", {point("10 MB", 1), point("100 MB", 2), point("1000 MB", 3)});
+TEST(ExperimentChart, FileSizesAreOnALogarithmicAxis) {
+  const Chart chart = experiment_chart(
+      "psa-filesize", {point("10 MB", 1), point("100 MB", 2), point("1000 MB", 3)});
   EXPECT_NEAR(chart.places[1] - chart.places[0], chart.places[2] - chart.places[1], 1e-12);
 }
 
-TEST(StudyPoints, DoNotDependOnTheOrderInWhichTrialsEnded) {
+TEST(ExperimentPoints, DoNotDependOnTheOrderInWhichTrialsEnded) {
   const Experiment experiment{
       .name = "e", .points = {"p", "q"}, .repetitions = 2, .schedulers = {"a"}, .trial = {}};
   const TrialOutcome first{.repetition = 0, .data_bound = 1, .makespans = {2}};
   const TrialOutcome second{.repetition = 1, .data_bound = 3, .makespans = {4}};
   const TrialOutcome beyond{.repetition = 2, .data_bound = 5, .makespans = {6}};
-  const auto points = study_points(experiment, {beyond, second, first});
+  const auto points = experiment_points(experiment, {beyond, second, first});
   EXPECT_THAT(points[0].table.makespans, ElementsAre(ElementsAre(2), ElementsAre(4)));
   EXPECT_THAT(points[0].table.bounds, ElementsAre(1, 3));
   EXPECT_TRUE(points[1].table.makespans.empty());

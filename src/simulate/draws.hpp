@@ -1,5 +1,5 @@
 #pragma once
-/// What studies draw by chance. Pure functions of the source they are given.
+/// Random draws of the experiments. Pure functions of the source they are given.
 
 #include <cmath>
 #include <cstdint>

@@ -9,52 +9,7 @@ namespace gantry::simulate {
 
 namespace {
 
-using schedule::Seconds;
 using Link = schedule::SteadyEstimates::Link;
-
-/// A planner's numbers and its moment 0, in front of estimates for the whole grid since its start.
-class Seen final : public schedule::Estimates {
- public:
-  Seen(const TraceEstimates& all, double now, std::vector<std::uint32_t> hosts,
-       std::vector<std::uint32_t> sites)
-      : all_(all), now_(now), hosts_(std::move(hosts)), sites_(std::move(sites)) {}
-
-  [[nodiscard]] Seconds computed(std::uint32_t host, Seconds from, double work) const override {
-    return std::max(all_.computed(hosts_[host], now_ + from, work) - now_,
-                    from + work / fastest(host));
-  }
-  void computed_each(std::uint32_t host, Seconds from, std::span<const double> works,
-                     std::span<Seconds> ends) const override {
-    all_.computed_each(hosts_[host], now_ + from, works, ends);
-    const double now = now_;
-    const double top = fastest(host);
-    for (std::size_t i = 0; i < works.size(); ++i)
-      ends[i] = std::max(ends[i] - now, from + works[i] / top);
-  }
-  [[nodiscard]] Seconds moved(std::uint32_t site, Seconds from, double bytes,
-                              bool outbound) const override {
-    return std::max(all_.moved(sites_[site], now_ + from, bytes, outbound) - now_, from);
-  }
-  void moved_each(std::uint32_t site, std::span<const Seconds> starts, double bytes, bool outbound,
-                  std::span<Seconds> arrivals) const override {
-    starts_.assign(starts.begin(), starts.end());
-    for (Seconds& start : starts_) start = now_ + start;
-    all_.moved_each(sites_[site], starts_, bytes, outbound, arrivals);
-    const double now = now_;
-    for (std::size_t i = 0; i < starts.size(); ++i)
-      arrivals[i] = std::max(arrivals[i] - now, starts[i]);
-  }
-  [[nodiscard]] double fastest(std::uint32_t host) const override {
-    return all_.fastest(hosts_[host]);
-  }
-
- private:
-  const TraceEstimates& all_;
-  double now_;
-  std::vector<std::uint32_t> hosts_;  ///< of slots, in the grid
-  std::vector<std::uint32_t> sites_;
-  mutable std::vector<Seconds> starts_;  ///< kept for its memory alone
-};
 
 TraceGrid trace_grid(const VirtualGrid& grid) {
   TraceGrid traces;
@@ -65,7 +20,7 @@ TraceGrid trace_grid(const VirtualGrid& grid) {
 
 class ExactEstimates final : public schedule::EstimateSource {
  public:
-  explicit ExactEstimates(const VirtualGrid& grid) : all_(trace_grid(grid)) {}
+  explicit ExactEstimates(const VirtualGrid& grid) : traces_(trace_grid(grid)) {}
 
   [[nodiscard]] std::unique_ptr<schedule::Estimates> at(
       const schedule::World& world, std::span<const Host* const> slots,
@@ -76,12 +31,12 @@ class ExactEstimates final : public schedule::EstimateSource {
     std::vector<std::uint32_t> site_numbers;
     site_numbers.reserve(sites.size());
     for (const SiteId site : sites) site_numbers.push_back(site.value());
-    return std::make_unique<Seen>(all_, seconds_at(world.now), std::move(host_numbers),
-                                  std::move(site_numbers));
+    return std::make_unique<TraceEstimates>(traces_, seconds_at(world.now), std::move(host_numbers),
+                                            std::move(site_numbers));
   }
 
  private:
-  TraceEstimates all_;
+  TraceGrid traces_;
 };
 
 }  // namespace

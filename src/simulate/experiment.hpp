@@ -1,7 +1,7 @@
 #pragma once
-/// A study of schedulers in simulation: points (what is varied), repetitions of each, and the
-/// schedulers that are compared on the same grids and applications. Trials are independent: they
-/// run on all cores, in any order, and give the same numbers in each.
+/// An experiment with schedulers in simulation: points (what is varied), repetitions of each, and
+/// the schedulers that are compared on the same grids and applications. Trials are independent:
+/// they run on all cores, in any order, and give the same numbers in each.
 
 #include <cstdint>
 #include <functional>

@@ -1,4 +1,4 @@
-// Where the series of a forecast study come from: chance, and files.
+// The series that forecasts are tried on: generated ones, and those of files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 #include "base/fd.hpp"
 #include "simulate/draws.hpp"
-#include "simulate/forecast_study.hpp"
+#include "simulate/forecast_experiment.hpp"
 #include "simulate/trace_file.hpp"
 
 namespace gantry::simulate {
@@ -118,13 +118,13 @@ std::string_view first_line(std::string_view text) {
 
 }  // namespace
 
-std::vector<StudySeries> generated_series(std::uint64_t seed, std::uint32_t each) {
-  std::vector<StudySeries> all;
+std::vector<ForecastSeries> generated_series(std::uint64_t seed, std::uint32_t each) {
+  std::vector<ForecastSeries> all;
   for (const Kind& kind : kKinds) {
     for (std::uint32_t i = 0; i < each; ++i) {
       Source source{.random = chance_for(seed, kind.name, i)};
       const NextValue next = kind.make(source);
-      StudySeries series{std::string(kind.name), fmt::format("{}", i + 1), {}};
+      ForecastSeries series{std::string(kind.name), fmt::format("{}", i + 1), {}};
       while (series.values.size() < kLength) series.values.push_back(std::max(0.0, next()));
       all.push_back(std::move(series));
     }
@@ -132,9 +132,9 @@ std::vector<StudySeries> generated_series(std::uint64_t seed, std::uint32_t each
   return all;
 }
 
-Result<std::vector<StudySeries>> parse_series(std::string_view text, const std::string& name,
-                                              std::size_t place) {
-  std::vector<StudySeries> all;
+Result<std::vector<ForecastSeries>> parse_series(std::string_view text, const std::string& name,
+                                                 std::size_t place) {
+  std::vector<ForecastSeries> all;
   const std::string_view line = first_line(text);
   const auto commas = std::count(line.begin(), line.end(), ',');
   const std::string file = std::filesystem::path(name).filename().string();
@@ -152,7 +152,8 @@ Result<std::vector<StudySeries>> parse_series(std::string_view text, const std::
   return all;
 }
 
-Result<std::vector<StudySeries>> load_series(const std::filesystem::path& path, std::size_t place) {
+Result<std::vector<ForecastSeries>> load_series(const std::filesystem::path& path,
+                                                std::size_t place) {
   TRY_ASSIGN(const std::string text, read_file(path));
   return parse_series(text, path.string(), place);
 }

@@ -1,6 +1,6 @@
 #pragma once
-/// How good the forecasts of a run are: each one that came due beside what came. One run in virtual
-/// time, of planners that know what was seen and nothing of the future.
+/// How good the forecasts of a run are: each forecast beside the value that came. One run in
+/// virtual time, with planners that know only what they have seen.
 
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace gantry::simulate {
 
-/// When so many of the tasks were done, all in seconds.
+/// The ETA when this share of the tasks was done, all in seconds.
 struct EtaSample {
   double share = 0;
   double at = 0;
@@ -25,7 +25,7 @@ struct EtaSample {
 /// An attempt: its forecast when it started.
 struct AttemptSample {
   double at = 0;          ///< when it started
-  std::uint32_t nth = 0;  ///< so many had ended on its host before
+  std::uint32_t nth = 0;  ///< attempts that had ended on its host before
   double expected = 0;    ///< 0 = nothing was known
   double actual = 0;
 };

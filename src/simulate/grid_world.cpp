@@ -14,8 +14,8 @@ namespace gantry::simulate {
 
 namespace {
 
-/// A batch host is asked for again when its time is over, so often, and then stays: a study that is
-/// longer should not end with hosts that are gone. Of many hosts fewer, as each keeps a list.
+/// How often a batch host is asked for again when its time is over. Then it stays, so that a longer
+/// run does not end without hosts. Fewer times where there are many hosts, as each has a list.
 constexpr std::uint32_t kLendings = 2000;
 constexpr std::uint32_t kLendingsInAll = 4'000'000;
 constexpr std::uint32_t kFewestLendings = 50;

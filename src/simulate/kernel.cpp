@@ -8,12 +8,11 @@ namespace gantry::simulate {
 
 namespace {
 
-/// Added to the order of outages and ends of loans: of equal times they come last.
+/// Added to the order of outages: of equal times they come last.
 constexpr std::uint64_t kLast = std::uint64_t{1} << 63U;
 
 std::uint64_t order_of(ActivityKind kind, std::uint64_t number) {
-  const bool last = kind == ActivityKind::host_change || kind == ActivityKind::link_change ||
-                    kind == ActivityKind::loan_end;
+  const bool last = kind == ActivityKind::host_change || kind == ActivityKind::link_change;
   return last ? number | kLast : number;
 }
 
@@ -108,8 +107,6 @@ bool Kernel::cancel(ActivityId id) {
     leave_host(*found);
   } else if (activity.kind == ActivityKind::transfer) {
     leave_link(*found);
-  } else if (activity.kind == ActivityKind::loan) {
-    leave_batch_queue(*found);
   }
   release(*found);
   return true;
@@ -151,10 +148,6 @@ std::optional<KernelEvent> Kernel::fire(Index index) {
       return deliver(index, KernelEvent::Kind::done);
     case ActivityKind::first_flow:
       return end_first_flow(activity.resource);
-    case ActivityKind::loan:
-      return lend(index);
-    case ActivityKind::loan_end:
-      return take_back(activity.resource);
     case ActivityKind::host_change:
       return change_host(activity.resource);
     case ActivityKind::link_change:

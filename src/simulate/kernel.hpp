@@ -1,8 +1,8 @@
 #pragma once
-/// The event kernel of the simulated grid: virtual time, hosts that compute, links that carry,
-/// batch queues that lend hosts. Whoever drives it starts activities and asks for the next event;
-/// between two events nothing happens. An event costs O(log activities). A value: a copy is another
-/// future of the same world. One thread at a time. docs/simulation.md says how the parts behave.
+/// The event kernel of the simulated grid: virtual time, hosts that compute, links that carry. Its
+/// driver starts activities and asks for the next event; between two events nothing happens. An
+/// event costs O(log activities). A value: a copy is another future of the same world. One thread
+/// at a time. docs/simulation.md says how the parts behave.
 
 #include <cstdint>
 #include <optional>
@@ -17,19 +17,17 @@ namespace gantry::simulate {
 /// Something happened at `time`.
 struct KernelEvent {
   enum class Kind : std::uint8_t {
-    done,           ///< a computation or transfer
-    failed,         ///< a computation or transfer, because its host or link was not up
-    timer,          ///
-    host_down,      ///< an outage began; what was there fails right after this
-    host_up,        ///< it is over
-    link_down,      ///
-    link_up,        ///
-    host_appeared,  ///< a batch queue lends it from now on
-    host_vanished,  ///< and took it back; what was there fails right after this
+    done,       ///< a computation or transfer
+    failed,     ///< a computation or transfer, because its host or link was not up
+    timer,      ///
+    host_down,  ///< an outage began; what was there fails right after this
+    host_up,    ///< it is over
+    link_down,  ///
+    link_up,    ///
   };
   double time = 0;
   Kind kind = Kind::done;
-  Token token{};     ///< the caller's, of the activity; of the request for a lent host
+  Token token{};     ///< the caller's, of the activity
   HostIndex host{};  ///< of computations and host_* events
   LinkIndex link{};  ///< of transfers and link_* events
   double left = 0;   ///< how much of a failed activity was not done
@@ -44,7 +42,6 @@ class Kernel {
   // negative, speeds positive, outages in order and apart.
   HostIndex add_host(const HostSpec& spec);
   LinkIndex add_link(const LinkSpec& spec);
-  BatchIndex add_batch_queue(const BatchSpec& spec);
 
   /// What is at a host or link that goes down has failed; the events come next. What is started
   /// there fails at once, until it is up again. An outage of the specification adds to this.
@@ -52,8 +49,6 @@ class Kernel {
   void restore_host(HostIndex index);
   void fail_link(LinkIndex index);
   void restore_link(LinkIndex index);
-  /// For good. A lent host is given back.
-  void remove_host(HostIndex index);
   [[nodiscard]] bool is_up(HostIndex host) const { return hosts_[host.value()].up(); }
   [[nodiscard]] bool is_up(LinkIndex link) const { return links_[link.value()].up(); }
 
@@ -64,18 +59,14 @@ class Kernel {
   ActivityId start_transfer(LinkIndex over, double bytes, Token token);
   /// REQUIRES: at >= now().
   ActivityId start_timer(double at, Token token);
-  /// Asks for a host for `walltime` seconds (kForever: for good). It appears after the queue's
-  /// wait.
-  ActivityId request_host(BatchIndex from, const HostSpec& spec, double walltime, Token token);
 
-  /// No event will come of it; false when its event was there already. A lent host that has
-  /// appeared is given back by remove_host.
+  /// No event will come of it; false when its event was there already.
   bool cancel(ActivityId id);
   /// How much of a computation or transfer is still to do. REQUIRES: its event was not there yet.
   [[nodiscard]] double left(ActivityId id) const;
 
   /// Goes on to the next event; nothing when nothing will ever happen again. Of equal times, what
-  /// was started first comes first; ends of work come before outages and the ends of loans.
+  /// was started first comes first; ends of work come before outages.
   std::optional<KernelEvent> next();
   /// So many have happened, the silent ones (the end of a latency) included.
   [[nodiscard]] std::uint64_t events() const { return events_; }
@@ -99,16 +90,11 @@ class Kernel {
   void change_outage(Outages& outages);
 
   // kernel_hosts.cpp
-  Index new_host(const HostSpec& spec);
   void start_waiting_computations(Host& host);
   [[nodiscard]] double computation_left(Index index) const;
   void leave_host(Index index);
   void fail_computations(Host& host);
   std::optional<KernelEvent> change_host(Index index);
-  std::optional<KernelEvent> lend(Index loan);
-  KernelEvent take_back(Index index);
-  void leave_batch_queue(Index loan);
-  void free_place(BatchQueue& queue);
 
   // kernel_links.cpp
   void start_waiting_transfers(Link& link);
@@ -132,7 +118,6 @@ class Kernel {
   EventHeap queue_;      ///< what happens when; keys are times
   std::vector<Host> hosts_;
   std::vector<Link> links_;
-  std::vector<BatchQueue> batch_queues_;
 };
 
 }  // namespace gantry::simulate

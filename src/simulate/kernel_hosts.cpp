@@ -1,14 +1,13 @@
-// Hosts, their slots, and the batch queues that lend hosts.
+// Hosts and their slots.
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <utility>
 
 #include "simulate/kernel.hpp"
 
 namespace gantry::simulate {
 
-Kernel::Index Kernel::new_host(const HostSpec& spec) {
+HostIndex Kernel::add_host(const HostSpec& spec) {
   assert(std::isfinite(spec.speed) && spec.speed > 0 && spec.slots > 0);
   const auto index = static_cast<Index>(hosts_.size());
   Host& host = hosts_.emplace_back();
@@ -17,11 +16,7 @@ Kernel::Index Kernel::new_host(const HostSpec& spec) {
   host.slots = host.free_slots = spec.slots;
   host.outages.list = spec.outages;
   plan_outages(host.outages, ActivityKind::host_change, index);
-  return index;
-}
-
-HostIndex Kernel::add_host(const HostSpec& spec) {
-  return HostIndex(new_host(spec));
+  return HostIndex(index);
 }
 
 ActivityId Kernel::start_computation(HostIndex on, double work, Token token, std::uint32_t slots) {
@@ -106,93 +101,6 @@ std::optional<KernelEvent> Kernel::change_host(Index index) {
   return KernelEvent{.time = now_,
                      .kind = was_up ? KernelEvent::Kind::host_down : KernelEvent::Kind::host_up,
                      .host = HostIndex(index)};
-}
-
-void Kernel::remove_host(HostIndex index) {
-  Host& host = hosts_[index.value()];
-  if (host.absent) return;
-  host.absent = true;
-  fail_computations(host);
-  for (Index* alarm : {&host.outages.alarm, &host.loan_end}) {
-    if (*alarm != kNone) release(std::exchange(*alarm, kNone));
-  }
-  if (host.batch_queue != kNone) free_place(batch_queues_[host.batch_queue]);
-}
-
-// --- Batch queues
-
-BatchIndex Kernel::add_batch_queue(const BatchSpec& spec) {
-  assert(spec.limit > 0);
-  batch_queues_.push_back({.wait = spec.wait, .free_places = spec.limit, .waiting = {}});
-  return BatchIndex(static_cast<Index>(batch_queues_.size() - 1));
-}
-
-ActivityId Kernel::request_host(BatchIndex from, const HostSpec& spec, double walltime,
-                                Token token) {
-  assert(walltime >= 0);
-  const Index index = new_host(spec);
-  Host& host = hosts_[index];
-  host.absent = true;
-  host.batch_queue = from.value();
-  host.walltime = walltime;
-  host.loan_token = token;
-  const Index loan = new_activity(ActivityKind::loan, index, 0, token);
-  schedule(loan, now_ + batch_queues_[from.value()].wait.value(now_));
-  return id_of(loan);
-}
-
-/// The wait of a loan is over, or a place was kept for it.
-std::optional<KernelEvent> Kernel::lend(Index loan) {
-  Activity& activity = activities_[loan];
-  const Index index = activity.resource;
-  Host& host = hosts_[index];
-  BatchQueue& queue = batch_queues_[host.batch_queue];
-  if (activity.state != ActivityState::running) {
-    if (queue.free_places == 0) {
-      queue_.erase(loan, places_);
-      activity.state = ActivityState::waiting;
-      append(queue.waiting, loan);
-      return std::nullopt;
-    }
-    --queue.free_places;
-  }
-  release(loan);
-  host.absent = false;
-  host.loan_end = new_activity(ActivityKind::loan_end, index, 0, Token());
-  schedule(host.loan_end, now_ + host.walltime);
-  return KernelEvent{.time = now_,
-                     .kind = KernelEvent::Kind::host_appeared,
-                     .token = host.loan_token,
-                     .host = HostIndex(index)};
-}
-
-KernelEvent Kernel::take_back(Index index) {
-  remove_host(HostIndex(index));
-  return {.time = now_,
-          .kind = KernelEvent::Kind::host_vanished,
-          .token = hosts_[index].loan_token,
-          .host = HostIndex(index)};
-}
-
-void Kernel::leave_batch_queue(Index loan) {
-  const Activity& activity = activities_[loan];
-  Host& host = hosts_[activity.resource];
-  BatchQueue& queue = batch_queues_[host.batch_queue];
-  if (host.outages.alarm != kNone) release(std::exchange(host.outages.alarm, kNone));
-  if (activity.state == ActivityState::waiting) remove(queue.waiting, loan);
-  if (activity.state == ActivityState::running) free_place(queue);
-}
-
-/// Keeps the place for the next one who waits; its host appears in an event of its own.
-void Kernel::free_place(BatchQueue& queue) {
-  const Index loan = queue.waiting.first;
-  if (loan == kNone) {
-    ++queue.free_places;
-    return;
-  }
-  remove(queue.waiting, loan);
-  activities_[loan].state = ActivityState::running;
-  schedule(loan, now_);
 }
 
 }  // namespace gantry::simulate

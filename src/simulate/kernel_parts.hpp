@@ -1,5 +1,5 @@
 #pragma once
-/// The kernel's own records of activities, hosts, links and batch queues. For kernel.hpp alone.
+/// The kernel's own records of activities, hosts and links. For kernel.hpp alone.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,21 +19,19 @@ enum class ActivityKind : std::uint8_t {
   timer,
   computation,
   transfer,
-  loan,  ///< `resource` is the host that will appear
   // Alarms of the kernel's own; each host and link keeps its own.
   host_change,
   link_change,
   first_flow,  ///< the first transfer of a fair link ends
-  loan_end,
 };
 
 enum class ActivityState : std::uint8_t {
   free,     ///< the record is not in use
-  asleep,   ///< an alarm, timer or loan, in the queue or not
-  waiting,  ///< for a slot, a stream or a place; in the list of those who do
+  asleep,   ///< an alarm or timer, in the queue or not
+  waiting,  ///< for a slot or a stream; in the list of those who do
   latency,  ///< a transfer that has a stream but no byte yet
-  running,  ///< a loan: its place is taken
-  failed,   ///< its event comes next; amount is what is left
+  running,
+  failed,  ///< its event comes next; amount is what is left
 };
 
 struct Activity {
@@ -79,14 +77,8 @@ struct Host {
   ActivityList running;
   Outages outages;
   bool failed = false;  ///< the driver said so
-  bool absent = false;  ///< not yet lent, or gone for good
-  // Of lent hosts.
-  std::uint32_t batch_queue = kNone;
-  double walltime = kForever;
-  Token loan_token;
-  std::uint32_t loan_end = kNone;
 
-  [[nodiscard]] bool up() const { return !outages.down && !failed && !absent; }
+  [[nodiscard]] bool up() const { return !outages.down && !failed; }
 };
 
 struct Link {
@@ -109,12 +101,6 @@ struct Link {
 
   [[nodiscard]] bool fair() const { return sharing == LinkSharing::fair; }
   [[nodiscard]] bool up() const { return !outages.down && !failed; }
-};
-
-struct BatchQueue {
-  Trace wait;
-  std::uint32_t free_places = 0;
-  ActivityList waiting;
 };
 
 }  // namespace gantry::simulate

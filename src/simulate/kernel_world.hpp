@@ -2,7 +2,6 @@
 /// What the event kernel's world is made of, as its driver names and describes it. Plain values.
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "base/strong_id.hpp"
@@ -18,7 +17,6 @@ using ActivityId = StrongId<struct ActivityTag, std::uint64_t>;
 /// In the order in which they were added, from 0.
 using HostIndex = StrongId<struct HostIndexTag, std::uint32_t>;
 using LinkIndex = StrongId<struct LinkIndexTag, std::uint32_t>;
-using BatchIndex = StrongId<struct BatchIndexTag, std::uint32_t>;
 
 /// Down from one moment until another; kForever = for good.
 struct Outage {
@@ -39,13 +37,6 @@ struct LinkSpec {
   LinkSharing sharing = LinkSharing::fifo;
   std::uint32_t streams = 1;  ///< of a fifo link: transfers at once, each with the full bandwidth
   std::vector<Outage> outages = {};
-};
-
-/// A queue that lends hosts for a while.
-struct BatchSpec {
-  Trace wait = Trace(0);  ///< a request that is made at t waits for wait.value(t) seconds,
-  /// and then for its turn while so many are lent out.
-  std::uint32_t limit = std::numeric_limits<std::uint32_t>::max();
 };
 
 }  // namespace gantry::simulate

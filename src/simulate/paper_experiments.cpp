@@ -151,7 +151,6 @@ Experiment psa_qoi(const PaperOptions& options) {
                          interval,
                          {.kind = error > 0 ? ErrorKind::uniform : ErrorKind::none,
                           .error = error,
-                          .holds = ErrorHolds::for_the_event,
                           .seed = options.seed + repetition}};
           }};
 }

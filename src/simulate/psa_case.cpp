@@ -76,14 +76,11 @@ Application PsaCases::application(std::uint32_t number) const {
   for (std::uint32_t simulation = 0; simulation < simulations; ++simulation) {
     made.file_bytes.push_back(whole_between(random, 400, 100'000) * kKilobyte);
     const std::uint32_t tasks = whole_between(random, 20, 1000);
-    std::uint32_t cost = whole_between(random, 100, 300);
-    for (std::uint32_t i = 0; i < tasks; ++i) {
-      if (i > 0 && !options_.one_cost_per_simulation) cost = whole_between(random, 100, 300);
-      made.tasks.push_back({.cost = double(cost),
+    for (std::uint32_t i = 0; i < tasks; ++i)
+      made.tasks.push_back({.cost = double(whole_between(random, 100, 300)),
                             .files = {FileId(simulation)},
                             .private_bytes = 1 * kKilobyte,
                             .output_bytes = 10 * kKilobyte});
-    }
   }
   if (options_.perturbed) {
     // Of its own: the application is otherwise the same.

@@ -25,12 +25,10 @@ struct PsaOptions {
   double bandwidth_scale = 2.5;
   /// Some tasks read files of others, too.
   bool perturbed = false;
-  /// All tasks of a simulation cost the same, instead of each its own.
-  bool one_cost_per_simulation = false;
 };
 
 struct PsaCase {
-  std::uint32_t grid_number = 0;  ///< among the study's 1,000
+  std::uint32_t grid_number = 0;  ///< among the paper's 1,000
   std::uint32_t application_number = 0;
   VirtualGrid grid{};
   Application application{};

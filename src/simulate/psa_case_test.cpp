@@ -126,14 +126,6 @@ TEST(PsaCase, PerturbedApplicationsHaveAFifthMoreDependencies) {
   EXPECT_EQ(perturbed.at(3).application_number, plain_cases().at(3).application_number);
 }
 
-TEST(PsaCase, ASimulationMayHaveOneCost) {
-  const PsaCases cases(kSeed, {.one_cost_per_simulation = true});
-  const Application application = cases.application(2);
-  std::set<std::pair<FileId, double>> costs;
-  for (const auto& task : application.tasks) costs.emplace(task.files[0], task.cost);
-  EXPECT_EQ(costs.size(), application.file_bytes.size());
-}
-
 TEST(PsaCase, BandwidthIsScaled) {
   const PsaCases slow(kSeed, {.bandwidth_scale = 1});
   const PsaCases fast(kSeed, {.bandwidth_scale = 10});

@@ -315,10 +315,8 @@ class Simulation {
     using Kind = KernelEvent::Kind;
     switch (event.kind) {
       case Kind::host_down:
-      case Kind::host_vanished:
         return host_down(event.host);
       case Kind::host_up:
-      case Kind::host_appeared:
         return host_up(event.host);
       case Kind::link_down:
       case Kind::link_up:

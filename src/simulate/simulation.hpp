@@ -74,20 +74,20 @@ struct Simulated {
   std::uint64_t events = 0;        ///< of the kernel
 };
 
-/// Called after each event that the engine was told of, with what it knows then.
+/// Called after the engine has applied an event.
 using Watch = std::function<void(TimePoint now, const Event& event, const engine::RunView& run)>;
 
-/// What comes of an attempt.
+/// How an attempt ends.
 struct Fate {
   double seconds = 0;  ///< until it ends, on an unloaded host of speed 1
   bool dies = false;   ///< then, instead of being done
 };
-/// Of an attempt of a task, where the workload's costs do not say it. The same each time.
+/// The fate of an attempt, where the workload's costs do not tell. The same each time.
 using FateOf = std::function<Fate(TaskId task, AttemptId attempt)>;
 
-/// Costs of the workload are seconds on an unloaded host of speed 1, unless `fate_of` says what
-/// comes: then they are only what is declared. Fails when tasks are left that nothing will ever
-/// start, or one fails for good.
+/// Costs of the workload are seconds on an unloaded host of speed 1. With `fate_of`, which then
+/// says how long attempts take, they are only declared. Fails when tasks remain that nothing will
+/// ever start, or when one fails for good.
 Result<Simulated> simulate(const engine::Workload& workload, const VirtualGrid& grid,
                            std::unique_ptr<schedule::Scheduler> strategy, Watch watch = {},
                            FateOf fate_of = {});

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "schedule/gantt/best.hpp"
 #include "schedule/gantt/gantt_strategy.hpp"
@@ -355,8 +356,12 @@ double promised(const RandomCase& made, Heuristic heuristic, std::uint64_t seed)
     situation.sites.push_back(
         {.file_from = std::vector<double>(made.workload.file_bytes.size(), from)});
   }
-  const auto plan =
-      schedule::sched(situation, TraceEstimates(traces), {.heuristic = heuristic, .seed = seed});
+  std::vector<std::uint32_t> slots(traces.slots.size());
+  std::iota(slots.begin(), slots.end(), 0U);
+  std::vector<std::uint32_t> site_numbers(traces.sites.size());
+  std::iota(site_numbers.begin(), site_numbers.end(), 0U);
+  const TraceEstimates estimates(traces, 0, std::move(slots), std::move(site_numbers));
+  const auto plan = schedule::sched(situation, estimates, {.heuristic = heuristic, .seed = seed});
   return std::ranges::max_element(plan.tasks, {}, &schedule::PlannedTask::returned)->returned;
 }
 

@@ -7,27 +7,11 @@
 #include <cmath>
 #include <cstdint>
 
+#include "model/visible_text.hpp"
+
 namespace gantry::simulate {
 
 namespace {
-
-/// The length of the UTF-8 character at the beginning; 0 when there is none that XML allows.
-std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-  std::uint32_t code = first & (0xffU >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0U) != 0x80) return 0;
-    code = (code << 6U) | (byte(i) & 0x3fU);
-  }
-  constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
-  const bool allowed = code >= kLeast[length] && code <= 0x10ffff &&
-                       !(code >= 0xd800 && code <= 0xdfff) && code != 0xfffe && code != 0xffff;
-  return allowed ? length : 0;
-}
 
 std::string_view escaped(char c) {
   switch (c) {
@@ -51,18 +35,17 @@ std::string_view escaped(char c) {
 std::string svg_text(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const std::size_t length = character_length(text);
-    const char c = text.front();
-    if (length == 0) {
-      result += '?';
-    } else if (const auto entity = escaped(c); !entity.empty()) {
+    const Utf8Character next = first_character(text);
+    const bool allowed = next.valid && next.point != 0xfffe && next.point != 0xffff;  // by XML
+    if (const auto entity = escaped(text.front()); !entity.empty())
       result += entity;
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+    else if (!allowed)
+      result += '?';
+    else if (next.point < 0x20 || next.point == 0x7f)
       result += ' ';
-    } else {
-      result += text.substr(0, length);
-    }
-    text.remove_prefix(std::max<std::size_t>(length, 1));
+    else
+      result += text.substr(0, next.size);
+    text.remove_prefix(next.valid && !allowed ? 1 : next.size);
   }
   return result;
 }

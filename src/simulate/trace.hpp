@@ -29,7 +29,7 @@ struct TraceStep {
   friend bool operator==(const TraceStep&, const TraceStep&) = default;
 };
 
-/// What is wrong with `step` behind `before` (null: it is the first one); nothing when all is well.
+/// Why `step` cannot follow `before` (null: it is the first one); nothing when it can.
 std::optional<std::string> trace_step_problem(const TraceStep* before, const TraceStep& step);
 
 class Trace {

@@ -24,10 +24,6 @@ TEST(TraceFile, ReadsTimeAndValue) {
   EXPECT_THAT(trace->steps(),
               ElementsAre(TraceStep{0, 1}, TraceStep{2.5, 0.25}, TraceStep{100, 0}));
   EXPECT_EQ(trace->period(), std::nullopt);
-
-  const auto looped = parse_trace_csv("0,1\n5,2\n", "t.csv", 8);
-  ASSERT_TRUE(looped) << looped.error().message;
-  EXPECT_EQ(looped->integral(0, 16), 2 * (5 * 1 + 3 * 2));
 }
 
 TEST(TraceFile, SaysWhereItIsWrong) {
@@ -49,8 +45,6 @@ TEST(TraceFile, SaysWhereItIsWrong) {
   EXPECT_EQ(csv("seconds,load\n"), "t.csv:1:1: \"seconds\" is not a number");
   EXPECT_EQ(csv("0," + std::string(100, 'x')),
             "t.csv:1:3: \"" + std::string(40, 'x') + "…\" is not a number");
-  EXPECT_EQ(problem(parse_trace_csv("0,1\n5,1\n", "t.csv", 5)),
-            "t.csv: the period 5 does not come after the last step, 5");
 }
 
 TEST(TraceFile, PlanetLabLoadsBecomeAvailability) {
@@ -63,11 +57,6 @@ TEST(TraceFile, PlanetLabLoadsBecomeAvailability) {
   EXPECT_EQ((*hosts)[0].availability.period(), 900);
   EXPECT_EQ((*hosts)[1].host, "b c_y");
   EXPECT_EQ((*hosts)[1].availability.value(1e6), 0.9);
-
-  const auto loaded = parse_planetlab("a,10,60\n", "load.csv", {.step = 10, .load_scale = 3});
-  ASSERT_TRUE(loaded) << loaded.error().message;
-  EXPECT_DOUBLE_EQ((*loaded)[0].availability.value(0), 0.7);
-  EXPECT_EQ((*loaded)[0].availability.value(10), 0);  // no less than nothing
 }
 
 TEST(TraceFile, PlanetLabComplaints) {
@@ -87,11 +76,6 @@ TEST(TraceFile, BandwidthLogsBecomeBytesASecond) {
               ElementsAre(TraceStep{0, 1e6}, TraceStep{0.5, 2e6}, TraceStep{1.5, 0}));
   EXPECT_EQ(trace->period(), 1.5 + 0.75);  // mean step: 1.5 s / 2
 
-  const auto scaled = parse_bandwidth("0 8\n1 16\n", "bus", {.time_scale = 60, .value_scale = 10});
-  ASSERT_TRUE(scaled) << scaled.error().message;
-  EXPECT_THAT(scaled->steps(), ElementsAre(TraceStep{0, 1e7}, TraceStep{60, 2e7}));
-  EXPECT_EQ(scaled->period(), 120);
-
   EXPECT_EQ(problem(parse_bandwidth("0 1\n2 1\n1 1\n", "bus")),
             "bus:3:1: the time 1 does not come after 2");
   EXPECT_EQ(problem(parse_bandwidth("0 1 2\n", "bus")),
@@ -104,15 +88,9 @@ TEST(TraceFile, BandwidthLogsBecomeBytesASecond) {
 TEST(TraceFile, ReadsFiles) {
   const ScratchDir dir;
   std::ofstream(dir / "t.csv") << "time,value\n0,1\n10,2\n";
-  std::ofstream(dir / "load") << "a,50\n";
-  std::ofstream(dir / "bus") << "0 8\n1 8\n";
-  const auto trace = load_trace_csv(dir / "t.csv", 20);
+  const auto trace = load_trace_csv(dir / "t.csv");
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->integral(0, 20), 30);
-  ASSERT_TRUE(load_planetlab(dir / "load"));
-  EXPECT_EQ(load_planetlab(dir / "load")->front().availability.value(0), 0.5);
-  ASSERT_TRUE(load_bandwidth(dir / "bus"));
-  EXPECT_EQ(load_bandwidth(dir / "bus")->value(0), 1e6);
   EXPECT_THAT(problem(load_trace_csv(dir / "missing")), HasSubstr("missing"));
 }
 

@@ -12,7 +12,6 @@
 
 namespace gantry::simulate {
 
-/// The grid as planners number it.
 struct TraceGrid {
   struct Site {
     std::optional<LinkSpec> inbound{};  ///< none: home, where files are at once
@@ -21,13 +20,16 @@ struct TraceGrid {
   };
   std::vector<HostSpec> slots;  ///< of each slot its host
   std::vector<Site> sites;
-  double now = 0;  ///< the moment of the traces that planners call 0
 };
 
-/// A transfer is thought to have the full bandwidth for itself.
+/// A planner's numbers in front of the traces. A transfer is thought to have the full bandwidth for
+/// itself.
 class TraceEstimates final : public schedule::Estimates {
  public:
-  explicit TraceEstimates(TraceGrid grid);
+  /// `now` is the moment of the traces that the planner calls 0; `slots` and `sites` are those of
+  /// the grid, which outlives this, as the planner numbers them.
+  TraceEstimates(const TraceGrid& grid, double now, std::vector<std::uint32_t> slots,
+                 std::vector<std::uint32_t> sites);
   [[nodiscard]] schedule::Seconds computed(std::uint32_t host, schedule::Seconds from,
                                            double work) const override;
   [[nodiscard]] schedule::Seconds moved(std::uint32_t site, schedule::Seconds from, double bytes,
@@ -39,10 +41,18 @@ class TraceEstimates final : public schedule::Estimates {
   [[nodiscard]] double fastest(std::uint32_t host) const override { return fastest_[host]; }
 
  private:
-  TraceGrid grid_;
-  std::vector<double> fastest_;  ///< by slot
+  [[nodiscard]] const HostSpec& slot(std::uint32_t number) const {
+    return grid_.slots[slots_[number]];
+  }
+
+  const TraceGrid& grid_;
+  double now_;
+  std::vector<std::uint32_t> slots_;
+  std::vector<std::uint32_t> sites_;
+  std::vector<double> fastest_;  ///< by the planner's number
 };
 
+/// With the grid's own numbers, from its beginning on.
 class TraceCapacities final : public schedule::Capacities {
  public:
   explicit TraceCapacities(TraceGrid grid) : grid_(std::move(grid)) {}

@@ -15,15 +15,15 @@ Trace made_of(std::vector<TraceStep> list, std::optional<double> period = {}) {
 }
 
 /// A host at home, and one behind a link with two streams.
-TraceGrid two_sites(double now) {
+TraceGrid two_sites() {
   const LinkSpec link{.bandwidth = made_of({{0, 10}, {20, 5}}), .latency = 1, .streams = 2};
   return {.slots = {{.speed = 2, .availability = made_of({{0, 1}, {10, 0.5}})}, {}},
-          .sites = {{}, {link, link}},
-          .now = now};
+          .sites = {{}, {link, link}}};
 }
 
 TEST(TraceOracle, EstimatesAreWhatTheTracesSay) {
-  const TraceEstimates estimates(two_sites(4));
+  const TraceGrid grid = two_sites();
+  const TraceEstimates estimates(grid, 4, {0, 1}, {0, 1});
   // 2 a second for the 6 s until 10, then 1 a second.
   EXPECT_DOUBLE_EQ(estimates.computed(0, 0, 6), 3);
   EXPECT_DOUBLE_EQ(estimates.computed(0, 0, 15), 9);
@@ -33,10 +33,15 @@ TEST(TraceOracle, EstimatesAreWhatTheTracesSay) {
   EXPECT_DOUBLE_EQ(estimates.moved(1, 0, 200, true), 26);
   EXPECT_EQ(estimates.moved(0, 3, 1e9, false), 3);
   EXPECT_NEAR(estimates.fastest(0), 2, 1e-6);
+  // A planner that knows the second host and site alone calls them 0.
+  const TraceEstimates second(grid, 4, {1}, {1});
+  EXPECT_DOUBLE_EQ(second.computed(0, 0, 6), 6);
+  EXPECT_DOUBLE_EQ(second.moved(0, 0, 100, false), 11);
 }
 
 TEST(TraceOracle, ManyTransfersArriveAsEachDoes) {
-  const TraceEstimates estimates(two_sites(4));
+  const TraceGrid grid = two_sites();
+  const TraceEstimates estimates(grid, 4, {0, 1}, {0, 1});
   const std::vector<double> starts{0, 1, 7, 14.5, 15, 16, 40};
   std::vector<double> arrivals(starts.size());
   for (const std::uint32_t site : {0U, 1U}) {
@@ -47,10 +52,12 @@ TEST(TraceOracle, ManyTransfersArriveAsEachDoes) {
 }
 
 TEST(TraceOracle, CapacitiesAreTheirIntegrals) {
-  const TraceCapacities capacities(two_sites(4));
-  EXPECT_DOUBLE_EQ(capacities.work(0, 0, 9), 15);
-  EXPECT_DOUBLE_EQ(capacities.bytes(1, 0, 11, false), 2 * 100);
-  EXPECT_EQ(capacities.bytes(1, 0, 0.5, false), 0);  // still in its latency
+  const TraceCapacities capacities(two_sites());
+  // 2 a second for the 6 s until 10, then 1 a second.
+  EXPECT_DOUBLE_EQ(capacities.work(0, 4, 13), 15);
+  // From 5 on 10 a second, in each of two streams.
+  EXPECT_DOUBLE_EQ(capacities.bytes(1, 4, 15, false), 2 * 100);
+  EXPECT_EQ(capacities.bytes(1, 4, 4.5, false), 0);  // still in its latency
   EXPECT_EQ(capacities.bytes(0, 0, 1, true), kNever);
 }
 
@@ -67,9 +74,9 @@ Trace any_trace(int low, int high) {
 
 TEST(TraceOracle, FastestIsNeverExceeded) {
   EXPECT_TRUE(rc::check([] {
-    TraceGrid grid{.slots = {}, .sites = {}, .now = any(0, 1000)};
+    TraceGrid grid;
     grid.slots.push_back({.speed = any(1, 4), .availability = any_trace(0, 3)});
-    const TraceEstimates estimates(grid);
+    const TraceEstimates estimates(grid, any(0, 1000), {0}, {});
     const double from = any(0, 50) / 4;
     const double work = any(1, 100) / 3;
     RC_ASSERT(estimates.computed(0, from, work) >= from + work / estimates.fastest(0));

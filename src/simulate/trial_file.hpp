@@ -1,7 +1,7 @@
 #pragma once
-/// The trials of a study that have ended, as a CSV file that grows by one trial at a time: a study
-/// that was interrupted, or killed, goes on from there. One process at a time, any one thread at a
-/// time.
+/// The trials of an experiment that have ended, as a CSV file that grows by one trial at a time: an
+/// experiment that was interrupted, or killed, goes on from there. One process at a time, any one
+/// thread at a time.
 
 #include <cstdint>
 #include <filesystem>

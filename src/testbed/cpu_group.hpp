@@ -26,17 +26,17 @@ Result<CpuGroup> cpu_group_of(const std::string& testbed);
 
 /// Makes the group of a testbed, which has a weight of its own for each of `parts`.
 Result<> make_testbed_group(const CpuGroup& group, std::size_t parts);
-/// Makes one below it, which may use so many cores; 0 is no limit.
+/// Makes a group below it that may use at most `cores`; 0 is no limit.
 Result<> make_cpu_group(const CpuGroup& group, double cores);
 
 /// Living processes, also those in groups below. None when there is no such group.
 std::vector<pid_t> members_of(const CpuGroup& group);
 
-/// Kills them until none is left, and reaps those that are children of ours. Who was killed.
+/// Kills all members until none is left, reaps our own children, and returns who was killed.
 Result<std::set<pid_t>> kill_members(const CpuGroup& group);
 
-/// Until the last traces of these are gone: who looks for a process by its number still finds one
-/// that is dead, as long as its parent has not asked how it ended. Gives up after a while.
+/// Waits until nobody finds these processes by their numbers: a dead one is still found until its
+/// parent has asked how it ended. Gives up after a while.
 void wait_until_reaped(const std::set<pid_t>& processes);
 
 /// Removes the group and those below it. REQUIRES: no members.

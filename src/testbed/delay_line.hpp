@@ -1,6 +1,6 @@
 #pragma once
 /// One direction of a link: packets come out `latency` after they went in, in order. When too much
-/// is on its way, what comes is dropped, as a full router does. Pure: time is handed in.
+/// is on its way, it drops new packets, as a full router does. Pure: time is handed in.
 
 #include <chrono>
 #include <cstddef>

@@ -1,5 +1,6 @@
 #pragma once
-/// Ctrl-C while a testbed is made: what was made is taken down first. One thread.
+/// Ctrl-C while a testbed is being made: takes down what exists before the program ends. One
+/// thread.
 
 #include <signal.h>
 

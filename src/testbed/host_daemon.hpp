@@ -1,6 +1,6 @@
 #pragma once
-/// Starts a program on a host, that goes on after gantry has ended or is waited for: in a group, in
-/// a host's network, under a host's name, and with the file system that the host sees.
+/// Starts a program on a host, as a daemon or to be waited for: in the host's control group and
+/// network, under the host's name, and with the file system that the host sees.
 
 #include <sys/types.h>
 

@@ -27,7 +27,8 @@ struct LinkRelay {
 Result<> run_relay(const LinkRelay& relay);
 
 /// A link is cut while its file says so: "TIME", nanoseconds of the kernel's monotonic clock until
-/// which it is cut. A file, so that it outlives who cuts, and needs nobody to mend in time.
+/// which it is cut. A file, so that the cut outlives the command that made it
+/// and ends in time by itself.
 Result<> cut_link(const std::filesystem::path& cut_file, std::optional<Duration> how_long);
 Result<> mend_link(const std::filesystem::path& cut_file);
 /// How long it will still be cut; nothing when it is not, Duration::max() when it is for good.

@@ -1,5 +1,5 @@
 #pragma once
-/// What Grid Engine of a testbed's site is told, in the formats of qconf(1). Pure.
+/// The settings of Grid Engine at a testbed's site, in the formats of qconf(1). Pure.
 
 #include <string>
 

@@ -10,8 +10,8 @@
 
 namespace gantry::testbed {
 
-/// sshd's settings; `inner` is the testbed's folder as hosts see it, `environment` what who logs in
-/// gets.
+/// sshd's settings. `inner` is the testbed's folder as hosts see it; `environment` is set for
+/// whoever logs in.
 std::string sshd_config_text(const HostPlan& host, const std::filesystem::path& inner,
                              const std::vector<std::string>& environment);
 /// What `ssh -F` reads: names and addresses of all hosts, and the key.

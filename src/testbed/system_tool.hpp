@@ -10,8 +10,8 @@
 
 namespace gantry::testbed {
 
-/// The program's path: from PATH, or where Debian keeps what is for root. The error says which
-/// package has it.
+/// The program's path: from PATH, or from Debian's folders for root. The error names the package
+/// that has it.
 Result<std::string> find_tool(const std::string& name);
 
 /// What it printed. The error says which command failed, how, and what it printed. It dies with its

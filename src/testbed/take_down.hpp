@@ -1,5 +1,5 @@
 #pragma once
-/// The end of a testbed: by its name alone, whatever of it is there.
+/// Takes a testbed down by its name alone, whatever is left of it.
 
 #include <filesystem>
 #include <string>

@@ -34,7 +34,7 @@ struct TestbedFiles {
 /// own. Short, as the names of sockets must be.
 std::filesystem::path inner_folder(const std::string& testbed);
 
-/// Where who logs in to a host is at home: a folder of the host's site.
+/// The home directory of whoever logs in to a host: a folder of the host's site.
 std::filesystem::path home_of_root();
 
 /// A description: the testbed as asked for, with the network that it has got.

@@ -46,30 +46,30 @@ void check(std::string_view body, Decode decode) {
 
 /// Any body may claim to be of any type.
 void check_all(std::string_view body) {
-  check(body, decode_files_hello);
-  check(body, decode_store);
-  check(body, decode_offer);
-  check(body, decode_adopt);
-  check(body, decode_pull);
-  check(body, decode_want);
-  check(body, decode_data);
-  check(body, decode_fetch);
-  check(body, decode_remove);
-  check(body, decode_files_welcome);
-  check(body, decode_inventory);
-  check(body, decode_send_from);
-  check(body, decode_failed);
-  check(body, decode_file_head);
-  check(body, decode_file_end);
-  check(body, decode_refused);
+  check(body, decode<FilesHello>);
+  check(body, decode<Store>);
+  check(body, decode<Offer>);
+  check(body, decode<Adopt>);
+  check(body, decode<Pull>);
+  check(body, decode<Want>);
+  check(body, decode<Data>);
+  check(body, decode<Fetch>);
+  check(body, decode<Remove>);
+  check(body, decode<FilesWelcome>);
+  check(body, decode<InventoryPart>);
+  check(body, decode<SendFrom>);
+  check(body, decode<Failed>);
+  check(body, decode<FileHead>);
+  check(body, decode<FileEnd>);
+  check(body, decode<Refused>);
   static Unpacker unpacker;
-  if (const auto packed = decode_data_packed(body, unpacker);
+  if (const auto packed = decode_packed<Data>(body, unpacker);
       packed && packed->bytes.size() > kPieceBytes) {
     std::abort();
   }
-  check(body, decode_named,
+  check(body, decode<Named>,
         [](std::string& out, const Named& message) { encode(out, FilesMessage::drop, message); });
-  check(body, decode_numbered, [](std::string& out, const Numbered& message) {
+  check(body, decode<Numbered>, [](std::string& out, const Numbered& message) {
     encode(out, FilesMessage::done, message);
   });
 }

@@ -58,18 +58,18 @@ void check(std::string_view body, Decode decode) {
 
 /// Any body may claim to be of any type.
 void check_all(std::string_view body) {
-  check(body, decode_hello);
-  check(body, decode_start);
-  if (pack_start(body).has_value() != decode_start(body).has_value()) std::abort();
-  check(body, decode_key,
+  check(body, decode<Hello>);
+  check(body, decode<Start>);
+  if (pack_start(body).has_value() != decode<Start>(body).has_value()) std::abort();
+  check(body, decode<AttemptKey>,
         [](std::string& out, const AttemptKey& key) { encode(out, Cancel{key}); });
-  check(body, decode_ack);
-  check(body, decode_tell);
-  check(body, decode_recall);
-  check(body, decode_welcome);
-  check(body, decode_started);
-  check(body, decode_notice);
-  check(body, decode_load);
+  check(body, decode<Ack>);
+  check(body, decode<Tell>);
+  check(body, decode<Recall>);
+  check(body, decode<Welcome>);
+  check(body, decode<Started>);
+  check(body, decode<Notice>);
+  check(body, decode<Load>);
   check(body, decode_ended, [](std::string& out, const std::pair<std::uint64_t, Ended>& message) {
     encode(out, message.first, message.second);
   });

@@ -150,38 +150,38 @@ bool AgentChannel::on_frame(const agent::Frame& frame) {
     case MessageType::ended:
       return on_ended(frame);
     case MessageType::started: {
-      const auto started = agent::decode_started(frame.body);
+      const auto started = decode<agent::Started>(frame.body);
       if (!started) return false;
       on_running(from_wire(started->key), from_ns(started->started_ns));
       return true;
     }
     case MessageType::returned: {
-      const auto key = agent::decode_key(frame.body);
+      const auto key = decode<agent::AttemptKey>(frame.body);
       if (!key) return false;
       take_off(from_wire(*key));
       events_.emplace_back(AttemptReturned{from_wire(*key), host_});
       return true;
     }
     case MessageType::notice: {
-      auto notice = agent::decode_notice(frame.body);
+      auto notice = decode<agent::Notice>(frame.body);
       if (notice) events_.emplace_back(Notice{std::move(notice->text)});
       return notice.has_value();
     }
     case MessageType::refused: {
-      auto refused = agent::decode_refused(frame.body);
+      auto refused = decode<agent::Refused>(frame.body);
       if (!refused || refusals_.size() >= kMostRefusals) return false;
       refusals_.push_back({refused->cores, refused->memory, std::move(refused->why)});
       return true;
     }
     case MessageType::resting: {
-      auto resting = agent::decode_resting(frame.body);
+      auto resting = decode<agent::Resting>(frame.body);
       if (!resting) return false;
       resting_.reset();
       if (resting->now) resting_ = std::move(resting->why);
       return true;
     }
     case MessageType::load:
-      load_ = agent::decode_load(frame.body);
+      load_ = decode<agent::Load>(frame.body);
       if (load_ && load_->share != agent::Load::kNoShare)
         events_.emplace_back(HostLoaded{
             .host = host_, .share = load_->share / 1000.0, .at = from_ns(load_->clock_ns)});
@@ -221,7 +221,7 @@ bool AgentChannel::on_ended(const agent::Frame& frame) {
 }
 
 bool AgentChannel::on_welcome(const agent::Frame& frame) {
-  const auto welcome = agent::decode_welcome(frame.body);
+  const auto welcome = decode<agent::Welcome>(frame.body);
   if (!welcome) return false;
   if (welcome->version != agent::kProtocolVersion) {
     problem_ = Error{ErrorCode::version,

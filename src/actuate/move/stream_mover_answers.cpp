@@ -19,27 +19,27 @@ constexpr std::size_t kMostFiles = 4'000'000;
 bool StreamMover::take(FilesMessage type, std::string_view body) {
   switch (type) {
     case FilesMessage::welcome:
-      return on(depot::decode_files_welcome(body));
+      return on(decode<depot::FilesWelcome>(body));
     case FilesMessage::inventory:
-      return on(depot::decode_inventory(body));
+      return on(decode<depot::InventoryPart>(body));
     case FilesMessage::send_from:
-      return on(depot::decode_send_from(body));
+      return on(decode<depot::SendFrom>(body));
     case FilesMessage::done:
-      return on(depot::decode_numbered(body));
+      return on(decode<depot::Numbered>(body));
     case FilesMessage::failed:
-      return on(depot::decode_failed(body));
+      return on(decode<depot::Failed>(body));
     case FilesMessage::file:
-      return on(depot::decode_file_head(body));
+      return on(decode<depot::FileHead>(body));
     case FilesMessage::data_packed:
-      return on(depot::decode_data_packed(body, unpacker_));
+      return on(depot::decode_packed<depot::Data>(body, unpacker_));
     case FilesMessage::data:
-      return on(depot::decode_data(body));
+      return on(decode<depot::Data>(body));
     case FilesMessage::end:
-      return on(depot::decode_file_end(body));
+      return on(decode<depot::FileEnd>(body));
     case FilesMessage::echoed:
-      return on(depot::decode_echoed(body));
+      return on(decode<depot::Echoed>(body));
     case FilesMessage::refused:
-      return on(depot::decode_refused(body));
+      return on(decode<depot::Refused>(body));
     case FilesMessage::alive:
       return greeted_ && body.empty();
     default:

@@ -19,7 +19,7 @@ class LinkEchoTest : public ::testing::Test {
     depot::Echo echo;
     while (const auto frame = reader.next()) {
       body_ = frame->body;
-      echo = depot::decode_echo(body_).value();
+      echo = decode<depot::Echo>(body_).value();
     }
     return echo;
   }

@@ -212,7 +212,7 @@ TEST_F(StreamMoverHostileTest, ASlowSiteGetsWhatCanBeMadeSmallerPacked) {
   const auto take = [&](const RawFrame& frame) {
     const bool is_packed = frame.type == static_cast<std::uint8_t>(FilesMessage::data_packed);
     const auto data =
-        is_packed ? decode_data_packed(frame.body, unpacker) : decode_data(frame.body);
+        is_packed ? decode_packed<Data>(frame.body, unpacker) : decode<Data>(frame.body);
     ASSERT_TRUE(data);
     arrived += data->bytes;
     packed += is_packed ? 1 : 0;

@@ -1,4 +1,5 @@
-// gantry simulate: studies of schedulers in virtual time, on all cores, that can be interrupted.
+// gantry simulate: experiments with schedulers in virtual time, on all cores; they can be
+// interrupted.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -8,16 +9,16 @@
 #include <set>
 
 #include "cli/commands/commands.hpp"
-#include "cli/commands/eta_study.hpp"
-#include "cli/commands/etc_study.hpp"
+#include "cli/commands/eta_experiment.hpp"
+#include "cli/commands/etc_experiment.hpp"
+#include "cli/commands/experiment_report.hpp"
 #include "cli/commands/forecast_report.hpp"
-#include "cli/commands/study_report.hpp"
 #include "cli/commands/watched_work.hpp"
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "model/decimal.hpp"
+#include "simulate/experiment_chart.hpp"
 #include "simulate/paper_experiments.hpp"
-#include "simulate/study_chart.hpp"
 #include "simulate/trial_file.hpp"
 
 namespace gantry::cli {
@@ -47,8 +48,9 @@ void list_experiments(Context& context) {
              std::string("independent tasks on unrelated machines (Braun et al. 2001)")});
   table.add({std::string("forecasts"),
              std::string("how good forecasts are, on generated series and trace files")});
-  table.add({std::string(kEtaStudy), std::string("how good the forecasts of a run's end are")});
-  table.add({std::string(kRunTimeStudy),
+  table.add(
+      {std::string(kEtaExperiment), std::string("how good the forecasts of a run's end are")});
+  table.add({std::string(kRunTimeExperiment),
              std::string("how good the forecasts of run times are (APST, Figure 6)")});
   table.finish();
 }
@@ -141,14 +143,15 @@ Result<int> simulate_paper(Context& context, const SimulateOptions& options) {
   const auto svg = folder / (experiment.name + ".svg");
   TRY_ASSIGN(auto file, simulate::TrialFile::open(csv, experiment, pin_of(options, experiment)));
   TRY_ASSIGN(const bool interrupted, run_trials(context, options, experiment, file));
-  const auto points = simulate::study_points(experiment, file.trials());
+  const auto points = simulate::experiment_points(experiment, file.trials());
   if (options.json)
-    print_study_json(context, {experiment.name, options.seed, experiment.repetitions, !interrupted},
-                     points);
+    print_experiment_json(
+        context, {experiment.name, options.seed, experiment.repetitions, !interrupted}, points);
   else
-    print_study(context, points);
+    print_experiment(context, points);
   context.out.flush();
-  TRY(write_file_atomic(svg, simulate::chart_svg(simulate::study_chart(experiment.name, points))));
+  TRY(write_file_atomic(svg,
+                        simulate::chart_svg(simulate::experiment_chart(experiment.name, points))));
   if (interrupted)
     context.note(fmt::format("interrupted: the same command continues from {}", csv.string()));
   else
@@ -160,23 +163,24 @@ Result<int> simulate_etc(Context& context, const SimulateOptions& options) {
   if (options.cases > 0 || !options.schedulers.empty() || options.bandwidth_scale > 0)
     return fail(ErrorCode::usage,
                 "'gantry simulate etc' has no --cases, --schedulers or --bandwidth-scale");
-  return run_etc_study(context, {.files = {options.words.begin() + 1, options.words.end()},
-                                 .optimize = options.optimize,
-                                 .seed = options.seed,
-                                 .jobs = options.jobs,
-                                 .json = options.json});
+  return run_etc_experiment(context, {.files = {options.words.begin() + 1, options.words.end()},
+                                      .optimize = options.optimize,
+                                      .seed = options.seed,
+                                      .jobs = options.jobs,
+                                      .json = options.json});
 }
 
 Result<int> simulate_forecasts(Context& context, const SimulateOptions& options) {
   if (!options.optimize.empty() || !options.schedulers.empty() || options.bandwidth_scale > 0)
     return fail(ErrorCode::usage,
                 "'gantry simulate forecasts' has no --optimize, --schedulers or --bandwidth-scale");
-  return run_forecast_study(context, {.files = {options.words.begin() + 1, options.words.end()},
-                                      .each = options.cases,
-                                      .seed = options.seed,
-                                      .jobs = options.jobs,
-                                      .out = options.out,
-                                      .json = options.json});
+  return run_forecast_experiment(context,
+                                 {.files = {options.words.begin() + 1, options.words.end()},
+                                  .each = options.cases,
+                                  .seed = options.seed,
+                                  .jobs = options.jobs,
+                                  .out = options.out,
+                                  .json = options.json});
 }
 
 Result<int> simulate_eta(Context& context, const SimulateOptions& options) {
@@ -184,13 +188,13 @@ Result<int> simulate_eta(Context& context, const SimulateOptions& options) {
     return fail(ErrorCode::usage,
                 fmt::format("'gantry simulate {}' has no files, --bandwidth-scale or --optimize",
                             options.words.front()));
-  return run_eta_study(context, {.name = options.words.front(),
-                                 .cases = options.cases,
-                                 .seed = options.seed,
-                                 .schedulers = options.schedulers,
-                                 .jobs = options.jobs,
-                                 .json = options.json,
-                                 .kind = simulate::erratic_kind(options.kind)});
+  return run_eta_experiment(context, {.name = options.words.front(),
+                                      .cases = options.cases,
+                                      .seed = options.seed,
+                                      .schedulers = options.schedulers,
+                                      .jobs = options.jobs,
+                                      .json = options.json,
+                                      .kind = simulate::erratic_kind(options.kind)});
 }
 
 Result<int> run_simulate(Context& context, const SimulateOptions& options) {
@@ -198,11 +202,11 @@ Result<int> run_simulate(Context& context, const SimulateOptions& options) {
     list_experiments(context);
     return kExitOk;
   }
-  if (!options.kind.empty() && options.words.front() != kEtaStudy)
+  if (!options.kind.empty() && options.words.front() != kEtaExperiment)
     return fail(ErrorCode::usage, "--kind is for 'gantry simulate eta'");
   if (options.words.front() == "etc") return simulate_etc(context, options);
   if (options.words.front() == "forecasts") return simulate_forecasts(context, options);
-  if (options.words.front() == kEtaStudy || options.words.front() == kRunTimeStudy)
+  if (options.words.front() == kEtaExperiment || options.words.front() == kRunTimeExperiment)
     return simulate_eta(context, options);
   return simulate_paper(context, options);
 }

@@ -11,15 +11,15 @@
 #include "cli/commands/watched_work.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "cli/terminal/json_line.hpp"
-#include "simulate/forecast_study.hpp"
+#include "simulate/forecast_experiment.hpp"
 
 namespace gantry::cli {
 namespace {
 
 using forecast::Battery;
+using simulate::ForecastSeries;
 using simulate::GroupScore;
 using simulate::SeriesScore;
-using simulate::StudySeries;
 
 constexpr std::uint32_t kUsualSeries = 30;
 /// What the battery's own answer, the last of its members, is called here.
@@ -29,7 +29,7 @@ std::string_view forecaster_name(std::size_t member) {
   return member + 1 == Battery::members().size() ? kBatteryName : Battery::members()[member];
 }
 
-Result<std::vector<StudySeries>> all_series(const ForecastStudyOptions& options) {
+Result<std::vector<ForecastSeries>> all_series(const ForecastExperimentOptions& options) {
   auto all =
       simulate::generated_series(options.seed, options.each > 0 ? options.each : kUsualSeries);
   for (std::size_t i = 0; i < options.files.size(); ++i) {
@@ -40,7 +40,7 @@ Result<std::vector<StudySeries>> all_series(const ForecastStudyOptions& options)
 }
 
 /// A line for each series, distance and forecaster, below a line of names.
-std::string scores_csv(const std::vector<StudySeries>& series,
+std::string scores_csv(const std::vector<ForecastSeries>& series,
                        const std::vector<SeriesScore>& scores) {
   std::string text = "group,series,values,ahead,forecaster,mean_absolute_error,inside\n";
   for (std::size_t s = 0; s < series.size(); ++s) {
@@ -103,7 +103,7 @@ void print_groups_json(Context& context, const std::vector<GroupScore>& groups,
 
 }  // namespace
 
-Result<int> run_forecast_study(Context& context, const ForecastStudyOptions& options) {
+Result<int> run_forecast_experiment(Context& context, const ForecastExperimentOptions& options) {
   TRY_ASSIGN(const auto series, all_series(options));
   const std::filesystem::path folder(options.out);
   std::error_code error;

@@ -9,7 +9,7 @@
 
 namespace gantry::cli {
 
-struct ForecastStudyOptions {
+struct ForecastExperimentOptions {
   std::vector<std::string> files;  ///< besides the generated series
   std::uint32_t each = 0;          ///< generated series of each kind; 0 = as many as usual
   std::uint64_t seed = 1;
@@ -18,6 +18,6 @@ struct ForecastStudyOptions {
   bool json = false;
 };
 
-Result<int> run_forecast_study(Context& context, const ForecastStudyOptions& options);
+Result<int> run_forecast_experiment(Context& context, const ForecastExperimentOptions& options);
 
 }  // namespace gantry::cli

@@ -21,7 +21,7 @@ class JobLog {
                                const std::string& study = {});
 
   void add(const AttemptReport& report);
-  /// Writes what was added; after an error nothing more.
+  /// Writes the lines that were added; nothing more after an error.
   Result<> flush();
 
  private:

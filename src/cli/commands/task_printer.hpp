@@ -16,7 +16,7 @@ namespace gantry::cli {
 
 struct PrintOptions {
   bool keep_order = false;
-  bool chosen = false;  ///< only what runs now, not what was done before
+  bool chosen = false;  ///< only tasks that run now, not earlier ones
   /// What every line begins with, before a tab; may be empty.
   std::function<std::string(TaskId)> tag;
 };

@@ -16,7 +16,7 @@ namespace gantry::cli {
 std::vector<std::string> top_lines(const store::LiveState& state, TimePoint now,
                                    const TableStyle& style);
 
-/// What fits a window of so many rows, and how much does not.
+/// The lines that fit a window of `rows` rows; the last one counts those that do not.
 std::vector<std::string> fit_rows(std::vector<std::string> lines, std::size_t rows);
 
 /// "12s", "5m03s", "2h04m": how long ago, with few columns.

@@ -16,7 +16,6 @@ std::string format_duration(Duration duration);
 /// A forecast, which is not good to the millisecond: "21 s", "5m03s (4m40s to 7m10s)" where the
 /// interval is worth telling. REQUIRES: it is known.
 std::string format_eta(const Eta& eta);
-/// "812 B", "3.2 KiB", "1.5 GiB".
 /// "0.25 tasks/s", "812 tasks/s".
 std::string format_rate(double per_second);
 /// "98.3 MB/s".

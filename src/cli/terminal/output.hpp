@@ -1,7 +1,7 @@
 #pragma once
 /// A buffered way to standard output or standard error. A reader that goes away (`| head`) is no
-/// error: what is written afterwards is dropped and closed() tells. A reader that is slow is waited
-/// for; one that takes nothing when a person wants to stop is given up. One thread.
+/// error: later writes are dropped, and closed() says so. We wait for a slow reader, but give up
+/// one that takes nothing when a person wants to stop. One thread.
 
 #include <cstddef>
 #include <string>

@@ -39,15 +39,15 @@ TEST(EtcFile, ClassicMistakesHaveAPlace) {
     EXPECT_THAT(braun_error(first), HasSubstr("f:2:1: the first line must give the numbers"));
   EXPECT_EQ(braun_error("2 2\n1 2\n3\n"), "f:3:1: the file ends after 3 of 2 x 2 times");
   EXPECT_EQ(braun_error("1 2\n1 2\n  3"), "f:3:3: more than 1 x 2 times");
-  EXPECT_EQ(braun_error("1 2\n1 nan"), "f:2:3: 'nan' is not a time");
-  EXPECT_EQ(braun_error("1 2\n1 inf"), "f:2:3: 'inf' is not a time");
+  EXPECT_EQ(braun_error("1 2\n1 nan"), "f:2:3: \"nan\" is not a number");
+  EXPECT_EQ(braun_error("1 2\n1 inf"), "f:2:3: \"inf\" is not a number");
   EXPECT_EQ(braun_error("1 2\n1 -2"), "f:2:3: a time must not be negative");
   EXPECT_EQ(braun_error("1 2\n1 1e16"), "f:2:3: a time must not be larger than 1e15");
   EXPECT_THAT(braun_error("0 2\n"), HasSubstr("f:1:1: 0 tasks on 2 machines"));
   EXPECT_THAT(braun_error("1e9 1e9\n1"), HasSubstr("f:1:1: 1000000000 tasks on 1000000000 mach"));
   EXPECT_THAT(parse_etc_braun("1 2\n1,2", "f").error().hint, HasSubstr(".csv"));
   EXPECT_EQ(braun_error("1 1\n" + std::string(99, 'x')),
-            "f:2:1: '" + std::string(40, 'x') + "…' is not a time");
+            "f:2:1: \"" + std::string(40, 'x') + "…\" is not a number");
 }
 
 TEST(EtcFile, ReadsCsvWithOrWithoutNames) {
@@ -65,9 +65,9 @@ TEST(EtcFile, CsvMistakesHaveAPlace) {
   EXPECT_EQ(csv_error("a,b\n\n"), "f.csv: there is no line with times");
   EXPECT_EQ(csv_error("1,2\n\n3,4,5\n"), "f.csv:3:1: 3 columns, but the lines before have 2");
   EXPECT_EQ(csv_error("a,b\n1\n"), "f.csv:2:1: 1 columns, but the lines before have 2");
-  EXPECT_EQ(csv_error("1,2\n3, \n"), "f.csv:2:4: '' is not a time");
-  EXPECT_EQ(csv_error("1,2\n3, NaN\n"), "f.csv:2:4: 'NaN' is not a time");
-  EXPECT_EQ(csv_error("1,x\n"), "f.csv:1:3: 'x' is not a time");
+  EXPECT_EQ(csv_error("1,2\n3, \n"), "f.csv:2:4: \"\" is not a number");
+  EXPECT_EQ(csv_error("1,2\n3, NaN\n"), "f.csv:2:4: \"NaN\" is not a number");
+  EXPECT_EQ(csv_error("1,x\n"), "f.csv:1:3: \"x\" is not a number");
   EXPECT_EQ(csv_error("1,-2\n"), "f.csv:1:3: a time must not be negative");
   EXPECT_THAT(csv_error("1" + std::string(5000, ',')),
               HasSubstr("f.csv:1:1: 1 tasks on 1025 mach"));

@@ -101,8 +101,8 @@ TEST_F(LauncherHostileTest, AGantryOfAnotherVersionIsToldSo) {
     peer.send();
     const auto frame = await_frame(peer);
     ASSERT_TRUE(frame && frame->type == agent::MessageType::welcome);
-    EXPECT_EQ(agent::decode_welcome(frame->body)->version, agent::kProtocolVersion);
-    EXPECT_EQ(agent::decode_welcome(frame->body)->pid, agent_pid());
+    EXPECT_EQ(decode<agent::Welcome>(frame->body)->version, agent::kProtocolVersion);
+    EXPECT_EQ(decode<agent::Welcome>(frame->body)->pid, agent_pid());
   }
   open();
   EXPECT_TRUE(await_running(1));

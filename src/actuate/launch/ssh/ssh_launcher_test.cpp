@@ -106,8 +106,8 @@ TEST_F(SshLauncherTest, AnAttemptSeesItsOwnStudysFolder) {
     request.files = {{base + "/in", hash_bytes("x"), 1}};
     launcher_->start(request);
   }
-  poll_until([&] { return sent(1, agent::MessageType::start, agent::decode_start).size() == 2; });
-  const auto starts = sent(1, agent::MessageType::start, agent::decode_start);
+  poll_until([&] { return sent(1, agent::MessageType::start, decode<agent::Start>).size() == 2; });
+  const auto starts = sent(1, agent::MessageType::start, decode<agent::Start>);
   for (const std::uint32_t run : {1U, 2U}) {
     const agent::Start& start = starts[run - 1];
     const std::string sandbox =
@@ -141,23 +141,23 @@ TEST_F(SshLauncherTest, EachHostsReportsAreAcknowledgedByThemselves) {
   poll_until([&] { return heard<ReportReceived>().size() == 2; });
   for (const auto& told : heard<ReportReceived>())
     if (told.host == HostId(2)) launcher_->acknowledge(told.host, told.receipt);
-  poll_until([&] { return !sent(2, agent::MessageType::ack, agent::decode_ack).empty(); });
-  EXPECT_EQ(sent(2, agent::MessageType::ack, agent::decode_ack).front().receipt, 5U);
-  EXPECT_TRUE(sent(1, agent::MessageType::ack, agent::decode_ack).empty());
+  poll_until([&] { return !sent(2, agent::MessageType::ack, decode<agent::Ack>).empty(); });
+  EXPECT_EQ(sent(2, agent::MessageType::ack, decode<agent::Ack>).front().receipt, 5U);
+  EXPECT_TRUE(sent(1, agent::MessageType::ack, decode<agent::Ack>).empty());
 }
 
 TEST_F(SshLauncherTest, RecallsAndSignalsNameTheirAttempts) {
   come_up();
   launcher_->recall(HostId(1), {{key(1, 7), key(2, 9)}});
   launcher_->signal(key(1, 8), HostId(1), 10);
-  poll_until([&] { return !sent(1, agent::MessageType::tell, agent::decode_tell).empty(); });
-  const auto recalls = sent(1, agent::MessageType::recall, agent::decode_recall);
+  poll_until([&] { return !sent(1, agent::MessageType::tell, decode<agent::Tell>).empty(); });
+  const auto recalls = sent(1, agent::MessageType::recall, decode<agent::Recall>);
   ASSERT_EQ(recalls.size(), 1U);
   EXPECT_EQ(recalls[0].keys, (std::vector<agent::AttemptKey>{{1, 7, 1}, {2, 9, 1}}));
-  const auto tell = sent(1, agent::MessageType::tell, agent::decode_tell).front();
+  const auto tell = sent(1, agent::MessageType::tell, decode<agent::Tell>).front();
   EXPECT_EQ(tell.key, (agent::AttemptKey{1, 8, 1}));
   EXPECT_EQ(tell.signal, 10);
-  EXPECT_TRUE(sent(2, agent::MessageType::recall, agent::decode_recall).empty());
+  EXPECT_TRUE(sent(2, agent::MessageType::recall, decode<agent::Recall>).empty());
 }
 
 }  // namespace

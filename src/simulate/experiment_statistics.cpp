@@ -1,4 +1,4 @@
-#include "simulate/study_statistics.hpp"
+#include "simulate/experiment_statistics.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -89,7 +89,7 @@ struct SchedulerScores {
   Scores log_distance;
 };
 
-std::vector<SchedulerScores> scores_of(const StudyTable& table) {
+std::vector<SchedulerScores> scores_of(const ExperimentTable& table) {
   std::vector<SchedulerScores> scores(table.schedulers.size());
   for (std::size_t i = 0; i < table.makespans.size(); ++i) {
     const std::vector<double>& makespans = table.makespans[i];
@@ -110,7 +110,7 @@ std::vector<SchedulerScores> scores_of(const StudyTable& table) {
 
 }  // namespace
 
-std::vector<SchedulerStatistics> statistics(const StudyTable& table,
+std::vector<SchedulerStatistics> statistics(const ExperimentTable& table,
                                             const ConfidenceOptions& options) {
   assert(table.bounds.empty() || table.bounds.size() == table.makespans.size());
   const Resamples resamples(table.makespans.size(), options);

@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "simulate/chart_svg.hpp"
-#include "simulate/study_points.hpp"
+#include "simulate/experiment_points.hpp"
 
 namespace gantry::simulate {
 
 /// Lines over file sizes or errors of estimates where an experiment varies these; bars otherwise.
-[[nodiscard]] Chart study_chart(std::string_view experiment, const std::vector<StudyPoint>& points);
+[[nodiscard]] Chart experiment_chart(std::string_view experiment,
+                                     const std::vector<ExperimentPoint>& points);
 
 }  // namespace gantry::simulate

@@ -1,4 +1,4 @@
-#include "simulate/forecast_study.hpp"
+#include "simulate/forecast_experiment.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,13 +9,13 @@ namespace {
 
 using forecast::Battery;
 
-std::vector<SeriesScore> scores_of(const std::vector<StudySeries>& series) {
+std::vector<SeriesScore> scores_of(const std::vector<ForecastSeries>& series) {
   std::vector<SeriesScore> scores;
-  for (const StudySeries& one : series) scores.push_back(score_series(one.values));
+  for (const ForecastSeries& one : series) scores.push_back(score_series(one.values));
   return scores;
 }
 
-TEST(ForecastStudy, TheSameSeedMakesTheSameSeries) {
+TEST(ForecastExperiment, TheSameSeedMakesTheSameSeries) {
   const auto one = generated_series(3, 2);
   const auto same = generated_series(3, 2);
   const auto other = generated_series(4, 2);
@@ -32,7 +32,7 @@ TEST(ForecastStudy, TheSameSeedMakesTheSameSeries) {
 }
 
 // What the battery is for. A walk cannot be forecast better than by where it is.
-TEST(ForecastStudy, TheBatteryIsNearTheBestMemberAndBetterThanTheLastValue) {
+TEST(ForecastExperiment, TheBatteryIsNearTheBestMemberAndBetterThanTheLastValue) {
   const auto series = generated_series(11, 15);
   const auto groups = group_scores(series, scores_of(series));
   ASSERT_EQ(groups.size(), 6 * kDistances);
@@ -47,7 +47,7 @@ TEST(ForecastStudy, TheBatteryIsNearTheBestMemberAndBetterThanTheLastValue) {
   }
 }
 
-TEST(ForecastStudy, ErrorsAreMeansOverTheForecastsThatCameDue) {
+TEST(ForecastExperiment, ErrorsAreMeansOverTheForecastsThatCameDue) {
   // 1 1 1 ... and then a 4: of 19 forecasts of the next value one is off by 3.
   std::vector<double> values(20, 1.0);
   values.back() = 4;
@@ -57,14 +57,14 @@ TEST(ForecastStudy, ErrorsAreMeansOverTheForecastsThatCameDue) {
   EXPECT_NEAR(score.distances[2].errors.front(), 3.0 / 4, 1e-12);
 }
 
-TEST(ForecastStudy, SeriesThatAreTooShortOrConstantAreLeftOut) {
-  const std::vector<StudySeries> series{
+TEST(ForecastExperiment, SeriesThatAreTooShortOrConstantAreLeftOut) {
+  const std::vector<ForecastSeries> series{
       {"g", "empty", {}}, {"g", "one", {1}}, {"g", "same", std::vector<double>(40, 0.3)}};
   for (const GroupScore& group : group_scores(series, scores_of(series)))
     EXPECT_EQ(group.series, 0U) << group.ahead;
 }
 
-TEST(ForecastStudy, TheTextTellsWhatAFileHolds) {
+TEST(ForecastExperiment, TheTextTellsWhatAFileHolds) {
   const auto hosts = parse_series("# loads\na,10,20,30\nb,0,0,50\n", "loads.csv", 0).value();
   ASSERT_EQ(hosts.size(), 2U);
   EXPECT_EQ(hosts[0].group, "CPU even");
@@ -80,7 +80,7 @@ TEST(ForecastStudy, TheTextTellsWhatAFileHolds) {
   EXPECT_EQ(log[0].values, (std::vector<double>{1e6, 2e6}));
 }
 
-TEST(ForecastStudy, BadFilesAreNamedWithThePlace) {
+TEST(ForecastExperiment, BadFilesAreNamedWithThePlace) {
   for (const std::string_view text :
        {"", "\n\n", "a,b,c\n", "0,1\n1,x\n", "1 2\n0 3\n", "nonsense", "1,2,1e999\n"}) {
     const auto read = parse_series(text, "bad", 0);

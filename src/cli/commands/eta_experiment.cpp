@@ -1,4 +1,4 @@
-#include "cli/commands/eta_study.hpp"
+#include "cli/commands/eta_experiment.hpp"
 
 #include <fmt/format.h>
 
@@ -147,13 +147,13 @@ void print_table(Context& context, const std::vector<Row>& rows, bool etas) {
   table.finish();
 }
 
-std::span<const double> shares_of(const EtaStudyOptions& options) {
+std::span<const double> shares_of(const EtaExperimentOptions& options) {
   if (options.kind) return kFewShares;
   return kShares;
 }
 
 Result<simulate::ForecastTrial> trial_of(const simulate::PsaCases& grids,
-                                         const EtaStudyOptions& options, const Case& one) {
+                                         const EtaExperimentOptions& options, const Case& one) {
   if (options.kind)
     return simulate::forecast_trial(
         simulate::erratic_run(options.seed, *options.kind, one.number, *one.about.hosts),
@@ -180,7 +180,7 @@ std::vector<Subject> subjects_of(const std::vector<std::string>& schedulers, boo
 
 }  // namespace
 
-Result<int> run_eta_study(Context& context, const EtaStudyOptions& options) {
+Result<int> run_eta_experiment(Context& context, const EtaExperimentOptions& options) {
   std::vector<std::string> schedulers = options.schedulers;
   if (schedulers.empty() && options.kind) schedulers = {"workqueue"};  // as on this machine
   if (schedulers.empty()) schedulers = {"workqueue", "xsufferage", "best"};
@@ -212,7 +212,7 @@ Result<int> run_eta_study(Context& context, const EtaStudyOptions& options) {
   };
   TRY_ASSIGN(const bool interrupted,
              watch_work(context, {.name = options.name, .steps = cases.size(), .run = run}));
-  const bool etas = options.name == kEtaStudy;
+  const bool etas = options.name == kEtaExperiment;
   std::vector<Row> rows;
   for (const Subject& subject : subjects)
     for (Row& row :

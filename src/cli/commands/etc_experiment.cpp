@@ -1,4 +1,4 @@
-#include "cli/commands/etc_study.hpp"
+#include "cli/commands/etc_experiment.hpp"
 
 #include <fmt/format.h>
 #include <time.h>
@@ -39,7 +39,7 @@ struct EtcInstance {
   bool done = false;
 };
 
-Result<std::vector<EtcInstance>> etc_instances(const EtcStudyOptions& options) {
+Result<std::vector<EtcInstance>> etc_instances(const EtcExperimentOptions& options) {
   std::vector<EtcInstance> instances;
   for (const std::string& file : options.files) {
     TRY_ASSIGN(simulate::EtcMatrix matrix, simulate::load_etc(file));
@@ -118,7 +118,7 @@ void print_etc_table(Context& context, const std::vector<EtcInstance>& instances
 
 }  // namespace
 
-Result<int> run_etc_study(Context& context, const EtcStudyOptions& options) {
+Result<int> run_etc_experiment(Context& context, const EtcExperimentOptions& options) {
   std::optional<double> search;
   if (!options.optimize.empty()) {
     const auto duration = parse_duration(options.optimize);

@@ -1,4 +1,4 @@
-#include "simulate/forecast_study.hpp"
+#include "simulate/forecast_experiment.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -57,7 +57,7 @@ SeriesScore score_series(std::span<const double> values) {
   return score;
 }
 
-std::vector<GroupScore> group_scores(std::span<const StudySeries> series,
+std::vector<GroupScore> group_scores(std::span<const ForecastSeries> series,
                                      std::span<const SeriesScore> scores) {
   std::vector<GroupScore> groups;
   for (std::size_t s = 0; s < series.size(); ++s) {

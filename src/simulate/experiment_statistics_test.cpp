@@ -1,4 +1,4 @@
-#include "simulate/study_statistics.hpp"
+#include "simulate/experiment_statistics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,13 +8,13 @@ namespace gantry::simulate {
 namespace {
 
 /// Three schedulers, two cases.
-StudyTable small() {
+ExperimentTable small() {
   return {.schedulers = {"a", "b", "c"},
           .makespans = {{100, 200, 100}, {400, 100, 200}},
           .bounds = {50, 100}};
 }
 
-TEST(StudyStatistics, AreThePapersMeasures) {
+TEST(ExperimentStatistics, AreThePapersMeasures) {
   const auto all = statistics(small());
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[0].scheduler, "a");
@@ -34,27 +34,27 @@ TEST(StudyStatistics, AreThePapersMeasures) {
   EXPECT_NEAR(all[2].distance.value, 2, 1e-12);
 }
 
-TEST(StudyStatistics, RoundingIsNoDifference) {
+TEST(ExperimentStatistics, RoundingIsNoDifference) {
   const auto all = statistics({.schedulers = {"a", "b"}, .makespans = {{100, 100 + 1e-9}}});
   EXPECT_EQ(all[0].rank.value, 1.5);
   EXPECT_EQ(all[1].rank.value, 1.5);
   EXPECT_EQ(all[0].distance.value, 0);
 }
 
-TEST(StudyStatistics, OfNoCasesAreZero) {
+TEST(ExperimentStatistics, OfNoCasesAreZero) {
   const auto all = statistics({.schedulers = {"a"}});
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].geometric_mean.value, 0);
   EXPECT_EQ(all[0].rank.high, 0);
 }
 
-TEST(StudyStatistics, OneCaseHasNoSpread) {
+TEST(ExperimentStatistics, OneCaseHasNoSpread) {
   const auto all = statistics({.schedulers = {"a", "b"}, .makespans = {{10, 20}}});
   EXPECT_EQ(all[1].degradation.low, 1);
   EXPECT_EQ(all[1].degradation.high, 1);
 }
 
-TEST(StudyStatistics, IntervalsAreThoseOfTheMean) {
+TEST(ExperimentStatistics, IntervalsAreThoseOfTheMean) {
   // 400 numbers that are 0 or 1: the mean has a deviation of 0.5 / sqrt(400) = 0.025, and 95% of
   // a normal distribution lie within 1.96 of these.
   std::vector<double> values;

@@ -1,4 +1,4 @@
-#include "cli/commands/study_report.hpp"
+#include "cli/commands/experiment_report.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@ namespace {
 /// More points than this are compared in one table.
 constexpr std::size_t kFewPoints = 3;
 
-void print_point(Context& context, const simulate::StudyPoint& point) {
+void print_point(Context& context, const simulate::ExperimentPoint& point) {
   const std::size_t cases = point.table.makespans.size();
   context.out.line(fmt::format("{} ({} {})", point.label, cases, cases == 1 ? "case" : "cases"));
   Table table = context.table({{"scheduler", false, false},
@@ -28,12 +28,12 @@ void print_point(Context& context, const simulate::StudyPoint& point) {
   table.finish();
 }
 
-void print_compact(Context& context, const std::vector<simulate::StudyPoint>& points) {
+void print_compact(Context& context, const std::vector<simulate::ExperimentPoint>& points) {
   std::vector<Column> columns{{"mean makespan s", false, false}};
   for (const std::string& scheduler : points.front().table.schedulers)
     columns.push_back({scheduler, false});
   Table table = context.table(std::move(columns));
-  for (const simulate::StudyPoint& point : points) {
+  for (const simulate::ExperimentPoint& point : points) {
     const auto means = simulate::mean_makespans(point.table);
     const bool empty = point.table.makespans.empty();
     const double least = std::ranges::min(means, {}, &simulate::Measure::value).value;
@@ -52,7 +52,7 @@ void append_measure(JsonLine& line, const std::string& name, const simulate::Mea
       .real(name + "_high", measure.high);
 }
 
-void append_point(JsonLine& line, const simulate::StudyPoint& point) {
+void append_point(JsonLine& line, const simulate::ExperimentPoint& point) {
   line.text("point", point.label).number("cases", point.table.makespans.size());
   auto found = simulate::statistics(point.table);
   if (point.table.makespans.empty()) found.clear();
@@ -75,18 +75,18 @@ std::string seconds_text(double seconds) {
   return fmt::format("{:.{}f}", seconds, seconds >= 100 ? 1 : seconds >= 10 ? 2 : 3);
 }
 
-void print_study(Context& context, const std::vector<simulate::StudyPoint>& points) {
+void print_experiment(Context& context, const std::vector<simulate::ExperimentPoint>& points) {
   if (points.size() > kFewPoints) return print_compact(context, points);
   bool first = true;
-  for (const simulate::StudyPoint& point : points) {
+  for (const simulate::ExperimentPoint& point : points) {
     if (point.table.makespans.empty()) continue;
     if (!std::exchange(first, false)) context.out.line("");
     print_point(context, point);
   }
 }
 
-void print_study_json(Context& context, const StudyLabel& label,
-                      const std::vector<simulate::StudyPoint>& points) {
+void print_experiment_json(Context& context, const ExperimentLabel& label,
+                           const std::vector<simulate::ExperimentPoint>& points) {
   JsonLine line(context.out.buffer());
   line.text("experiment", label.experiment)
       .number("seed", label.seed)

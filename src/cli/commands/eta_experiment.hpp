@@ -14,10 +14,10 @@
 
 namespace gantry::cli {
 
-inline constexpr std::string_view kEtaStudy = "eta";
-inline constexpr std::string_view kRunTimeStudy = "apst-forecasts";
+inline constexpr std::string_view kEtaExperiment = "eta";
+inline constexpr std::string_view kRunTimeExperiment = "apst-forecasts";
 
-struct EtaStudyOptions {
+struct EtaExperimentOptions {
   std::string name;
   std::uint32_t cases = 0;  ///< 0 = 200
   std::uint64_t seed = 1;
@@ -27,6 +27,6 @@ struct EtaStudyOptions {
   std::optional<simulate::ErraticKind> kind{};  ///< none: on grids
 };
 
-Result<int> run_eta_study(Context& context, const EtaStudyOptions& options);
+Result<int> run_eta_experiment(Context& context, const EtaExperimentOptions& options);
 
 }  // namespace gantry::cli

@@ -1,4 +1,4 @@
-#include "simulate/study_chart.hpp"
+#include "simulate/experiment_chart.hpp"
 
 #include <fmt/format.h>
 
@@ -34,9 +34,9 @@ ChartPanel& panel_named(Chart& chart, const std::string& title,
   return chart.panels.emplace_back(std::move(panel));
 }
 
-Chart chart_of_points(const std::vector<StudyPoint>& points) {
+Chart chart_of_points(const std::vector<ExperimentPoint>& points) {
   Chart chart;
-  for (const StudyPoint& point : points) {
+  for (const ExperimentPoint& point : points) {
     const auto [title, label] = place_in_chart(point.label);
     ChartPanel& panel = panel_named(chart, title, point.table.schedulers);
     const auto means = mean_makespans(point.table);
@@ -52,11 +52,11 @@ Chart chart_of_points(const std::vector<StudyPoint>& points) {
 
 }  // namespace
 
-Chart study_chart(std::string_view experiment, const std::vector<StudyPoint>& points) {
+Chart experiment_chart(std::string_view experiment, const std::vector<ExperimentPoint>& points) {
   Chart chart = chart_of_points(points);
   chart.title = experiment;
   std::size_t least = std::numeric_limits<std::size_t>::max();
-  for (const StudyPoint& point : points) least = std::min(least, point.table.makespans.size());
+  for (const ExperimentPoint& point : points) least = std::min(least, point.table.makespans.size());
   chart.subtitle =
       fmt::format("mean makespan, {} {} per point", least, least == 1 ? "case" : "cases");
   const bool sizes = experiment == "psa-filesize";

@@ -17,25 +17,25 @@
 
 namespace gantry::simulate {
 
-struct StudySeries {
+struct ForecastSeries {
   std::string group;  ///< what is averaged; no comma
   std::string name;
   std::vector<double> values;
 };
 
-/// Of each kind so many, of 500 values: autoregressive of order 1, regimes, cycle, spikes, steps,
-/// walk.
-[[nodiscard]] std::vector<StudySeries> generated_series(std::uint64_t seed, std::uint32_t each);
+/// `each` series of 500 values of every kind: autoregressive of order 1, regimes, cycle, spikes,
+/// steps, walk.
+[[nodiscard]] std::vector<ForecastSeries> generated_series(std::uint64_t seed, std::uint32_t each);
 
 /// A file of CPU loads (PlanetLab: a series for each host), a bandwidth log, or lines
 /// `time,value`: as simulate/trace_file reads them. The text tells which it is. Every other series
 /// is of a group of its own, so that one half can be tuned on and the other reported; `place` is
 /// the number of the file among those that are given.
-[[nodiscard]] Result<std::vector<StudySeries>> load_series(const std::filesystem::path& path,
-                                                           std::size_t place);
-[[nodiscard]] Result<std::vector<StudySeries>> parse_series(std::string_view text,
-                                                            const std::string& name,
-                                                            std::size_t place);
+[[nodiscard]] Result<std::vector<ForecastSeries>> load_series(const std::filesystem::path& path,
+                                                              std::size_t place);
+[[nodiscard]] Result<std::vector<ForecastSeries>> parse_series(std::string_view text,
+                                                               const std::string& name,
+                                                               std::size_t place);
 
 inline constexpr std::size_t kDistances = forecast::Battery::kHorizons.size();
 
@@ -60,7 +60,7 @@ struct GroupScore {
   double of_last_value = 0;  ///< mean of the battery's error relative to the last value's
   double inside = 0;
 };
-[[nodiscard]] std::vector<GroupScore> group_scores(std::span<const StudySeries> series,
+[[nodiscard]] std::vector<GroupScore> group_scores(std::span<const ForecastSeries> series,
                                                    std::span<const SeriesScore> scores);
 
 }  // namespace gantry::simulate

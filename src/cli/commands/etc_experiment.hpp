@@ -10,7 +10,7 @@
 
 namespace gantry::cli {
 
-struct EtcStudyOptions {
+struct EtcExperimentOptions {
   std::vector<std::string> files;  ///< none: one instance of each class is made from the seed
   std::string optimize;            ///< how long to search, on one core each; empty = not
   std::uint64_t seed = 1;
@@ -18,6 +18,6 @@ struct EtcStudyOptions {
   bool json = false;
 };
 
-Result<int> run_etc_study(Context& context, const EtcStudyOptions& options);
+Result<int> run_etc_experiment(Context& context, const EtcExperimentOptions& options);
 
 }  // namespace gantry::cli

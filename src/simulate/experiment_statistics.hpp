@@ -10,7 +10,7 @@
 namespace gantry::simulate {
 
 /// REQUIRES: makespans and bounds are positive and finite; every case has all schedulers.
-struct StudyTable {
+struct ExperimentTable {
   std::vector<std::string> schedulers{};
   std::vector<std::vector<double>> makespans{};  ///< of each case, in the order of the schedulers
   std::vector<double> bounds{};                  ///< of each case; empty = not known
@@ -40,7 +40,7 @@ struct SchedulerStatistics {
 };
 
 /// In the order of the table. Zeros when it has no cases.
-[[nodiscard]] std::vector<SchedulerStatistics> statistics(const StudyTable& table,
+[[nodiscard]] std::vector<SchedulerStatistics> statistics(const ExperimentTable& table,
                                                           const ConfidenceOptions& options = {});
 
 /// The mean over numbers that were drawn, such as the runs of one point in a figure.
