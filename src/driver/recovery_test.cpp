@@ -19,11 +19,16 @@ class RecoveryTest : public DriverTest {
     run_ = store_->create_run(record).value();
   }
 
+  static Fingerprint print_of(std::uint32_t task, std::uint32_t attempt) {
+    Fingerprint print;
+    print.command = {1, 16 * task + 2 * attempt};
+    return print;
+  }
   void end(std::uint32_t task, std::uint32_t attempt, FailureCause cause = FailureCause::none) {
     AttemptEnded ended;
     ended.report.key = {run_, TaskId(task), AttemptId(attempt)};
     ended.report.cause = cause;
-    ended.fingerprint.command = {task, attempt};
+    ended.fingerprint = print_of(task, attempt);
     ASSERT_TRUE(store_->append(run_, ended));
   }
   void end_most() {
@@ -71,10 +76,10 @@ TEST_F(RecoveryTest, OnlyWhatHappenedSinceTheSnapshotIsRead) {
   EXPECT_EQ(engine.run(run_).counts().done, kWorthASnapshot);
   EXPECT_EQ(engine.run(run_).state(TaskId(7)), engine::TaskState::failed);
   EXPECT_EQ(engine.run(run_).state(TaskId(kTasks)), engine::TaskState::done);
-  EXPECT_EQ(recovered.prints[0], brief({.command = {1, 1}}));
-  EXPECT_EQ(recovered.prints[6], brief({.command = {7, 1}})) << "of its last success";
+  EXPECT_EQ(recovered.prints[0], brief(print_of(1, 1)));
+  EXPECT_EQ(recovered.prints[6], brief(print_of(7, 1))) << "of its last success";
   EXPECT_EQ(recovered.prints[kTasks - 2], 0U);
-  EXPECT_EQ(recovered.prints[kTasks - 1], brief({.command = {kTasks, 1}}));
+  EXPECT_EQ(recovered.prints[kTasks - 1], brief(print_of(kTasks, 1)));
 }
 
 TEST_F(RecoveryTest, ADamagedSnapshotIsReplacedAfterReadingTheWholeJournal) {

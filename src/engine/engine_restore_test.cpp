@@ -11,13 +11,20 @@ namespace {
 constexpr std::uint32_t kTasks = 5;
 constexpr std::uint32_t kAdded = 2;  ///< in the middle of the journal
 
+TaskReused reused(TaskId task) {
+  TaskReused event;
+  event.run = OneRun::kId;
+  event.task = task;
+  return event;
+}
+
 /// Any journalled event, also ones that make little sense: ends of attempts nobody heard of,
 /// results of tasks that were cancelled, batches that are told twice.
 Event any_journalled() {
   const TaskId task(*rc::gen::inRange<std::uint32_t>(1, kTasks + kAdded + 1));
   switch (*rc::gen::inRange(0, 12)) {
     case 0:
-      return TaskReused{.run = OneRun::kId, .task = task};
+      return reused(task);
     case 1:
       return TaskInvalidated{OneRun::kId, task, "", at(0)};
     case 2:

@@ -36,7 +36,9 @@ TaskState state_of(TaskStanding standing) {
 }  // namespace
 
 RunSnapshot Run::snapshot() const {
-  RunSnapshot snapshot{.closed = closed, .ever_succeeded = ever_succeeded};
+  RunSnapshot snapshot;
+  snapshot.closed = closed;
+  snapshot.ever_succeeded = ever_succeeded;
   snapshot.tasks.reserve(tasks.size());
   for (std::uint32_t i = 1; i <= tasks.size(); ++i) {
     const TaskRecord& record = tasks[TaskId(i)];
