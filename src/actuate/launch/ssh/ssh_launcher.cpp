@@ -78,10 +78,10 @@ void SshLauncher::recall(HostId host, std::span<const TaskKey> keys) {
   if (link.up()) link.channel().recall(keys);
 }
 
-void SshLauncher::acknowledge(HostId id, std::uint64_t receipt) {
-  SiteHost& host = hosts_.at(id);
-  host.acknowledged = std::max(host.acknowledged, receipt);
-  host.link.channel().acknowledge(receipt);
+void SshLauncher::acknowledge(HostId host, std::uint64_t receipt) {
+  SiteHost& its = hosts_.at(host);
+  its.acknowledged = std::max(its.acknowledged, receipt);
+  its.link.channel().acknowledge(receipt);
 }
 
 Result<> SshLauncher::poll(std::vector<News>& news) {
