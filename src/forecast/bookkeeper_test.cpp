@@ -5,7 +5,7 @@
 namespace gantry::forecast {
 namespace {
 
-constexpr HostId kHost{1};
+constexpr HostId kWorker{1};
 constexpr SiteId kSite{2};
 constexpr std::uint64_t kMibs = std::uint64_t{1} << 20U;
 
@@ -23,7 +23,7 @@ KnownTasks numbered(std::uint32_t count = 100) {
 
 Bookkeeper keeper(KnownTasks known = numbered(), Duration learn_for = {}) {
   GridForecast grid;
-  grid.host_up(kHost, 1);
+  grid.host_up(kWorker, 1);
   return {std::move(known), grid, learn_for};
 }
 
@@ -39,7 +39,7 @@ AttemptReport report(std::uint32_t task, int took, FailureCause cause = FailureC
 }
 
 Bookkeeper::Ended ended(const AttemptReport& report) {
-  return {.report = report, .host = kHost, .learns_memory = true, .slots = 1};
+  return {.report = report, .host = kWorker, .learns_memory = true, .slots = 1};
 }
 
 TEST(Bookkeeper, LearnsFromSuccessesWhatTasksTakeAndUse) {
@@ -48,7 +48,7 @@ TEST(Bookkeeper, LearnsFromSuccessesWhatTasksTakeAndUse) {
   for (std::uint32_t task = 1; task <= 10; ++task)
     book.observe(ended(report(task, 8, FailureCause::none, 200 * kMibs)));
   EXPECT_TRUE(book.knows_times());
-  EXPECT_EQ(book.times().expected(TaskId(50), kHost), std::chrono::seconds(8));
+  EXPECT_NEAR(gantry::seconds(book.times().expected(TaskId(50), kWorker).value()), 8, 1e-6);
   EXPECT_TRUE(book.refresh().memory);
   EXPECT_EQ(book.memory().wanted(TaskId(50), 0), 256 * kMibs);
 }
@@ -77,7 +77,7 @@ TEST(Bookkeeper, ForecastsStayAsTheyAreAfterSoLong) {
   }
   book.launched(kSite, 5, clock_at(20));
   EXPECT_FALSE(book.refresh().memory);
-  EXPECT_EQ(book.times().expected(TaskId(50), kHost), std::chrono::seconds(8));
+  EXPECT_NEAR(gantry::seconds(book.times().expected(TaskId(50), kWorker).value()), 8, 1e-6);
   EXPECT_EQ(book.memory().learned().seen(), 0U);
   EXPECT_EQ(book.outputs().seen(), 0U);
   EXPECT_EQ(book.times().seen().launch(kSite), std::nullopt);
@@ -152,10 +152,10 @@ TEST(Bookkeeper, ScoresForecastsAndKnowsWhichSitesAreOnTime) {
 
 TEST(Bookkeeper, ARunThatKeepsItsPromisesIsSurerOfItsEnd) {
   const auto width_after = [](bool put_off) {
-    Bookkeeper book = keeper({.count = 1000});
+    Bookkeeper book = keeper(numbered(1000));
     book.pass(clock_at(0), 0);
     for (int i = 0; i < 30; ++i) book.observe(ended(report(1, 10)));
-    OpenRun run{.hosts = {{.id = kHost, .slots = 1}}, .total = 1000};
+    OpenRun run{.hosts = {{.id = kWorker, .slots = 1}}, .total = 1000};
     int now = 0;
     for (run.ended = 10; run.ended <= 400; run.ended += 10) {
       run.to_start = 1000 - run.ended;
@@ -168,7 +168,7 @@ TEST(Bookkeeper, ARunThatKeepsItsPromisesIsSurerOfItsEnd) {
     EXPECT_FALSE(book.is_look_due(run.ended - 10, run.total));
     const Eta eta = book.eta(run, clock_at(now));
     EXPECT_GT(eta.expected, Duration{0});
-    return seconds(eta.latest - eta.expected) / seconds(eta.expected);
+    return gantry::seconds(eta.latest - eta.expected) / gantry::seconds(eta.expected);
   };
   EXPECT_GT(width_after(true), 2 * width_after(false));
 }
