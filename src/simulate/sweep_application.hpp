@@ -33,10 +33,10 @@ struct SweepApplication {
   bool rounded = false;                 ///< costs are right to 2.5% only
 };
 
-/// Inputs that several tasks read are shared files (model/sweep_inputs.hpp), the others the task's
-/// own. Outputs have no size. Costs are seconds on a host of speed 1; when there are many different
-/// ones they are rounded, as planners work on classes of tasks that are alike. `cost_of`: what
-/// tasks cost, where the sweep does not say.
+/// Inputs that several tasks read are shared files, the others the task's own. Outputs have no
+/// size. Costs are seconds on a host of speed 1; when there are
+/// many different ones they are rounded, as planners work on classes of tasks that are alike. A
+/// folder is as large as the files in it. `cost_of`: what tasks cost, where the sweep does not say.
 Result<SweepApplication> application_of(const Sweep& sweep,
                                         const std::function<double(TaskId)>& cost_of = {});
 
