@@ -44,10 +44,9 @@ Hub::Hub(const Options& options, const Observer& observer, store::Store& store,
       kept_at_(now_) {}
 
 Result<> Hub::add(const Job& job) {
-  const SharedInputs& shared =
-      shared_.emplace_back(sites_.travels() ? SharedInputs(job.sweep, names_) : SharedInputs());
-  TRY_ASSIGN(auto run,
-             prepare_run(store_, engine_, job, options_, contents_, clock_.now(), shared));
+  const TaskFiles& files =
+      files_.emplace_back(sites_.travels() ? TaskFiles(job.sweep, names_) : TaskFiles());
+  TRY_ASSIGN(auto run, prepare_run(store_, engine_, job, options_, contents_, clock_.now(), files));
   const auto& io = ios_.emplace_back(std::make_unique<RunIo>(
       job, options_, store_, contents_, std::move(run), [this] { return stop_waits(); }));
   runs_[io->id()] = io.get();

@@ -20,12 +20,11 @@ using engine::TaskState;
 constexpr schedule::Seconds kPlanEvery = 60;  ///< by schedulers that plan; they adapt it
 constexpr std::uint32_t kGroup = 10'000;      ///< events that are made durable together
 
-engine::Workload workload_of(const Sweep& sweep, const SharedInputs& shared, KeptModels& known) {
-  engine::Workload workload = engine::workload_of(sweep);
+engine::Workload workload_of(const Sweep& sweep, const TaskFiles& files, KeptModels& known) {
+  engine::Workload workload = engine::workload_of(sweep, files);
   workload.known_times = std::move(known.times);
   workload.known_memory = std::move(known.memory);
   workload.known_outputs = std::move(known.outputs);
-  shared.describe(workload, sweep);
   return workload;
 }
 
@@ -33,7 +32,7 @@ class Setup {
  public:
   Setup(store::Store& store, engine::Engine& engine, const Job& job, const Options& options,
         ContentCache& contents, TimePoint now, std::unique_ptr<schedule::Scheduler> scheduler,
-        const SharedInputs& shared, KeptModels known)
+        const TaskFiles& files, KeptModels known)
       : store_(store),
         engine_(engine),
         sweep_(job.sweep),
@@ -41,11 +40,11 @@ class Setup {
         options_(options),
         contents_(contents),
         now_(now),
-        workload_(workload_of(job.sweep, shared, known)),
+        workload_(workload_of(job.sweep, files, known)),
         scheduler_(std::move(scheduler)),
         run_{RunId{}, false, 0, {}, std::move(known.notices)},
         old_results_(store, job.sweep, options.state_dir) {
-    for (const FileMade& file : shared.made()) engine_.apply(file);
+    for (const FileMade& file : files.shared()) engine_.apply(file);
   }
 
   Result<PreparedRun> prepare(const SpecSource& source) {
@@ -270,13 +269,13 @@ Result<std::optional<store::RunRecord>> run_to_continue(const store::Store& stor
 
 Result<PreparedRun> prepare_run(store::Store& store, engine::Engine& engine, const Job& job,
                                 const Options& options, ContentCache& contents, TimePoint now,
-                                const SharedInputs& shared) {
+                                const TaskFiles& files) {
   TRY_ASSIGN(auto scheduler,
              schedule::make_scheduler(options.scheduler,
                                       {.interval = kPlanEvery,
                                        .adaptive = true,
                                        .second_attempts = options.grid && options.duplicates}));
-  return Setup(store, engine, job, options, contents, now, std::move(scheduler), shared,
+  return Setup(store, engine, job, options, contents, now, std::move(scheduler), files,
                kept_models(store, job.sweep))
       .prepare(job.source);
 }

@@ -19,7 +19,7 @@ class RunSetupTest : public DriverTest {
     ContentCache contents(store);
     Ready ready;
     auto prepared =
-        prepare_run(store, ready.engine, {study, source_}, options_, contents, from_ns(1), shared_);
+        prepare_run(store, ready.engine, {study, source_}, options_, contents, from_ns(1), files_);
     if (!prepared) throw std::runtime_error(prepared.error().message);
     ready.run = std::move(*prepared);
     return ready;
@@ -40,7 +40,7 @@ class RunSetupTest : public DriverTest {
   }
 
   SpecSource source_;
-  SharedInputs shared_;
+  TaskFiles files_;
 };
 
 TEST_F(RunSetupTest, ARunIsThereWithAllThatItReusesOrNotAtAll) {
