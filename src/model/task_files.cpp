@@ -1,5 +1,7 @@
 #include "model/task_files.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -13,23 +15,25 @@ namespace gantry {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-double bytes_on_disk(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) {
-    const auto bytes = fs::file_size(path, error);
-    return error ? 0 : static_cast<double>(bytes);
-  }
+double bytes_below(const std::string& folder) {
+  namespace fs = std::filesystem;
   double sum = 0;
-  auto entry =
-      fs::recursive_directory_iterator(path, fs::directory_options::skip_permission_denied, error);
+  std::error_code error;
+  auto entry = fs::recursive_directory_iterator(
+      folder, fs::directory_options::skip_permission_denied, error);
   for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
     std::error_code gone;
     const auto bytes = entry->is_regular_file(gone) ? entry->file_size(gone) : 0;
     if (!gone) sum += static_cast<double>(bytes);
   }
   return sum;
+}
+
+double bytes_on_disk(const std::string& path) {
+  struct stat info {};  // one call: there may be a million files
+  if (::stat(path.c_str(), &info) != 0) return 0;
+  if (S_ISDIR(info.st_mode)) return bytes_below(path);
+  return S_ISREG(info.st_mode) ? static_cast<double>(info.st_size) : 0;
 }
 
 /// The inputs of tasks, numbered by their first use. Paths of private ones are not kept: there may
