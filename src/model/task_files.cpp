@@ -44,13 +44,13 @@ struct Inputs {
     for (std::uint32_t task = 1; task <= tasks; ++task) {
       sweep.fill_inputs(TaskId(task), paths);
       for (const std::string& path : paths) add(path);
-      ends.push_back(static_cast<std::uint32_t>(read.size()));
+      ends_.push_back(static_cast<std::uint32_t>(read_.size()));
     }
   }
 
   [[nodiscard]] std::span<const std::uint32_t> read_by(std::uint32_t index) const {
-    const std::uint32_t first = index == 0 ? 0 : ends[index - 1];
-    return std::span(read).subspan(first, ends[index] - first);
+    const std::uint32_t first = index == 0 ? 0 : ends_[index - 1];
+    return std::span(read_).subspan(first, ends_[index] - first);
   }
   [[nodiscard]] bool is_shared(std::uint32_t number) const { return readers[number] > 1; }
 
@@ -61,21 +61,21 @@ struct Inputs {
  private:
   void add(const std::string& path) {
     const auto [known, is_new] =
-        numbers.try_emplace(hash_bytes(path), static_cast<std::uint32_t>(bytes.size()));
+        numbers_.try_emplace(hash_bytes(path), static_cast<std::uint32_t>(bytes.size()));
     if (is_new) {
       bytes.push_back(bytes_on_disk(path));
       readers.push_back(0);
     }
     const std::uint32_t number = known->second;
-    const auto row = read.begin() + (ends.empty() ? 0 : ends.back());
-    if (std::find(row, read.end(), number) != read.end()) return;  // named twice
-    read.push_back(number);
+    const auto row = read_.begin() + (ends_.empty() ? 0 : ends_.back());
+    if (std::find(row, read_.end(), number) != read_.end()) return;  // named twice
+    read_.push_back(number);
     if (++readers[number] == 2) shared_paths.emplace(number, path);
   }
 
-  std::unordered_map<Digest, std::uint32_t> numbers;
-  std::vector<std::uint32_t> read;  ///< by the first task, then by the second …
-  std::vector<std::uint32_t> ends;  ///< in `read`, of each task
+  std::unordered_map<Digest, std::uint32_t> numbers_;
+  std::vector<std::uint32_t> read_;  ///< by the first task, then by the second …
+  std::vector<std::uint32_t> ends_;  ///< in `read_`, of each task
 };
 
 }  // namespace
