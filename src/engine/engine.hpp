@@ -160,9 +160,9 @@ class Engine {
   /// Numbers of attempts that have ended are old, and change nothing.
   void apply(const Event& event);
 
-  /// What to do now. After an event the cost does not depend on how many tasks are pending, except
-  /// that a strategy which plans for every task looks at each of them once, before its first plan.
-  /// `now` must not go back.
+  /// What to do now; `now` must not go back. The cost depends on classes, hosts and files, not on
+  /// how many tasks are pending (figures: docs/performance.md). One exception: at the first call of
+  /// a run whose strategy plans for every task, as `best` does, the engine looks at each task once.
   [[nodiscard]] std::vector<Action> decide(TimePoint now);
   /// When decide() wants to be called even if no event arrives (a retry's back-off ends, a strategy
   /// plans anew); kNever if not.

@@ -85,9 +85,12 @@ bool ReadyQueue::remove_from(Classes::iterator it, TaskId task) {
 
 bool ReadyQueue::sort_anew(const std::function<TaskNeeds(TaskId)>& needs_of, std::size_t most) {
   std::vector<std::pair<std::uint64_t, TaskNeeds>> others;
+  const bool all = count_ <= most;
+  std::size_t classes = classes_.size();
   for (auto it = classes_.begin(); it != classes_.end();) {
     const auto here = it++;  // erased with its last place
-    const std::size_t looked = std::min(here->second.places.size(), most);
+    const std::size_t share = most / classes--;
+    const std::size_t looked = std::min(here->second.places.size(), all ? most : share);
     most -= looked;
     std::vector<std::uint64_t> leaving;
     for (std::size_t i = 0; i < looked; ++i) {

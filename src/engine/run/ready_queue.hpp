@@ -27,7 +27,7 @@ class ReadyQueue {
   /// Nothing happens when it is not in the queue. Fast, if it was pushed with these needs.
   void remove(TaskId task, const TaskNeeds& needs);
   /// What tasks need has changed: those that need something else now go to other classes. Looks at
-  /// so many at the most, the first of each class. True when there was one.
+  /// `most` tasks; if there are more, at the first of every class. True when there was one.
   bool sort_anew(const std::function<TaskNeeds(TaskId)>& needs_of, std::size_t most);
   /// The next task of the class; nothing when there is no such class (any more).
   std::optional<TaskId> take(schedule::ClassId id);
