@@ -19,9 +19,6 @@ namespace {
 /// task.
 constexpr off_t kLargeValue = off_t{256} << 20;
 
-/// What is read at once in a turn of a loop that can wait for the rest: a fraction of a second.
-constexpr std::uint64_t kReadAtOnce = std::uint64_t{64} << 20;
-
 tl::unexpected<Error> is_being_read(const std::string& path) {
   return fail(ErrorCode::busy, path + ": is being read");
 }

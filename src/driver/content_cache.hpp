@@ -142,7 +142,10 @@ class ContentCache {
   std::unordered_map<std::string, Known> known_;
   std::unordered_map<std::string, Look> looks_;
   Reading reading_ = Reading::at_once;
-  std::uint64_t at_once_ = 0;  ///< bytes that may still be read in this turn, if not all
+  /// What a turn of the loop may read itself when large files are read aside: a fraction of a
+  /// second.
+  static constexpr std::uint64_t kReadAtOnce = std::uint64_t{64} << 20;
+  std::uint64_t at_once_ = kReadAtOnce;  ///< bytes that are left of it in this turn
   /// As they were found, however they change, until all that was asked for has been read: a file
   /// that never stands still must not keep its task waiting for ever.
   std::unordered_map<std::string, Result<Digest>> just_read_;
