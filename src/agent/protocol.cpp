@@ -57,11 +57,12 @@ void put(Encoder& e, const Ended& m) {
   e.u32(static_cast<std::uint32_t>(m.collected.size()));
   for (const auto& [path, content] : m.collected) e.str(path).str(content);
   e.str(m.tag);
-  if (m.unstaged.empty() && !m.swept && m.kept.empty()) return;
+  if (m.unstaged.empty() && !m.swept && m.kept.empty() && m.memory_limit == 0) return;
   put(e, m.unstaged);
   e.u8(m.swept ? 1 : 0);
   e.u32(static_cast<std::uint32_t>(m.kept.size()));
   for (const auto& kept : m.kept) e.str(kept.path).u64(kept.bytes).str(kept.content);
+  e.u64(m.memory_limit);
 }
 
 Ended get_ended(Decoder& d) {
@@ -92,6 +93,7 @@ Ended get_ended(Decoder& d) {
     kept.bytes = d.u64();
     kept.content = d.str();
   }
+  m.memory_limit = d.u64();
   return m;
 }
 

@@ -14,7 +14,7 @@
 
 namespace gantry::agent {
 
-inline constexpr std::uint32_t kProtocolVersion = 10;
+inline constexpr std::uint32_t kProtocolVersion = 11;
 /// Larger than any argv the kernel takes (2 MiB), any captured output and any set of result files.
 inline constexpr std::size_t kMaxFrame = std::size_t{64} << 20;
 
@@ -197,6 +197,7 @@ struct Ended {
   std::vector<std::string> unstaged;  ///< contents that the depot lacked: it was not started
   bool swept = false;                 ///< its sandbox is gone
   std::vector<KeptOutput> kept;       ///< all that it was to keep, or none
+  std::uint64_t memory_limit = 0;     ///< the limit that it exceeded, in bytes; else 0
 };
 
 /// Its last eight bytes; 0 of a shorter one.

@@ -52,6 +52,7 @@ class Setup {
     TRY_ASSIGN(const auto existing, run_to_continue(store_, sweep_, options_));
     if (existing) {
       open(existing->id);
+      TRY_ASSIGN(run_.unheard, store_.given_hosts(run_.id));
       TRY(replay());
       TRY(resume());
     } else {

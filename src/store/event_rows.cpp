@@ -20,8 +20,9 @@ constexpr auto kInsert =
     "inputs_digest, "
     "stdout_size, stdout_pack, stdout_offset, stdout_truncated, stderr_size, stderr_pack, "
     "stderr_offset, "
-    "stderr_truncated, detail, parameters, results, exact, data, stdout, stderr) "
-    "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+    "stderr_truncated, detail, parameters, results, exact, data, stdout, stderr, memory_limit, "
+    "changed_input) "
+    "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
     "ON CONFLICT (run, task, attempt) DO NOTHING";
 
 bool read_json(std::string_view json, Pairs& out) {
@@ -60,6 +61,24 @@ void read_end(Statement& row, AttemptReport& r) {
   r.usage.max_rss = static_cast<std::uint64_t>(row.integer());
 }
 
+/// Before version 7 only the text for people said what is in columns now.
+void read_old_detail(EventRow& row) {
+  constexpr std::string_view kLimit = "limit ";
+  constexpr std::string_view kChanged = "an input changed while it ran: ";
+  const std::string_view detail = row.report.detail;
+  const FailureCause cause = row.report.cause;
+  if (cause == FailureCause::out_of_memory && row.report.memory_limit == 0 &&
+      detail.starts_with(kLimit)) {
+    std::uint64_t mebibytes = 0;
+    const char* const end = detail.data() + detail.size();
+    const auto [rest, error] = std::from_chars(detail.data() + kLimit.size(), end, mebibytes);
+    const bool valid = error == std::errc{} && std::string_view(rest, end).starts_with(" MiB");
+    if (valid && mebibytes < std::uint64_t{1} << 40U) row.report.memory_limit = mebibytes << 20U;
+  }
+  if (cause == FailureCause::none && row.changed_input.empty() && detail.starts_with(kChanged))
+    row.changed_input = detail.substr(kChanged.size());
+}
+
 void read_fingerprint(Statement& row, Fingerprint& print) {
   print.command = row.digest();
   print.environment = row.digest();
@@ -75,7 +94,7 @@ const char* const kEventColumns =
     "stdout_size, "
     "stdout_pack, stdout_offset, stdout_truncated, stderr_size, stderr_pack, stderr_offset, "
     "stderr_truncated, "
-    "detail, parameters, results, exact, data";
+    "detail, parameters, results, exact, data, memory_limit, changed_input";
 
 bool is_journalled(const Event& event) {
   return std::holds_alternative<AttemptEnded>(event) || std::holds_alternative<TaskReused>(event) ||
@@ -126,6 +145,8 @@ void EventWriter::bind(RunId run, const AttemptEnded& e) {
   nulls(1);
   output_text(r.out);
   output_text(r.err);
+  r.memory_limit == 0 ? insert_.null() : insert_.integer(static_cast<std::int64_t>(r.memory_limit));
+  opt_text(e.changed_input);
 }
 
 void EventWriter::bind(RunId run, const TaskReused& e) {
@@ -139,7 +160,7 @@ void EventWriter::bind(RunId run, const TaskReused& e) {
   fingerprint(e.fingerprint);
   nulls(9);
   values(e.parameters, e.results);
-  nulls(3);
+  nulls(5);
 }
 
 void EventWriter::bind(RunId run, const TaskInvalidated& e) {
@@ -150,7 +171,7 @@ void EventWriter::bind(RunId run, const TaskInvalidated& e) {
       .integer(to_ns(e.at));
   nulls(23);
   opt_text(e.reason);
-  nulls(6);
+  nulls(8);
 }
 
 void EventWriter::bind(RunId run, const CancelRequested& e) {
@@ -158,7 +179,7 @@ void EventWriter::bind(RunId run, const CancelRequested& e) {
   nulls(27);
   write_task_list(e.all, e.tasks, data_);
   insert_.plain_text(data_);
-  nulls(2);
+  nulls(4);
 }
 
 void EventWriter::nulls(int n) {
@@ -247,7 +268,11 @@ bool read_row(Statement& row, EventRow& out) {
   out.all = false;
   out.tasks.clear();
   const auto data = row.bytes();
-  return data.empty() || read_task_list(data, out.all, out.tasks);
+  if (!data.empty() && !read_task_list(data, out.all, out.tasks)) return false;
+  r.memory_limit = row.number<std::uint64_t>();
+  out.changed_input = row.bytes();
+  if (!r.detail.empty()) read_old_detail(out);
+  return true;
 }
 
 bool read_results(Statement& row, Pairs& results) {
@@ -290,6 +315,7 @@ bool read_state(Statement& row, RunId run, std::int64_t& seq, Event& out) {
   auto& e = out.emplace<AttemptEnded>();
   e.report.key = {run, task, attempt};
   read_end(row, e.report);
+  if (e.report.cause == FailureCause::out_of_memory) return false;  // with which limit?
   e.host = HostId(row.number<std::uint32_t>());
   row.skip(3);
   read_fingerprint(row, e.fingerprint);
@@ -316,9 +342,10 @@ Result<> RowReader::read(std::int64_t seq, EventRow& row) {
 
 std::optional<Event> to_event(EventRow&& row) {
   if (row.kind == "ended") {
-    return AttemptEnded{std::move(row.report),    row.host,
-                        std::move(row.host_name), std::move(row.parameters),
-                        std::move(row.results),   row.fingerprint};
+    return AttemptEnded{std::move(row.report),       row.host,
+                        std::move(row.host_name),    std::move(row.parameters),
+                        std::move(row.results),      row.fingerprint,
+                        std::move(row.changed_input)};
   }
   if (row.kind == "reused") {
     return TaskReused{row.key.run,

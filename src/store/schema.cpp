@@ -130,6 +130,19 @@ CREATE TABLE IF NOT EXISTS learned (
 ) WITHOUT ROWID;
 )sql";
 
+// What only `detail` said before, in words. Columns that are added come last in a row; where they
+// are NULL, as nearly always, reading them costs nothing.
+constexpr auto kRecoveryFacts = R"sql(
+ALTER TABLE events ADD COLUMN memory_limit INTEGER;
+ALTER TABLE events ADD COLUMN changed_input TEXT;
+CREATE TABLE given_hosts (
+  run INTEGER NOT NULL,
+  site TEXT NOT NULL,
+  host TEXT NOT NULL,
+  PRIMARY KEY (run, site, host)
+) WITHOUT ROWID;
+)sql";
+
 constexpr auto kViews = R"sql(
 CREATE VIEW tasks AS
 SELECT l.run AS run, l.task AS task,
@@ -157,12 +170,13 @@ CREATE VIEW results AS
 SELECT run, task, parameters, results, reused, seconds FROM tasks WHERE state = 'done';
 )sql";
 
-constexpr std::array<Migration, 5> kMigrations{
+constexpr std::array<Migration, 6> kMigrations{
     "ALTER TABLE runs ADD COLUMN driven INTEGER NOT NULL DEFAULT 0; UPDATE runs SET driven = id",
     "ALTER TABLE runs ADD COLUMN result_rules TEXT NOT NULL DEFAULT '[]'",
     kRemoteFiles,
     "ALTER TABLE requests ADD COLUMN sites TEXT NOT NULL DEFAULT ''",
     kForecasts,
+    kRecoveryFacts,
 };
 
 /// `CASE e.cause WHEN 0 THEN 'ok' …`
@@ -188,6 +202,7 @@ Result<std::string> new_database_image() {
   TRY(db.execute(kTables));
   TRY(db.execute(kRemoteFiles));
   TRY(db.execute(kForecasts));
+  TRY(db.execute(kRecoveryFacts));
   TRY(db.execute(fmt::format(kViews, fmt::arg("causes", cause_names()))));
   TRY(db.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId,
                              kSchemaVersion)));

@@ -1,6 +1,7 @@
 // What a Store does when the disk refuses, when files are damaged or foreign, and when it is
 // killed.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sched.h>
 #include <signal.h>
@@ -168,11 +169,12 @@ TEST_F(StoreFaults, GoesOnWhenARealDiskHasRoomAgain) {
 
 TEST_F(StoreFaults, SaysWhatToDoAboutADatabaseOfANewerGantry) {
   fill(1);
-  execute("PRAGMA user_version = 7");
+  execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion + 1));
   for (const Access access : {Access::read_write, Access::read_only}) {
     const Error error = refused(access);
     EXPECT_EQ(error.code, ErrorCode::version);
-    EXPECT_THAT(error.message, HasSubstr("newer gantry (schema 7, this one knows 6)"));
+    EXPECT_THAT(error.message, HasSubstr(fmt::format("newer gantry (schema {}, this one knows {})",
+                                                     kSchemaVersion + 1, kSchemaVersion)));
     EXPECT_THAT(error.hint, HasSubstr("upgrade"));
   }
 }
@@ -371,6 +373,7 @@ TEST(Schema, RunsOfVersionOneCountInTheirOrder) {
   must(
       db.execute("CREATE TABLE runs (id INTEGER PRIMARY KEY); INSERT INTO runs VALUES (3), (5);"
                  "CREATE TABLE requests (id INTEGER PRIMARY KEY);"
+                 "CREATE TABLE events (seq INTEGER PRIMARY KEY);"
                  "PRAGMA user_version = 1"));
   must(migrate(db, 1, migrations()));
   EXPECT_EQ(must(db.integer("SELECT id FROM runs ORDER BY driven DESC LIMIT 1")), 5);

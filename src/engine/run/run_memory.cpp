@@ -99,7 +99,7 @@ void Run::observe_death(const AttemptReport& report, std::uint64_t given) {
   const TaskId task = report.key.task;
   if (report.cause != FailureCause::out_of_memory || !learns_memory_of(task)) return;
   // Whatever its host says of its limit: it shall not be tried with the same for ever.
-  given = std::max(given, memory_limit(report));
+  given = std::max(given, report.memory_limit);
   if (given == 0) given = resources_of(task).memory;
   const auto [found, is_first] = died_of_memory.try_emplace(task);
   DiedOfMemory& died = found->second;
