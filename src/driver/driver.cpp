@@ -57,12 +57,15 @@ Result<store::RunLock> lock_state(const Options& options, const Observer& observ
   return lock;
 }
 
+tl::unexpected<Error> fail_twice(const Job& job) {
+  return fail(ErrorCode::usage, "the same study is named twice: " + job.source.path,
+              "name each study once");
+}
+
 Result<> check_different(std::span<const Job> jobs) {
   std::set<std::string> seen;
   for (const Job& job : jobs)
-    if (!seen.insert(job.sweep.digest().hex()).second)
-      return fail(ErrorCode::usage, "the same study is named twice: " + job.source.path,
-                  "name each study once");
+    if (!seen.insert(job.sweep.digest().hex()).second) return fail_twice(job);
   return {};
 }
 
@@ -79,9 +82,11 @@ Result<std::vector<Summary>> drive(std::span<const Job> jobs, const Options& opt
   UndrivenRuns others(store, options);
   TRY_ASSIGN(auto sites, GridLaunch::make(options, jobs.front().source.base_dir));
   std::set<RunId> ours;
+  std::vector<std::optional<ContinuedRun>> continued;
   for (const Job& job : jobs) {
-    TRY_ASSIGN(const auto run, run_to_continue(store, job.sweep, options));
-    if (run) ours.insert(run->id);
+    TRY_ASSIGN(auto run, run_to_continue(store, job.sweep, options));
+    if (run && !ours.insert(run->record.id).second) return fail_twice(job);
+    continued.push_back(std::move(run));
   }
   TRY_ASSIGN(const auto earlier, store.runs());
   if (std::ranges::all_of(earlier, [](const store::RunRecord& run) {
@@ -90,10 +95,10 @@ Result<std::vector<Summary>> drive(std::span<const Job> jobs, const Options& opt
     sites.launcher().expect_nothing();
   Hub hub(options, observer, store, contents, sites, others, clock);
   TRY_ASSIGN(auto opened, take_over(sites.launcher(), store, others, jobs, ours, observer, clock));
-  for (const Job& job : jobs) {
-    TRY(hub.add(job));
-  }
-  return hub.run(std::move(opened));
+  for (std::size_t i = 0; i < jobs.size(); ++i) TRY(hub.add(jobs[i], continued[i]));
+  auto summaries = hub.run(std::move(opened));
+  static_cast<void>(store.index_results());  // or else the next call does
+  return summaries;
 }
 
 std::uint32_t cores_here() {

@@ -47,7 +47,7 @@ struct Options {
 
 /// A study to run.
 struct Job {
-  const Sweep& sweep;
+  Sweep& sweep;  ///< its tasks are numbered as the run does, where values were added to it
   const SpecSource& source;
   double weight = 1;  ///< its part of the hosts, beside those of other jobs
 };

@@ -43,11 +43,11 @@ Hub::Hub(const Options& options, const Observer& observer, store::Store& store,
       committed_at_(now_),
       kept_at_(now_) {}
 
-Result<> Hub::add(const Job& job) {
+Result<> Hub::add(const Job& job, const std::optional<ContinuedRun>& ours) {
   const SharedInputs& shared =
       shared_.emplace_back(sites_.travels() ? SharedInputs(job.sweep, names_) : SharedInputs());
   TRY_ASSIGN(auto run,
-             prepare_run(store_, engine_, job, options_, contents_, clock_.now(), shared));
+             prepare_run(store_, engine_, job, ours, options_, contents_, clock_.now(), shared));
   const auto& io = ios_.emplace_back(std::make_unique<RunIo>(
       job, options_, store_, contents_, std::move(run), [this] { return stop_waits(); }));
   runs_[io->id()] = io.get();
@@ -194,8 +194,7 @@ Result<> Hub::step() {
   }
   if (now_ >= shown_at_ + kShowInterval) show_progress();
   if (board_.is_due(now_)) {
-    RunIo& io = shown_run();
-    board_.show(live_facts(io, progress(io)), now_);
+    board_.show(live_facts(shown_run(), progress()), now_);
     probe_links();
   }
   return leaving_.empty() ? Result<>{} : let_go_of_idle_sites();

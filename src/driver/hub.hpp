@@ -37,8 +37,8 @@ class Hub {
   Hub(const Options& options, const Observer& observer, store::Store& store, ContentCache& contents,
       GridLaunch& sites, UndrivenRuns& others, const Clock& clock);
 
-  /// Prepares a run of the study, or the one to go on with.
-  Result<> add(const Job& job);
+  /// Goes on with `ours`, or makes a run of the study.
+  Result<> add(const Job& job, const std::optional<ContinuedRun>& ours);
   /// Takes in what is really there, and loops until all runs have finished. From then on, SIGINT
   /// and SIGTERM are requests to stop. A summary for each run, in the order of add(). REQUIRES: the
   /// launcher is open.

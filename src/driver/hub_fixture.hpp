@@ -15,25 +15,28 @@ namespace gantry::driver {
 class HubTest : public DriverTest {
  protected:
   /// One call of drive() with the fake launcher in place of this machine.
-  Summary drive_with(FakeLauncher& launcher, const Sweep& study) {
+  Summary drive_with(FakeLauncher& launcher, Sweep& study) {
     return drive_all(launcher, {Job{study, source_}}).front();
   }
+  Summary drive_with(FakeLauncher& launcher, Sweep&& study) { return drive_with(launcher, study); }
 
   std::vector<Summary> drive_all(FakeLauncher& launcher, const std::vector<Job>& jobs) {
     auto store = open_store();
     ContentCache contents(store);
     UndrivenRuns others(store, options_);
     std::set<RunId> ours;
-    for (const Job& job : jobs)
-      if (const auto run = run_to_continue(store, job.sweep, options_).value())
-        ours.insert(run->id);
+    std::vector<std::optional<ContinuedRun>> continued;
+    for (const Job& job : jobs) {
+      continued.push_back(run_to_continue(store, job.sweep, options_).value());
+      if (continued.back()) ours.insert(continued.back()->record.id);
+    }
     GridLaunch sites(std::shared_ptr<Launcher>(&launcher, [](Launcher*) {}), options_,
                      launcher.site != kHome);
     Hub hub(options_, observer_, store, contents, sites, others, *time_);
     auto opened = take_over(launcher, store, others, jobs, ours, observer_, *time_);
     EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
-    for (const Job& job : jobs) {
-      const auto added = hub.add(job);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const auto added = hub.add(jobs[i], continued[i]);
       EXPECT_TRUE(added) << (added ? "" : added.error().message);
     }
     auto summaries = hub.run(std::move(*opened));

@@ -55,11 +55,12 @@ TEST_F(HubHostsTest, AHostIsWrittenDownBeforeItGetsItsFirstAttempt) {
 }
 
 TEST_F(HubHostsTest, EachRunHasItsOwnHosts) {
-  const Sweep other = sweep({"printf", "{}", ":::", "x"});
+  Sweep one = study();
+  Sweep other = sweep({"printf", "{}", ":::", "x"});
   launcher_.outcome = [&](const Task&, AttemptReport& report) {
     EXPECT_THAT(open_store().given_hosts(report.key.run).value(), SizeIs(1));
   };
-  for (const Summary& summary : drive_all(launcher_, {{study(), source_}, {other, source_}})) {
+  for (const Summary& summary : drive_all(launcher_, {{one, source_}, {other, source_}})) {
     EXPECT_EQ(summary.counts.done, 1U);
     run_ = summary.run;
     EXPECT_THAT(given(), IsEmpty());
@@ -84,7 +85,7 @@ TEST_F(HubHostsTest, NothingIsStartedUntilItIsWrittenDown) {
     disk.heal();
   };
   launcher_.outcome = [&](const Task&, AttemptReport&) { EXPECT_THAT(given(), SizeIs(2)); };
-  const Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
   EXPECT_EQ(drive_with(launcher_, study).counts.done, 1U);
   EXPECT_EQ(recalls, 2) << "one for each host";
 }
@@ -116,7 +117,7 @@ TEST_F(HubHostsTest, AHostThatGoesIsForgottenUnlessItHasAnAttempt) {
       launcher_.given_up = true;
     }
   };
-  const Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
   EXPECT_EQ(drive_with(launcher_, study).counts.done, 0U);
   EXPECT_THAT(given(), ElementsAre(store::SiteHost{"lab", "fake"})) << "it may go on there";
 }

@@ -56,8 +56,8 @@ TEST_F(HubTest, TellsWhatComesOfATaskWhoseAttemptFailed) {
 
 TEST_F(HubTest, DrivesSeveralStudiesAtOnce) {
   FakeLauncher launcher;
-  const Sweep one = sweep({"echo", "{}", ":::", "a", "b", "c"});
-  const Sweep two = sweep({"printf", "{}", ":::", "x", "y"});
+  Sweep one = sweep({"echo", "{}", ":::", "a", "b", "c"});
+  Sweep two = sweep({"printf", "{}", ":::", "x", "y"});
   const auto summaries = drive_all(launcher, {{one, source_}, {two, source_, 2}});
   ASSERT_THAT(summaries, SizeIs(2));
   EXPECT_NE(summaries[0].run, summaries[1].run);
@@ -73,8 +73,8 @@ TEST_F(HubTest, DrivesSeveralStudiesAtOnce) {
 }
 
 TEST_F(HubTest, GoesOnWithEachOfSeveralStudies) {
-  const Sweep one = sweep({"echo", "{}", ":::", "a", "b"});
-  const Sweep two = sweep({"printf", "{}", ":::", "x"});
+  Sweep one = sweep({"echo", "{}", ":::", "a", "b"});
+  Sweep two = sweep({"printf", "{}", ":::", "x"});
   FakeLauncher first;
   const auto before = drive_all(first, {{one, source_}, {two, source_}});
   FakeLauncher second;
@@ -89,7 +89,7 @@ TEST_F(HubTest, GoesOnWithEachOfSeveralStudies) {
 TEST_F(HubTest, NoTaskWaitsForWhatItsSiteHasAlready) {
   write("f", "content");
   write("sweep.yaml", "command: cat f {x}\nparameters: {x: [1, 2]}\ninputs: [f]\n");
-  const Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
   FakeLauncher launcher;
   launcher.site = SiteId(1);
   options_.grid.emplace();
@@ -109,7 +109,7 @@ TEST_F(HubTest, NoTaskWaitsForWhatItsSiteHasAlready) {
 TEST_F(HubTest, ALinkThatIsSilentWhileTasksWaitForFilesIsProbed) {
   write("f", "content");
   write("sweep.yaml", "command: cat f {x}\nparameters: {x: [1, 2]}\ninputs: [f]\n");
-  const Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
   const HastyClock clock;
   time_ = &clock;
   FakeLauncher launcher;
@@ -134,7 +134,7 @@ TEST_F(HubTest, ALinkThatIsSilentWhileTasksWaitForFilesIsProbed) {
 
 TEST_F(HubTest, ATaskThatNoHostCanRunWaitsForOneThatWillCome) {
   write("sweep.yaml", "command: echo {x}\nparameters: {x: [1]}\nresources: {cores: 4}\n");
-  const Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
   FakeLauncher launcher;  // with a host of two cores
   bool came = false;
   launcher.expects = [&](const Resources& least) {
@@ -154,7 +154,7 @@ TEST_F(HubTest, ATaskThatNoHostCanRunWaitsForOneThatWillCome) {
 }
 
 TEST_F(HubTest, ASecondCallRunsOnlyWhatHasNotSucceeded) {
-  const auto study = sweep({"echo", "{}", ":::", "a", "b", "c"});
+  auto study = sweep({"echo", "{}", ":::", "a", "b", "c"});
   FakeLauncher first;
   first.outcome = [](const Task& task, AttemptReport& report) {
     if (task.id == TaskId(2)) report.cause = FailureCause::exit_code, report.code = 7;
@@ -171,7 +171,7 @@ TEST_F(HubTest, ASecondCallRunsOnlyWhatHasNotSucceeded) {
 }
 
 TEST_F(HubTest, AReportThatComesTwiceCountsOnce) {
-  const auto study = sweep({"echo", "{}", ":::", "a"});
+  auto study = sweep({"echo", "{}", ":::", "a"});
   FakeLauncher first;
   const auto one = drive_with(first, study);
   FakeLauncher second;
@@ -186,7 +186,7 @@ TEST_F(HubTest, AReportThatComesTwiceCountsOnce) {
 }
 
 TEST_F(HubTest, WhatRunsIsAdoptedAndNotStartedBesideItsTwin) {
-  const auto study = sweep({"echo", "{}", ":::", "a", "b"});
+  auto study = sweep({"echo", "{}", ":::", "a", "b"});
   FakeLauncher launcher;
   launcher.announce(AttemptStarted{{RunId(1), TaskId(1), AttemptId(1)}, HostId(1), from_ns(1)});
   AttemptReport late;
@@ -200,7 +200,7 @@ TEST_F(HubTest, WhatRunsIsAdoptedAndNotStartedBesideItsTwin) {
 }
 
 TEST_F(HubTest, OfTwoAttemptsOneIsJournalled) {
-  const auto study = sweep({"echo", "{}", ":::", "a", "b"});
+  auto study = sweep({"echo", "{}", ":::", "a", "b"});
   const auto key = [](std::uint32_t attempt) {
     return TaskKey{RunId(1), TaskId(1), AttemptId(attempt)};
   };
@@ -237,7 +237,7 @@ RemoteFile kept_by(std::uint32_t attempt) {
 }
 
 TEST_F(HubTest, OnlyTheOutputsOfTheAttemptThatCountsAreKept) {
-  const auto study = sweep({"echo", "{}", ":::", "a"});
+  auto study = sweep({"echo", "{}", ":::", "a"});
   FakeLauncher launcher;
   launcher.outcome = [](const Task&, AttemptReport& report) {
     report.remote_files = {kept_by(report.key.attempt.value())};
@@ -272,7 +272,7 @@ TEST_F(HubTest, WhatAFailedAttemptHasKeptCanGo) {
 }
 
 TEST_F(HubTest, AnAttemptWhoseTwinFailedIsStillTakenIn) {
-  const auto study = sweep({"echo", "{}", ":::", "a", "b"});
+  auto study = sweep({"echo", "{}", ":::", "a", "b"});
   const auto report = [](std::uint32_t attempt, FailureCause cause) {
     AttemptReport made;
     made.key = {RunId(1), TaskId(1), AttemptId(attempt)};
@@ -321,7 +321,7 @@ TEST_F(HubTest, AReportOfAnotherRunIsKept) {
 
 TEST_F(HubTest, AnOutputThatCannotBePutInItsPlaceYetIsNoFailure) {
   write("sweep.yaml", "command: make {x}\nparameters: {x: [a]}\noutputs: ['new/{x}']\n");
-  const Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
   write("new", "a file where a folder should be");
   write("come", "result");
   FakeLauncher launcher;
@@ -363,13 +363,14 @@ TEST_F(HubTest, NobodyWaitsForAnotherRunsTaskWhoseHostIsGone) {
     EXPECT_EQ(tasks, 1U);
     if (++looks == 2) second.announce(HostDown{HostId(2), "gone"});
   };
+  options_.fresh = true;  // or it would be the same run, with one more task
   EXPECT_EQ(drive_with(second, sweep({"echo", "{}", ":::", "a", "b"})).counts.done, 2U);
   EXPECT_EQ(looks, 2);
 }
 
 TEST_F(HubTest, AnEndFromBeforeAnInputChangedDoesNotCount) {
   write("prog", "#!/bin/sh\n");
-  const auto study = sweep({"./prog", "{}", ":::", "a", "b", "c"});
+  auto study = sweep({"./prog", "{}", ":::", "a", "b", "c"});
   std::vector<Fingerprint> before;
   for (std::uint32_t i = 1; i <= 3; ++i) before.push_back(print_of(study, i));
   write("prog", "#!/bin/sh\nexit 0\n");
@@ -403,7 +404,7 @@ TEST_F(HubTest, AnEndFromBeforeAnInputChangedDoesNotCount) {
 }
 
 TEST_F(HubTest, ARequestOfAnEarlierSessionIsDropped) {
-  const auto study = sweep({"echo", "{}", ":::", "a", "b"});
+  auto study = sweep({"echo", "{}", ":::", "a", "b"});
   ASSERT_TRUE(open_store().post({0, RunId(1), true, {}}));
   FakeLauncher launcher;
   launcher.hold = true;
@@ -434,7 +435,7 @@ TEST_F(HubTest, AnotherRunsResultsAreReusedUnlessFresh) {
 
 TEST_F(HubTest, AChangedProgramIsRunAgain) {
   write("prog", "#!/bin/sh\n");
-  const auto study = sweep({"./prog", "{}", ":::", "a", "b"});
+  auto study = sweep({"./prog", "{}", ":::", "a", "b"});
   FakeLauncher first;
   drive_with(first, study);
   FakeLauncher second;

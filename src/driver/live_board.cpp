@@ -31,6 +31,33 @@ TimePoint shown_end(TimePoint now, Duration rest) {
   return std::chrono::round<std::chrono::seconds>(now + rest);
 }
 
+/// `shown` is a LiveState or a LiveRun.
+template <class Shown>
+void show_end(TimePoint now, const Eta& eta, Shown& shown) {
+  if (eta.expected <= Duration{0}) return;
+  shown.ends = shown_end(now, eta.expected);
+  shown.ends_soonest = shown_end(now, eta.soonest);
+  shown.ends_latest = shown_end(now, eta.latest);
+}
+
+/// Each of several.
+void list_runs(const LiveFacts& facts, TimePoint now, store::LiveState& state) {
+  for (const RunProgress& each : facts.progress.runs) {
+    const engine::RunView run = facts.engine.run(each.run);
+    if (each.run != facts.run.id()) {
+      state.staging += run.counts().staging;
+      state.handed_over += run.counts().handed_over;
+    }
+    if (state.runs.size() == store::kMostLiveRuns) continue;
+    store::LiveRun& shown = state.runs.emplace_back();
+    shown.run = each.run.value();
+    shown.name = each.name;
+    shown.counts = each.counts;
+    shown.draining = run.draining();
+    show_end(now, each.eta, shown);
+  }
+}
+
 /// What the engine knows of the hosts that are up.
 std::map<HostId, const schedule::HostLoad*> loads_of(const engine::Engine& engine) {
   std::map<HostId, const schedule::HostLoad*> loads;
@@ -70,9 +97,9 @@ store::LiveForecast forecast_of(const forecast::Series* of, bool inverted, doubl
   return shown;
 }
 
-/// One run is shown, although hosts may have attempts of others.
-bool is_shown(const LiveFacts& facts, const schedule::Ongoing& ongoing) {
-  return ongoing.run == facts.progress.run;
+/// As live.json tells it of a task.
+std::uint32_t run_of(const LiveFacts& facts, RunId run) {
+  return run == facts.run.id() ? 0 : run.value();
 }
 
 /// With the last task as an example, on whichever host.
@@ -156,8 +183,7 @@ store::LiveHost host_of(const LiveFacts& facts, const HostGlance& glance,
   for (const schedule::Ongoing& ongoing : load->ongoing) {
     if (ongoing.started == kNever) continue;
     ++host.running;
-    // What another run's task uses is not known here.
-    busy += is_shown(facts, ongoing) ? facts.run.resources(ongoing.task).cores : 1;
+    busy += facts.engine.run(ongoing.run).resources(ongoing.task).cores;
   }
   host.busy = static_cast<std::uint32_t>(std::min<std::uint64_t>(busy, host.slots));
   return host;
@@ -169,13 +195,13 @@ void list_tasks(const LiveFacts& facts, const schedule::HostLoad& load, std::siz
   for (const bool running : {true, false})
     for (const schedule::Ongoing& ongoing : load.ongoing) {
       if (host.tasks.size() == most) return;
-      if (!is_shown(facts, ongoing)) continue;
       if (ongoing.attempt.value() == 0 || (ongoing.started != kNever) != running) continue;
       const auto given =
-          facts.run.given_memory({facts.progress.run, ongoing.task, ongoing.attempt});
+          facts.engine.run(ongoing.run).given_memory({ongoing.run, ongoing.task, ongoing.attempt});
       host.tasks.push_back({ongoing.task.value(), ongoing.attempt.value(), ongoing.started,
                             rounded(ongoing.cost), given.bytes, count(given.learnt_from),
-                            given.died_with, rounded(seconds(ongoing.expected))});
+                            given.died_with, rounded(seconds(ongoing.expected)),
+                            run_of(facts, ongoing.run)});
     }
 }
 
@@ -184,18 +210,24 @@ void list_waits(const LiveFacts& facts, const schedule::HostLoad& load, std::uin
                 std::span<const schedule::SiteFiles> sites, store::LiveState& state) {
   const auto here = std::ranges::find(sites, load.host->site, &schedule::SiteFiles::site);
   for (const schedule::Ongoing& ongoing : load.ongoing) {
-    if (!is_shown(facts, ongoing)) continue;
     if (ongoing.attempt.value() != 0 || state.waits.size() >= store::kMostLiveTasks) continue;
     store::LiveWait& wait = state.waits.emplace_back();
     wait.task = ongoing.task.value();
     wait.host = host + 1;
     wait.cost = rounded(ongoing.cost);
+    wait.run = run_of(facts, ongoing.run);
     if (here == sites.end()) continue;
-    const auto files = facts.run.files(ongoing.task);
+    const auto files = facts.engine.run(ongoing.run).files(ongoing.task);
     for (const auto& moving : here->moving)
       if (std::ranges::binary_search(files, moving.file))
         wait.files.push_back(facts.shared.path(moving.file));
   }
+}
+
+/// Tasks that wait for their back-off.
+void list_retries(const LiveFacts& facts, const engine::RunView& run, store::LiveState& state) {
+  for (const auto& [task, until] : run.retries(store::kMostLiveTasks - state.waits.size()))
+    state.waits.push_back({.task = task.value(), .until = until, .run = run_of(facts, run.id())});
 }
 
 }  // namespace
@@ -224,7 +256,7 @@ store::LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
   const engine::Counts& counts = facts.run.counts();
   store::LiveState state{.pid = ::getpid(),
                          .at = now,
-                         .run = progress.run.value(),
+                         .run = facts.run.id().value(),
                          .scheduler = facts.options.scheduler,
                          .counts = progress.counts,
                          .retrying = progress.retrying,
@@ -234,11 +266,8 @@ store::LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
                          .tasks_per_second = progress.tasks_per_second,
                          .draining = progress.draining_why};
   if (facts.grid != nullptr) state.grid = facts.grid->file;
-  if (progress.eta.expected > Duration{0}) {
-    state.ends = shown_end(now, progress.eta.expected);
-    state.ends_soonest = shown_end(now, progress.eta.soonest);
-    state.ends_latest = shown_end(now, progress.eta.latest);
-  }
+  show_end(now, progress.eta, state);
+  list_runs(facts, now, state);
   const auto& accuracy = facts.run.accuracy();
   state.model = model_of(facts.run);
   state.memory = memory_of(facts.run);
@@ -263,7 +292,7 @@ store::LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
     const auto found = loads.find(seen.id);
     const schedule::HostLoad* load = found != loads.end() ? found->second : nullptr;
     store::LiveHost host = host_of(facts, seen, load);
-    list_arrivals(seen.id, i < listed ? tasks : 0, host);
+    list_arrivals(facts, seen.id, i < listed ? tasks : 0, host);
     const auto site = std::ranges::find(glance.sites, seen.site, &SiteGlance::id);
     host.site = static_cast<std::uint32_t>(site - glance.sites.begin());
     if (host.site < state.sites.size()) {
@@ -283,8 +312,9 @@ store::LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
   }
   state.more_hosts = static_cast<std::uint32_t>(glance.hosts.size() - listed);
   sites_ = std::move(glance.sites);
-  for (const auto& [task, until] : facts.run.retries(store::kMostLiveTasks - state.waits.size()))
-    state.waits.push_back({.task = task.value(), .until = until});
+  list_retries(facts, facts.run, state);
+  for (const RunProgress& each : progress.runs)
+    if (each.run != facts.run.id()) list_retries(facts, facts.engine.run(each.run), state);
   return state;
 }
 
@@ -318,12 +348,14 @@ void LiveBoard::add_sites(const LiveFacts& facts, const Glance& glance, TimePoin
   }
 }
 
-void LiveBoard::list_arrivals(HostId id, std::size_t most, store::LiveHost& host) const {
+void LiveBoard::list_arrivals(const LiveFacts& facts, HostId id, std::size_t most,
+                              store::LiveHost& host) const {
   for (const auto& [key, where] : homeward_) {
     if (where.first != id) continue;
     ++host.homeward;
     if (host.arrivals.size() < most)
-      host.arrivals.push_back({key.task.value(), key.attempt.value(), where.second});
+      host.arrivals.push_back(
+          {key.task.value(), key.attempt.value(), where.second, run_of(facts, key.run)});
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-/// Shows others what goes on in the run that this process drives: writes LiveState to a file of the
-/// state directory, about once a second and when something has changed. That it cannot be written
-/// ends nothing. Owned by the session, used from its thread.
+/// Shows others what goes on in the runs that this process drives: writes LiveState to a file of
+/// the state directory, about once a second and when something has changed. That it cannot be
+/// written ends nothing. Owned by the session, used from its thread.
 
 #include <deque>
 #include <filesystem>
@@ -24,7 +24,7 @@ namespace gantry::driver {
 // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init)
 struct LiveFacts {
   engine::Engine& engine;
-  engine::RunView run;
+  engine::RunView run;  ///< whose forecasts are shown
   const Launcher& launcher;
   const FileNames& shared;
   const Options& options;
@@ -66,7 +66,8 @@ class LiveBoard {
 
   void add_sites(const LiveFacts& facts, const Glance& glance, TimePoint now,
                  store::LiveState& state);
-  void list_arrivals(HostId id, std::size_t most, store::LiveHost& host) const;
+  void list_arrivals(const LiveFacts& facts, HostId id, std::size_t most,
+                     store::LiveHost& host) const;
   [[nodiscard]] double rate(const SiteGlance& site, TimePoint now);
   void write(const std::string& text);
 

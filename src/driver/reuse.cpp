@@ -1,9 +1,8 @@
 #include "driver/reuse.hpp"
 
 #include <algorithm>
-#include <map>
+#include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "driver/old_results.hpp"
@@ -12,11 +11,7 @@ namespace gantry::driver {
 
 namespace {
 
-/// Without the inputs: the task, whatever it read.
-Digest without_inputs(Fingerprint print) {
-  print.inputs = {};
-  return combine(print);
-}
+constexpr std::uint32_t kAtOnce = 1U << 20U;  ///< tasks whose fingerprints are held
 
 class Reuse {
  public:
@@ -27,27 +22,36 @@ class Reuse {
         contents_(contents),
         old_results_(store, sweep, options.state_dir) {}
 
-  Result<KnownElsewhere> find() && {
-    TRY(store_.for_each_reusable({}, [&](const Fingerprint& print, const store::Reusable& source) {
-      // Without the inputs' digest, an input changed while it ran.
-      if (!print.inputs.empty()) same_.try_emplace(combine(print), source);
-      if (!source.unread) similar_.try_emplace(without_inputs(print), source);
-    }));
-    if (same_.empty() && similar_.empty()) return std::move(known_);
-    Task task;
-    for (std::uint32_t i = 1; i <= sweep_.size(); ++i) {
-      sweep_.fill_task(TaskId(i), task);
-      const auto print = contents_.fingerprint(task);
-      if (print) TRY(look_up(task, *print));  // else the task itself will say what is missing
-    }
+  Result<KnownElsewhere> find(TaskId first) && {
+    TRY_ASSIGN(const bool some, store_.has_results());
+    for (std::uint32_t i = first.value(); some && i <= sweep_.size(); i += kAtOnce)
+      TRY(look_up(TaskId(i), std::min(kAtOnce, sweep_.size() + 1 - i)));
     return std::move(known_);
   }
 
  private:
-  Result<> look_up(const Task& task, const Fingerprint& print) {
-    const auto same = same_.find(combine(print));
-    if (same == same_.end()) return look_closer(task, print);
-    take(task, print, same->second);
+  Result<> look_up(TaskId first, std::uint32_t count) {
+    Task task;
+    std::vector<TaskId> ids;
+    std::vector<Fingerprint> prints;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      sweep_.fill_task(TaskId(first.value() + i), task);
+      auto print = contents_.fingerprint(task);
+      if (!print) continue;  // the task itself will say what is missing
+      ids.push_back(task.id);
+      prints.push_back(std::move(*print));
+    }
+    TRY_ASSIGN(const auto earlier, store_.earlier_results(prints));
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const auto& [same, similar] = earlier[i];
+      if (!same && !similar) continue;
+      sweep_.fill_task(ids[i], task);
+      if (same) {
+        take(task, prints[i], *same);
+      } else {
+        TRY(look_closer(task, prints[i], *similar));
+      }
+    }
     return {};
   }
 
@@ -64,10 +68,7 @@ class Reuse {
   }
 
   /// Perhaps it is known, but with other inputs.
-  Result<> look_closer(const Task& task, const Fingerprint& print) {
-    const auto similar = similar_.find(without_inputs(print));
-    if (similar == similar_.end()) return {};
-    const store::Reusable& source = similar->second;
+  Result<> look_closer(const Task& task, const Fingerprint& print, const store::Reusable& source) {
     TRY_ASSIGN(const auto made, latest_making(store_, source.holder(), source.held_as()));
     TRY_ASSIGN(const bool holds,
                contents_.holds(made.print, made.began, task, print, {}, made.ended));
@@ -88,21 +89,14 @@ class Reuse {
   const Sweep& sweep_;
   ContentCache& contents_;
   OldResults old_results_;
-  std::unordered_map<Digest, store::Reusable> same_;
-  std::unordered_map<Digest, store::Reusable> similar_;
   KnownElsewhere known_;
 };
 
 }  // namespace
 
-Digest combine(const Fingerprint& print) {
-  return {print.command.high + 3 * print.environment.high + 5 * print.inputs.high,
-          print.command.low + 3 * print.environment.low + 5 * print.inputs.low};
-}
-
-Result<KnownElsewhere> known_elsewhere(const store::Store& store, const Sweep& sweep,
+Result<KnownElsewhere> known_elsewhere(const store::Store& store, const Sweep& sweep, TaskId first,
                                        const Options& options, ContentCache& contents) {
-  return Reuse(store, sweep, options, contents).find();
+  return Reuse(store, sweep, options, contents).find(first);
 }
 
 }  // namespace gantry::driver

@@ -10,9 +10,6 @@
 
 namespace gantry::driver {
 
-/// One digest for the whole fingerprint: enough to compare by.
-Digest combine(const Fingerprint& print);
-
 /// A task, and a result that another run has for it.
 struct Match {
   TaskId task;
@@ -26,10 +23,11 @@ struct KnownElsewhere {
   OutdatedTasks outdated;  ///< finished once, and not to be reused
 };
 
-/// Results of tasks with the same command, environment and inputs, whose outputs are there. Where
+/// Results of the tasks from `first` on, that is of those that had the same command, environment
+/// and inputs, and whose outputs are there. Where
 /// the study's `results:` are other ones, they are read from what was printed and written then; if
 /// that cannot be done, the task is no match.
-Result<KnownElsewhere> known_elsewhere(const store::Store& store, const Sweep& sweep,
+Result<KnownElsewhere> known_elsewhere(const store::Store& store, const Sweep& sweep, TaskId first,
                                        const Options& options, ContentCache& contents);
 
 }  // namespace gantry::driver

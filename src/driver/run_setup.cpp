@@ -2,14 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
-#include <unordered_map>
 #include <utility>
 
 #include "driver/kept_model.hpp"
 #include "driver/old_results.hpp"
 #include "driver/outdated.hpp"
 #include "driver/reuse.hpp"
+#include "model/point_order.hpp"
 
 namespace gantry::driver {
 
@@ -19,6 +20,7 @@ using engine::TaskState;
 
 constexpr schedule::Seconds kPlanEvery = 60;  ///< by schedulers that plan; they adapt it
 constexpr std::uint32_t kGroup = 10'000;      ///< events that are made durable together
+constexpr std::size_t kLookedUpAtOnce = std::size_t{1} << 20U;
 
 engine::Workload workload_of(const Sweep& sweep, const SharedInputs& shared, KeptModels& known) {
   engine::Workload workload = engine::workload_of(sweep);
@@ -48,28 +50,21 @@ class Setup {
     for (const FileMade& file : shared.made()) engine_.apply(file);
   }
 
-  Result<PreparedRun> prepare(const SpecSource& source) {
-    TRY_ASSIGN(const auto existing, run_to_continue(store_, sweep_, options_));
-    if (existing) {
-      open(existing->id);
+  Result<PreparedRun> prepare(const SpecSource& source, const std::optional<ContinuedRun>& ours) {
+    if (ours) {
+      open(ours->record.id);
       TRY_ASSIGN(run_.unheard, store_.given_hosts(run_.id));
+      if (ours->edited) TRY(edit(source, *ours));
       TRY(replay());
       TRY(resume());
     } else {
       TRY(create(source));
-      run_.is_new = true;
     }
     run_.unchanged = view().counts().done;
     return std::move(run_);
   }
 
  private:
-  /// The latest success of a task: what it was made of, and where.
-  struct Recorded {
-    Digest print;
-    store::Reusable origin;
-  };
-
   void open(RunId id) {
     run_.id = id;
     engine_.add_run(id, std::move(workload_),
@@ -84,60 +79,100 @@ class Setup {
   /// With all that it reuses in one step: the next call finds it by its digest and does not look
   /// for results elsewhere again.
   Result<> create(const SpecSource& source) {
-    KnownElsewhere known;
-    if (!options_.fresh) {
-      TRY_ASSIGN(known, known_elsewhere(store_, sweep_, options_, contents_));
-    }
-    auto& matches = known.matches;
-    run_.outdated = std::move(known.outdated);
-    store::RunRecord record;
+    TRY_ASSIGN(auto matches, find_results(TaskId(1)));
+    store::RunRecord record = describe({}, source);
     record.name = sweep_.name();
-    record.digest = sweep_.digest();
-    record.source = source;
     record.parameter_names = sweep_.parameter_names();
     record.result_names = sweep_.result_names();
     record.result_rules = recorded_rules(sweep_);
     record.created = record.updated = now_;
-    record.counts.total = sweep_.size();
     record.counts.done = record.counts.reused = static_cast<std::uint32_t>(matches.size());
-    auto next = matches.begin();
-    TRY_ASSIGN(run_.id, store_.create_run(record, [&](RunId id) -> Result<std::optional<Event>> {
-      if (!engine_.has_run(id)) open(id);
-      if (next == matches.end()) return std::nullopt;
-      Match& match = *next++;
-      if (!match.results) {
-        TRY_ASSIGN(match.results, store_.results_of(match.source));
-      }
-      Event event = TaskReused{id,
-                               match.task,
-                               match.source.run,
-                               match.source.task,
-                               match.source.attempt,
-                               sweep_.parameters(match.task),
-                               std::move(*match.results),
-                               match.print,
-                               now_};
+    const PointOrder as_enumerated;
+    TRY_ASSIGN(const RunId id,
+               store_.create_run(record, first_events(TaskId(1), as_enumerated, matches)));
+    open(id);
+    for (const Event& event : opening(id, TaskId(1), as_enumerated)) engine_.apply(event);
+    TaskReused event;
+    event.run = id;
+    for (const Match& match : matches) {
+      event.task = match.task;
       engine_.apply(event);
-      return event;
-    }));
+    }
+    run_.is_new = true;
     return {};
   }
 
+  /// What the person has added are new tasks, for which other runs may have results.
+  Result<> edit(const SpecSource& source, const ContinuedRun& ours) {
+    const TaskId first(*ours.edited + 1);
+    TRY_ASSIGN(auto matches, find_results(first));
+    store::RunRecord record = describe(ours.record, source);
+    const std::uint32_t added = sweep_.size() - *ours.edited;
+    if (added > 0) {
+      run_.notices.push_back(
+          fmt::format("run {} goes on with {}", run_.id.value(),
+                      added == 1 ? "1 new task" : fmt::format("{} new tasks", added)));
+    }
+    return store_.edit_run(record, first_events(first, record.numbering, matches));
+  }
+
+  /// `run` as the study is now.
+  [[nodiscard]] store::RunRecord describe(store::RunRecord run, const SpecSource& source) const {
+    run.digest = sweep_.digest();
+    run.study = sweep_.study_digest();
+    run.source = source;
+    run.counts.total = sweep_.size();
+    return run;
+  }
+
+  Result<std::vector<Match>> find_results(TaskId first) {
+    if (options_.fresh) return std::vector<Match>{};
+    TRY_ASSIGN(auto known, known_elsewhere(store_, sweep_, first, options_, contents_));
+    run_.outdated = std::move(known.outdated);
+    return std::move(known.matches);
+  }
+
+  /// That the tasks from `first` on come to the run.
+  [[nodiscard]] std::vector<Event> opening(RunId run, TaskId first, const PointOrder& order) const {
+    const Batch batch{NodeId(0), 0, first, sweep_.size() + 1 - first.value()};
+    if (batch.count == 0) return {};
+    EnumeratedPoints points{sweep_.digest(), order_from(order, first, sweep_.size())};
+    return {TasksAdded{run, batch, std::move(points), now_}, RunClosed{run, now_}};
+  }
+
+  /// The same, and what it reuses for them. All arguments must outlive what is returned.
+  store::Store::NextEvent first_events(TaskId first, const PointOrder& order,
+                                       std::vector<Match>& matches) {
+    return [this, first, &order, &matches, events = std::vector<Event>{},
+            next = std::size_t{0}](RunId run) mutable -> Result<std::optional<Event>> {
+      if (next == 0) events = opening(run, first, order);
+      const std::size_t step = next++;
+      if (step < events.size()) return events[step];
+      if (step - events.size() == matches.size()) return std::nullopt;
+      return reused(run, matches[step - events.size()]);
+    };
+  }
+
+  Result<Event> reused(RunId run, Match& match) {
+    if (!match.results) {
+      TRY_ASSIGN(match.results, store_.results_of(match.source));
+    }
+    return TaskReused{run,
+                      match.task,
+                      match.source.run,
+                      match.source.task,
+                      match.source.attempt,
+                      sweep_.parameters(match.task),
+                      std::move(*match.results),
+                      match.print,
+                      now_};
+  }
+
   Result<> replay() {
-    recorded_.assign(sweep_.size() + 1, {});
+    prints_.assign(sweep_.size(), 0);
     return store_.replay(run_.id, [&](const Event& event) {
       engine_.apply(event);
-      if (const auto* ended = std::get_if<AttemptEnded>(&event)) {
-        const auto task = ended->report.key.task.value();
-        if (task > sweep_.size()) return;
-        if (ended->report.cause == FailureCause::none)
-          recorded_[task] = {combine(ended->fingerprint), {run_.id, ended->report.key.task, {}}};
-      } else if (const auto* reused = std::get_if<TaskReused>(&event)) {
-        if (reused->task.value() <= sweep_.size())
-          recorded_[reused->task.value()] = {
-              combine(reused->fingerprint),
-              {reused->from_run, reused->from_task, reused->from_attempt}};
-      }
+      store::note_print(event, prints_);
     });
   }
 
@@ -163,7 +198,10 @@ class Setup {
   /// A finished task counts as long as its command, environment and inputs are what they were, and
   /// its outputs are there.
   Result<> check_unchanged() {
-    TRY(find_newer());
+    // --fresh and `retry` of other runs make results of tasks that are done here, too.
+    TRY_ASSIGN(const auto last, store_.last_run());
+    const bool others_ran = last && last->id != run_.id;
+    std::vector<Done> unchanged;
     Task task;
     for (std::uint32_t i = 1; i <= sweep_.size(); ++i) {
       if (view().state(TaskId(i)) != TaskState::done) continue;
@@ -173,40 +211,61 @@ class Setup {
         TRY(invalidate(TaskId(i), {OutdatedBy::input_missing, print.error().message}));
       } else if (const auto output = first_missing(store_, task.outputs); !output.empty()) {
         TRY(invalidate(TaskId(i), {OutdatedBy::output_missing, output}));
-      } else if (combine(*print) != recorded_[i].print) {
+      } else if (brief(*print) != prints_[i - 1]) {
         TRY_ASSIGN(const auto made, latest_making(store_, run_.id, TaskId(i)));
         TRY_ASSIGN(const bool holds,
                    contents_.holds(made.print, made.began, task, *print, {}, made.ended));
         if (!holds) TRY(invalidate(TaskId(i), what_changed(made, *print, task)));
-      } else if (const auto* newer = newer_than(recorded_[i])) {
-        TRY(adopt(task, *print, *newer));
+      } else if (others_ran) {
+        unchanged.push_back({TaskId(i), *print});
+        if (unchanged.size() == kLookedUpAtOnce) TRY(adopt_newer(unchanged));
       }
+    }
+    return adopt_newer(unchanged);
+  }
+
+  /// A task whose result still holds.
+  struct Done {
+    TaskId task;
+    Fingerprint print;
+  };
+
+  /// Takes over what other runs have made of them since; forgets them.
+  Result<> adopt_newer(std::vector<Done>& tasks) {
+    TRY_ASSIGN(const auto others, results_for(tasks, run_.id));
+    // Few tasks are in several runs: only of those it matters whose result is the latest.
+    std::vector<Done> shared;
+    for (std::size_t i = 0; i < tasks.size(); ++i)
+      if (others[i].same) shared.push_back(tasks[i]);
+    tasks.clear();
+    TRY_ASSIGN(const auto latest, results_for(shared, {}));
+    for (std::size_t i = 0; i < shared.size(); ++i) {
+      TRY_ASSIGN(const bool newer, is_newer(shared[i].task, latest[i].same));
+      if (newer) TRY(adopt(sweep_.task(shared[i].task), shared[i].print, *latest[i].same));
     }
     return {};
   }
 
-  /// What other runs have done since this one was driven last: --fresh and `retry` make results of
-  /// tasks that are done here, too.
-  Result<> find_newer() {
-    TRY_ASSIGN(const auto last, store_.last_run());
-    if (!last || last->id == run_.id) return {};
-    return store_.for_each_reusable({},
-                                    [&](const Fingerprint& print, const store::Reusable& source) {
-                                      if (!source.unread && !print.inputs.empty())
-                                        newest_.try_emplace(combine(print), source);
-                                    });
+  [[nodiscard]] Result<std::vector<store::Store::Earlier>> results_for(
+      const std::vector<Done>& tasks, RunId except) const {
+    std::vector<Fingerprint> prints(tasks.size());
+    std::ranges::transform(tasks, prints.begin(), &Done::print);
+    return store_.earlier_results(prints, except);
   }
 
-  /// Nothing when ours is the newest.
-  [[nodiscard]] const store::Reusable* newer_than(const Recorded& ours) const {
-    const auto found = newest_.find(ours.print);
-    if (found == newest_.end()) return nullptr;
-    const store::Reusable& newest = found->second;
-    if (newest.run == run_.id || newest.holder() == run_.id) return nullptr;
+  /// Than what this run has for the task.
+  [[nodiscard]] Result<bool> is_newer(TaskId task,
+                                      const std::optional<store::Reusable>& latest) const {
+    if (!latest || latest->unread || latest->run == run_.id || latest->holder() == run_.id)
+      return false;
     // A copy whose original was removed does not tell how old it is.
-    const bool same = newest.run == ours.origin.run && newest.task == ours.origin.task &&
-                      newest.attempt == ours.origin.attempt;
-    return same || newest.attempt == AttemptId{} ? nullptr : &newest;
+    if (latest->attempt == AttemptId{}) return false;
+    TRY_ASSIGN(const auto history, store_.history(run_.id, task));
+    const auto ours = std::find_if(history.rbegin(), history.rend(), [](const auto& row) {
+      return row.kind == "ended" || row.kind == "reused";
+    });
+    return ours == history.rend() || ours->from.run != latest->run ||
+           ours->from.task != latest->task || ours->from.attempt != latest->attempt;
   }
 
   Result<> adopt(const Task& task, const Fingerprint& print, const store::Reusable& source) {
@@ -247,31 +306,51 @@ class Setup {
   std::unique_ptr<schedule::Scheduler> scheduler_;  ///< likewise
   PreparedRun run_;
   std::uint32_t recorded_events_ = 0;
-  std::vector<Recorded> recorded_;  ///< by task
-  std::unordered_map<Digest, store::Reusable> newest_;
+  store::Prints prints_;  ///< of the latest successes
   OldResults old_results_;
 };
 
+/// The last run of this study, if the study still has every point that the run has.
+Result<std::optional<ContinuedRun>> run_to_grow(const store::Store& store, Sweep& sweep,
+                                                const Options& options) {
+  TRY_ASSIGN(auto record, store.last_run_of(sweep.study_digest(), sweep.name()));
+  if (!record) return std::nullopt;
+  const auto before = options.reload(*record);
+  if (!before || before->study_digest() != sweep.study_digest()) return std::nullopt;
+  auto order = order_after(*before, sweep);
+  if (!order || !sweep.number_tasks(*order)) return std::nullopt;
+  record->numbering = std::move(*order);
+  return ContinuedRun{std::move(*record), before->size()};
+}
+
 }  // namespace
 
-Result<std::optional<store::RunRecord>> run_to_continue(const store::Store& store,
-                                                        const Sweep& sweep,
-                                                        const Options& options) {
-  if (options.continue_run.value() == 0) {
-    if (options.fresh) return std::nullopt;
-    return store.last_run_with(sweep.digest());
+Result<std::optional<ContinuedRun>> run_to_continue(const store::Store& store, Sweep& sweep,
+                                                    const Options& options) {
+  std::optional<store::RunRecord> record;
+  if (options.continue_run.value() != 0) {
+    TRY_ASSIGN(record, store.run(options.continue_run));
+    if (!record) {
+      return fail(ErrorCode::usage, fmt::format("there is no run {}", options.continue_run.value()),
+                  "`gantry runs` lists them");
+    }
+  } else if (options.fresh) {
+    return std::nullopt;
+  } else {
+    TRY_ASSIGN(record, store.last_run_with(sweep.digest()));
+    if (!record) return run_to_grow(store, sweep, options);
   }
-  TRY_ASSIGN(auto record, store.run(options.continue_run));
-  if (!record) {
-    return fail(ErrorCode::usage, fmt::format("there is no run {}", options.continue_run.value()),
-                "`gantry runs` lists them");
+  if (!sweep.number_tasks(record->numbering)) {
+    return fail(ErrorCode::corrupt,
+                fmt::format("the tasks of run {} are not those of its study", record->id.value()),
+                "'--fresh' begins a new run");
   }
-  return record;
+  return ContinuedRun{std::move(*record)};
 }
 
 Result<PreparedRun> prepare_run(store::Store& store, engine::Engine& engine, const Job& job,
-                                const Options& options, ContentCache& contents, TimePoint now,
-                                const SharedInputs& shared) {
+                                const std::optional<ContinuedRun>& ours, const Options& options,
+                                ContentCache& contents, TimePoint now, const SharedInputs& shared) {
   TRY_ASSIGN(auto scheduler,
              schedule::make_scheduler(options.scheduler,
                                       {.interval = kPlanEvery,
@@ -279,7 +358,7 @@ Result<PreparedRun> prepare_run(store::Store& store, engine::Engine& engine, con
                                        .second_attempts = options.grid && options.duplicates}));
   return Setup(store, engine, job, options, contents, now, std::move(scheduler), shared,
                kept_models(store, job.sweep))
-      .prepare(job.source);
+      .prepare(job.source, ours);
 }
 
 }  // namespace gantry::driver

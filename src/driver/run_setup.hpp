@@ -27,15 +27,24 @@ struct PreparedRun {
   std::set<store::SiteHost> unheard{};
 };
 
-/// The same study's, or options.continue_run; none when a new one is to be made.
-Result<std::optional<store::RunRecord>> run_to_continue(const store::Store& store,
-                                                        const Sweep& sweep, const Options& options);
+/// A run of the state directory that this call goes on with.
+struct ContinuedRun {
+  store::RunRecord record;
+  /// The person has edited the study since: so many tasks it had before.
+  std::optional<std::uint32_t> edited{};
+};
+
+/// The run of options.continue_run, or of the same study, also when values were added to it since;
+/// none when a new one is to be made. Numbers the tasks of the sweep as that run does: what it has
+/// keeps its numbers, what was added follows.
+Result<std::optional<ContinuedRun>> run_to_continue(const store::Store& store, Sweep& sweep,
+                                                    const Options& options);
 
 /// Continues that run or makes a new one, and adds it to the engine; replays its journal; takes
 /// back (and journals that it does) results whose command, environment or inputs have changed;
 /// reuses results of other runs. `shared` must outlive the engine's run.
 Result<PreparedRun> prepare_run(store::Store& store, engine::Engine& engine, const Job& job,
-                                const Options& options, ContentCache& contents, TimePoint now,
-                                const SharedInputs& shared);
+                                const std::optional<ContinuedRun>& ours, const Options& options,
+                                ContentCache& contents, TimePoint now, const SharedInputs& shared);
 
 }  // namespace gantry::driver

@@ -8,9 +8,10 @@
 #include <map>
 #include <set>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/hash.hpp"
 
@@ -108,23 +109,26 @@ class TakeOver {
   }
 
   Result<> find_twins() {
-    std::unordered_set<Digest> wanted;
-    Task task;
+    std::unordered_map<Digest, std::vector<TaskKey>> running;  // by what they claim
     for (const auto& [key, host] : others_.running()) {
-      if (wanted.empty()) {
-        for (const Job& job : jobs_) {
-          for (std::uint32_t i = 1; i <= job.sweep.size(); ++i) {
-            job.sweep.fill_task(TaskId(i), task);
-            for (const Digest& claim : claims(task)) wanted.insert(claim);
-          }
+      TRY_ASSIGN(const Sweep* study, others_.study(key.run));
+      if (study == nullptr || key.task.value() > study->size()) {
+        awaited_.insert(key);
+        continue;
+      }
+      for (const Digest& claim : claims(study->task(key.task))) running[claim].push_back(key);
+    }
+    Task task;
+    for (const Job& job : jobs_) {
+      for (std::uint32_t i = 1; !running.empty() && i <= job.sweep.size(); ++i) {
+        job.sweep.fill_task(TaskId(i), task);
+        for (const Digest& claim : claims(task)) {
+          const auto found = running.find(claim);
+          if (found == running.end()) continue;
+          awaited_.insert(found->second.begin(), found->second.end());
+          running.erase(found);
         }
       }
-      TRY_ASSIGN(const Sweep* study, others_.study(key.run));
-      const bool known = study != nullptr && key.task.value() <= study->size();
-      if (!known || std::ranges::any_of(claims(study->task(key.task)), [&](const Digest& claim) {
-            return wanted.contains(claim);
-          }))
-        awaited_.insert(key);
     }
     return {};
   }

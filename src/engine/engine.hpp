@@ -14,8 +14,8 @@
 #include "base/time.hpp"
 #include "engine/run/workload.hpp"
 #include "forecast/learned_costs.hpp"
-#include "forecast/learned_memory.hpp"
 #include "forecast/learned_outputs.hpp"
+#include "forecast/memory_book.hpp"
 #include "model/action.hpp"
 #include "model/eta.hpp"
 #include "model/event.hpp"
@@ -60,12 +60,7 @@ struct Counts {
   std::uint32_t cancelled = 0;
 };
 
-/// What an attempt was given of its host's memory, where that is learnt, and why.
-struct GivenMemory {
-  std::uint64_t bytes = 0;        ///< 0 = it is not learnt, or not known
-  std::uint64_t learnt_from = 0;  ///< so many tasks; 0 = a slot's share of the smallest host
-  std::uint64_t died_with = 0;    ///< an attempt before it; 0 = none
-};
+using forecast::GivenMemory;
 
 struct Run;
 
@@ -75,6 +70,7 @@ class RunView {
  public:
   explicit RunView(const Run& run) : run_(&run) {}
 
+  [[nodiscard]] RunId id() const;
   /// REQUIRES: the task exists.
   [[nodiscard]] TaskState state(TaskId task) const;
   /// Would the end of this attempt, told by this host, count? Not if it has ended already (a report

@@ -22,10 +22,13 @@ struct PointRange {
   friend bool operator==(const PointRange&, const PointRange&) = default;
 };
 
-/// Points that the study with this digest makes from their index: only their places are stored.
+/// The points of tasks that follow each other.
+using PointOrder = std::vector<PointRange>;
+
+/// Points that the sweep with this digest makes from their index: only their places are stored.
 struct EnumeratedPoints {
-  Digest study;
-  std::vector<PointRange> ranges;  ///< in the order of the tasks
+  Digest sweep;
+  PointOrder order;
   friend bool operator==(const EnumeratedPoints&, const EnumeratedPoints&) = default;
 };
 

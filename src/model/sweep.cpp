@@ -65,7 +65,8 @@ void Sweep::Impl::place(std::uint32_t combination) {
 
 void Sweep::Impl::select(std::uint32_t number) {
   if (selected == number) return;
-  place(filtered ? kept[number - 1] : number - 1);
+  const std::uint32_t point = order.empty() ? number - 1 : order[number - 1];
+  place(filtered ? kept[point] : point);
   for (std::size_t d = 0; d < derived.size(); ++d) {
     const std::size_t slot = parameter_count() + d;
     const double value = expressions->evaluate(derived[d]);
@@ -126,9 +127,36 @@ const std::string& Sweep::name() const {
 Digest Sweep::digest() const {
   return impl_->digest;
 }
+Digest Sweep::study_digest() const {
+  return impl_->study_digest;
+}
 std::uint32_t Sweep::size() const {
   return impl_->size();
 }
+
+bool Sweep::number_tasks(std::span<const PointRange> order) {
+  const std::uint32_t count = size();
+  std::vector<std::uint32_t> points;
+  std::vector<bool> taken(order.empty() ? 0 : count);
+  for (const PointRange& range : order) {
+    if (range.first > count || range.count > count - range.first) return false;
+    for (std::uint32_t point = range.first; point < range.first + range.count; ++point) {
+      if (taken[point]) return false;
+      taken[point] = true;
+      points.push_back(point);
+    }
+  }
+  if (!order.empty() && points.size() != count) return false;
+  impl_->order = std::move(points);
+  impl_->selected = 0;
+  return true;
+}
+
+void Sweep::add_point(TaskId id, Hasher& hasher) const {
+  impl_->select(id.value());
+  for (std::uint32_t p = 0; p < impl_->parameter_count(); ++p) hasher.add(impl_->values[p]);
+}
+
 const RetryPolicy& Sweep::retry_policy() const {
   return impl_->definition.retry;
 }

@@ -1,9 +1,10 @@
 #pragma once
-/// A parameter sweep: many tasks, made from their index when needed and never all stored.
-/// Immutable after it was built, but it keeps scratch between calls: one thread at a time.
+/// A parameter sweep: many tasks, made from their number when needed and never all stored. It
+/// keeps scratch between calls: one thread at a time.
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "base/hash.hpp"
 #include "base/result.hpp"
+#include "model/batch.hpp"
 #include "model/outcome.hpp"
 #include "model/task.hpp"
 
@@ -31,13 +33,22 @@ class Sweep {
   ~Sweep();
 
   [[nodiscard]] const std::string& name() const;
-  /// Identifies the whole expanded study: same digest, same tasks under the same numbers. Leaves
-  /// out what does not change a task's result: resources, retries, timeout, cost.
+  /// Identifies the study with its points: same digest, same tasks in the same order. Leaves out
+  /// what does not change a task's result: resources, retries, timeout, cost.
   [[nodiscard]] Digest digest() const;
+  /// The same without the points: it stays when a person edits the values of the parameters.
+  [[nodiscard]] Digest study_digest() const;
   /// Of the command as it is written and the names of the parameters: what is learnt of tasks by
   /// their parameters holds for all studies that have the same.
   [[nodiscard]] Digest program_digest() const;
   [[nodiscard]] std::uint32_t size() const;
+
+  /// Numbers the tasks as a run has numbered them: task k is the k-th point of these ranges. Empty:
+  /// as the study enumerates them, which is so without this call. False, and nothing changes,
+  /// unless the ranges hold every point once.
+  [[nodiscard]] bool number_tasks(std::span<const PointRange> order);
+  /// Adds the values of the parameters, by which a task is the same in an edited study.
+  void add_point(TaskId id, Hasher& hasher) const;
 
   /// REQUIRES: 1 <= id <= size().
   [[nodiscard]] Task task(TaskId id) const;

@@ -30,7 +30,8 @@ Result<Sweep> Sweep::build(SweepDefinition definition) {
   TRY(impl->check_resources());
   TRY(impl->check_lengths());
   TRY(impl->check_written_files());
-  impl->digest = impl->compute_digest();
+  impl->digest = impl->compute_digest(Impl::DigestOf::tasks);
+  impl->study_digest = impl->compute_digest(Impl::DigestOf::study);
   return Sweep(std::move(impl));
 }
 
@@ -167,7 +168,8 @@ Digest Sweep::program_digest() const {
   return hasher.digest();
 }
 
-Digest Sweep::Impl::compute_digest() const {
+Digest Sweep::Impl::compute_digest(DigestOf what) const {
+  const bool points = what == DigestOf::tasks;
   Hasher hasher;
   const auto add_all = [&](const std::vector<SourceText>& texts) {
     hasher.add(texts.size());
@@ -177,20 +179,25 @@ Digest Sweep::Impl::compute_digest() const {
     hasher.add(texts.size());
     for (const auto& source : texts) hasher.add(source.name).add(source.text.text);
   };
-  hasher.add("sweep 1").add(definition.name).add(definition.base_dir).add(definition.shell ? 1 : 0);
+  hasher.add(points ? "sweep 1" : "study 1").add(definition.name).add(definition.base_dir);
+  hasher.add(definition.shell ? 1 : 0);
   add_all(definition.command);
   hasher.add(definition.parameters.size());
   for (const auto& parameter : definition.parameters) {
-    hasher.add(parameter.name).add(parameter.link);
+    hasher.add(parameter.name);
+    if (!points) continue;
+    hasher.add(parameter.link);
     parameter.values.add_to(hasher);
   }
-  hasher.add(definition.sample ? 1 : 0);
-  if (const auto& sample = definition.sample) {
-    hasher.add(static_cast<std::uint64_t>(sample->method)).add(sample->points).add(sample->seed);
-    hasher.add(sample->parameters.size());
-    for (const auto& name : sample->parameters) hasher.add(name);
+  if (points) {
+    hasher.add(definition.sample ? 1 : 0);
+    if (const auto& sample = definition.sample) {
+      hasher.add(static_cast<std::uint64_t>(sample->method)).add(sample->points).add(sample->seed);
+      hasher.add(sample->parameters.size());
+      for (const auto& name : sample->parameters) hasher.add(name);
+    }
+    hasher.add(definition.when ? definition.when->text : "");
   }
-  hasher.add(definition.when ? definition.when->text : "");
   add_named(definition.derived);
   add_named(definition.environment);
   hasher.add(definition.workdir.text);

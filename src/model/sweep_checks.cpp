@@ -91,7 +91,7 @@ Result<> Sweep::Impl::check_names() const {
 void Sweep::Impl::for_each_choice(const std::vector<std::uint32_t>& slots,
                                   const std::function<bool(std::uint32_t)>& visit) {
   std::vector<std::uint32_t> used;
-  bool all = filtered;
+  bool all = filtered || !order.empty();
   for (const auto slot : slots) {
     if (slot < parameter_count()) used.push_back(slot);
     all = all || slot == task_slot;

@@ -26,6 +26,7 @@ struct Sweep::Impl {
   SweepDefinition definition;
   ParameterSpace space;
   Digest digest;
+  Digest study_digest;
 
   // A slot is what a placeholder stands for: the parameters, the derived values, the task's number,
   // base_dir.
@@ -37,7 +38,8 @@ struct Sweep::Impl {
   std::vector<std::size_t> derived;          ///< expression of each derived value
   std::optional<std::size_t> cost;
   bool filtered = false;
-  std::vector<std::uint32_t> kept;  ///< with a filter: the combination of each task
+  std::vector<std::uint32_t> kept;   ///< with a filter: the combination of each point
+  std::vector<std::uint32_t> order;  ///< the point of each task; empty = as enumerated
   std::vector<std::vector<double>>
       listed_numbers;  ///< by parameter: values of numeric lists in expressions
 
@@ -119,7 +121,8 @@ struct Sweep::Impl {
   Result<> check_resources();
   Result<> check_lengths();
   Result<> check_written_files();
-  [[nodiscard]] Digest compute_digest() const;
+  enum class DigestOf : std::uint8_t { tasks, study };
+  [[nodiscard]] Digest compute_digest(DigestOf what) const;
 };
 
 }  // namespace gantry

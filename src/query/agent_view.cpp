@@ -33,14 +33,15 @@ void AgentView::add_sites(const store::LiveState& live, AgentTask::State state) 
   for (const store::LiveHost& host : live.hosts) {
     // The agent's logs know more about this machine.
     if (host.site >= live.sites.size() || live.sites[host.site].name == kHomeSite) continue;
-    const auto see = [&](std::uint32_t task, std::uint32_t attempt) {
-      const TaskKey key{RunId(live.run), TaskId(task), AttemptId(attempt)};
+    const auto see = [&](const auto& one) {
+      const RunId run(one.run != 0 ? one.run : live.run);
+      const TaskKey key{run, TaskId(one.task), AttemptId(one.attempt)};
       add(key, {.state = state, .host = host.name, .site = live.sites[host.site].name});
     };
     // What waited at the host of a gantry that was killed may have begun since.
     for (const store::LiveTask& task : host.tasks)
-      if (state == AgentTask::State::unseen || task.started != kNever) see(task.task, task.attempt);
-    for (const store::LiveArrival& arrival : host.arrivals) see(arrival.task, arrival.attempt);
+      if (state == AgentTask::State::unseen || task.started != kNever) see(task);
+    for (const store::LiveArrival& arrival : host.arrivals) see(arrival);
   }
 }
 

@@ -154,7 +154,7 @@ Result<> drain_sites(const std::filesystem::path& state_dir, const store::LiveSt
   TRY(ask(state_dir, {.run = RunId(live.run), .leave = names}, live.pid));
   for (;;) {
     const auto now = store::read_live(state_dir);
-    if (!now || now->run != live.run) {
+    if (!now || !now->has(RunId(live.run))) {
       const auto holder = store::RunLock::holder(state_dir);
       if (holder && *holder == live.pid) {
         std::this_thread::sleep_for(kLookForSites);

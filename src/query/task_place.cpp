@@ -82,8 +82,9 @@ TaskAtHost awaiting_files(const LiveState& live, const store::LiveWait& wait, do
   return at;
 }
 
-SlotWait slot_wait(const LiveState& live, TimePoint now) {
+SlotWait slot_wait(const LiveState& live, RunId run, TimePoint now) {
   SlotWait wait{.draining = live.draining, .staging = live.staging};
+  if (const store::LiveRun* one = live.find(run)) wait.draining = one->draining;
   for (const LiveSite& site : live.sites) {
     wait.slots += site.slots;
     wait.busy += site.busy;
@@ -109,18 +110,20 @@ bool TaskPlace::is_running() const {
   });
 }
 
-TaskPlace place_of(const LiveState& live, TaskId task, double cost, TimePoint now) {
+TaskPlace place_of(const LiveState& live, RunId run, TaskId task, double cost, TimePoint now) {
   TaskPlace place{.scheduler = live.scheduler, .one_site = live.sites.size() == 1};
-  const std::uint32_t number = task.value();
+  const auto is_it = [&](const auto& item) {
+    return item.task == task.value() && live.is_of(item, run);
+  };
   for (const LiveHost& host : live.hosts)
     for (const auto& one : host.tasks)
-      if (one.task == number) place.at.push_back(with_agent(live, host, one, cost, now));
+      if (is_it(one)) place.at.push_back(with_agent(live, host, one, cost, now));
   for (const LiveHost& host : live.hosts)
     for (const auto& one : host.arrivals)
-      if (one.task == number) place.at.push_back(coming_home(live, host, one, now));
+      if (is_it(one)) place.at.push_back(coming_home(live, host, one, now));
   if (!place.at.empty()) return place;
   for (const auto& wait : live.waits) {
-    if (wait.task != number) continue;
+    if (!is_it(wait)) continue;
     if (wait.host > 0 && wait.host <= live.hosts.size())
       place.at.push_back(awaiting_files(live, wait, cost));
     else if (wait.until != kNever)
@@ -129,7 +132,7 @@ TaskPlace place_of(const LiveState& live, TaskId task, double cost, TimePoint no
       continue;
     return place;
   }
-  place.slot_wait = slot_wait(live, now);
+  place.slot_wait = slot_wait(live, run, now);
   return place;
 }
 

@@ -85,6 +85,7 @@ struct TaskPlace {
 };
 
 /// For a task that has not ended. `cost`: relative, as the paces of hosts are.
-TaskPlace place_of(const store::LiveState& live, TaskId task, double cost, TimePoint now);
+TaskPlace place_of(const store::LiveState& live, RunId run, TaskId task, double cost,
+                   TimePoint now);
 
 }  // namespace gantry::query

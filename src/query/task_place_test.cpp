@@ -41,7 +41,7 @@ LiveState example() {
 }
 
 TaskPlace place(const LiveState& live, std::uint32_t task, double cost = 1) {
-  return place_of(live, TaskId(task), cost, kNow);
+  return place_of(live, RunId(1), TaskId(task), cost, kNow);
 }
 
 TEST(TaskPlaceTest, ATaskThatRunsAndWhatElseWasToChoose) {
@@ -61,6 +61,20 @@ TEST(TaskPlaceTest, ATaskThatRunsAndWhatElseWasToChoose) {
   ASSERT_EQ(at.others.size(), 1U) << "bob is fast, but lost";
   EXPECT_EQ(at.others[0].name, "ada");
   EXPECT_EQ(at.others[0].seconds, 50);
+}
+
+TEST(TaskPlaceTest, TasksOfSeveralRunsHaveTheSameNumbers) {
+  LiveState live = example();
+  live.runs = {{.run = 1}, {.run = 2, .draining = "interrupted"}};
+  live.hosts[1].tasks = {{.task = 17, .attempt = 1, .started = kNow - seconds(3), .run = 2}};
+  EXPECT_EQ(place(live, 17).at.front().host.name, "zeus");
+  const TaskPlace others = place_of(live, RunId(2), TaskId(17), 1, kNow);
+  ASSERT_EQ(others.at.size(), 1U);
+  EXPECT_EQ(others.at[0].host.name, "ada");
+  const TaskPlace waits = place_of(live, RunId(2), TaskId(20), 1, kNow);
+  ASSERT_TRUE(waits.slot_wait) << "run 1 has a task 20 that waits for files";
+  EXPECT_EQ(waits.slot_wait->draining, "interrupted");
+  EXPECT_EQ(place(live, 1).slot_wait->draining, "");
 }
 
 TEST(TaskPlaceTest, TheRunsOwnCostCountsBeforeTheStudys) {

@@ -30,9 +30,12 @@ bool is_open(const TaskStory& story, const store::LiveState& live) {
   if (story.state == TaskState::pending || story.state == TaskState::running) return true;
   if (story.state != TaskState::failed || !story.row) return false;
   // It waits for its next attempt, or is in the middle of it.
-  const auto waits = [&](const store::LiveWait& wait) { return wait.task == story.task.value(); };
+  const auto waits = [&](const store::LiveWait& wait) {
+    return wait.task == story.task.value() && live.is_of(wait, story.run);
+  };
   const auto runs = [&](const store::LiveTask& task) {
-    return task.task == story.task.value() && task.attempt > story.row->attempt.value();
+    return task.task == story.task.value() && live.is_of(task, story.run) &&
+           task.attempt > story.row->attempt.value();
   };
   return std::ranges::any_of(live.waits, waits) ||
          std::ranges::any_of(live.hosts, [&](const store::LiveHost& host) {
@@ -42,7 +45,7 @@ bool is_open(const TaskStory& story, const store::LiveState& live) {
 
 void add_place(TaskStory& story, const store::LiveState& live, double cost, TimePoint now) {
   if (!is_open(story, live)) return;
-  TaskPlace place = place_of(live, story.task, cost, now);
+  TaskPlace place = place_of(live, story.run, story.task, cost, now);
   const bool running = place.is_running();
   if (story.state == TaskState::running && !running) return;  // it began since
   story.state = running ? TaskState::running : TaskState::pending;
@@ -74,7 +77,7 @@ Result<> for_each_story(const StoredRun& run, const TaskFilter& filter, const St
   const bool driven = driver_of(run.record, holder).has_value();
   const AgentView agent(sources.state_dir);
   auto live = driven ? store::read_live(sources.state_dir) : std::nullopt;
-  if (live && live->run != run.record.id.value()) live.reset();
+  if (live && !live->has(run.record.id)) live.reset();
   Result<> failure;
   bool wanted = true;
   const auto tell = [&](TaskId task, TaskState state, const store::TaskRow* row) {

@@ -262,7 +262,7 @@ class OneLinerReader {
       if (!content) return wrong(content.error().message, content.error().hint);
       auto lines = split_lines(*content);
       if (lines.empty()) return wrong(fmt::format("{} has no lines", file));
-      keep_words(separator, {word});
+      write_out(separator.linked, name, lines);
       TRY(add(name, ParameterValues::list(std::move(lines)), link));
     }
     return {};
@@ -303,8 +303,7 @@ class OneLinerReader {
 
   void keep_words(const Separator& separator, const std::vector<std::string>& words) {
     if (separator.count) return write_out(separator.linked, separator.name, words);
-    result_.args.push_back(
-        fmt::format(":::{}{}", separator.file ? ":" : "", separator.linked ? "+" : ""));
+    result_.args.emplace_back(separator.linked ? ":::+" : ":::");
     result_.args.insert(result_.args.end(), words.begin(), words.end());
   }
   void write_out(bool linked, const std::string& name, const std::vector<std::string>& values) {

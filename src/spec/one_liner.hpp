@@ -19,8 +19,8 @@ namespace gantry::spec {
 
 struct OneLiner {
   SweepDefinition definition;
-  /// The words again, with standard input's lines written out: reads to the same definition without
-  /// it.
+  /// The words again, with the lines of files and of standard input written out: reads to the same
+  /// definition without them.
   std::vector<std::string> args;
   std::vector<std::string> warnings{};
 };

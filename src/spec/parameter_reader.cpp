@@ -1,12 +1,10 @@
 #include "spec/parameter_reader.hpp"
 
 #include <fmt/format.h>
-#include <glob.h>
 
 #include <algorithm>
 #include <array>
 
-#include "base/fd.hpp"
 #include "model/decimal.hpp"
 #include "model/parameter_space.hpp"
 #include "model/suggest.hpp"
@@ -185,14 +183,10 @@ Result<ParameterValues> ParameterReader::glob(const YamlNode& node) {
       if (std::string_view("*?[]\\{}").find(c) != std::string_view::npos) prefix.push_back('\\');
       prefix.push_back(c);
     }
-    glob_t found{};
-    const int status = ::glob((prefix + pattern.text).c_str(), 0, nullptr, &found);
+    const auto paths = data_.matches(prefix + pattern.text);
     const std::size_t skip = absolute ? 0 : base_dir_.string().size() + 1;
-    for (std::size_t i = 0; status == 0 && i < found.gl_pathc; ++i) {
-      values.emplace_back(std::string_view(found.gl_pathv[i]).substr(skip));
-    }
-    ::globfree(&found);
-    if (status != 0) {
+    for (const auto& path : paths) values.push_back(path.substr(std::min(skip, path.size())));
+    if (paths.empty()) {
       return reader_.error(pattern.mark, fmt::format("no file matches '{}'", pattern.text),
                            "patterns are relative to " + base_dir_.string());
     }
@@ -204,7 +198,7 @@ Result<ParameterValues> ParameterReader::glob(const YamlNode& node) {
 
 Result<ParameterValues> ParameterReader::lines(const YamlNode& node) {
   TRY_ASSIGN(const auto file, reader_.text(node, "lines"));
-  const auto content = read_file(resolve(file.text), kMaxDataFile);
+  const auto content = data_.content(resolve(file.text));
   if (!content) return reader_.error(file.mark, content.error().message, content.error().hint);
   auto values = split_lines(*content);
   if (values.empty()) return reader_.error(file.mark, fmt::format("{} has no lines", file.text));
@@ -214,7 +208,7 @@ Result<ParameterValues> ParameterReader::lines(const YamlNode& node) {
 Result<ParameterReader::LinkedCsv*> ParameterReader::table(const SourceText& file) {
   const std::string path = resolve(file.text).lexically_normal().string();
   if (const auto known = tables_.find(path); known != tables_.end()) return &known->second;
-  const auto content = read_file(path, kMaxDataFile);
+  const auto content = data_.content(path);
   if (!content) return reader_.error(file.mark, content.error().message, content.error().hint);
   auto parsed = parse_csv(*content);
   if (!parsed)

@@ -9,6 +9,7 @@
 
 #include "model/csv.hpp"
 #include "model/sweep_definition.hpp"
+#include "spec/data_files.hpp"
 #include "spec/node_reader.hpp"
 
 namespace gantry::spec {
@@ -18,8 +19,9 @@ std::vector<std::string> split_lines(std::string_view text);
 
 class ParameterReader {
  public:
-  ParameterReader(const NodeReader& reader, std::filesystem::path base_dir)
-      : reader_(reader), base_dir_(std::move(base_dir)) {}
+  /// Both references must outlive this.
+  ParameterReader(const NodeReader& reader, std::filesystem::path base_dir, DataFiles& data)
+      : reader_(reader), base_dir_(std::move(base_dir)), data_(data) {}
 
   Result<std::vector<ParameterDefinition>> read(const YamlNode& node);
 
@@ -48,6 +50,7 @@ class ParameterReader {
 
   const NodeReader& reader_;
   std::filesystem::path base_dir_;
+  DataFiles& data_;
   std::map<std::string, LinkedCsv> tables_;
   std::uint64_t listed_ = 0;  ///< values that ranges inside lists became, of all parameters
 };

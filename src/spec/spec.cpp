@@ -49,14 +49,15 @@ Result<std::filesystem::path> whole_path(const std::filesystem::path& path) {
 }
 
 Result<LoadedSweep> build_from_file(std::string_view text, const std::string& file_name,
-                                    const std::filesystem::path& base_dir) {
+                                    const std::filesystem::path& base_dir, DataFiles data) {
   TRY_ASSIGN(const auto base, whole_path(base_dir));
   TRY_ASSIGN(const auto root, parse_yaml(text, file_name));
-  TRY_ASSIGN(auto definition, SweepFileReader(file_name, base).read(root));
+  TRY_ASSIGN(auto definition, SweepFileReader(file_name, base, data).read(root));
   SpecSource source;
   source.path = file_name;
   source.text = std::string(text);
   source.base_dir = base.string();
+  source.data = std::move(data).take();
   return finish(std::move(definition), std::move(source));
 }
 
@@ -94,7 +95,7 @@ Result<LoadedSweep> load_sweep(const std::filesystem::path& path) {
 
 Result<LoadedSweep> parse_sweep(std::string_view text, const std::string& file_name,
                                 const std::filesystem::path& base_dir) {
-  TRY_ASSIGN(auto loaded, build_from_file(text, file_name, base_dir));
+  TRY_ASSIGN(auto loaded, build_from_file(text, file_name, base_dir, DataFiles()));
   TRY(loaded.sweep.check_inputs());
   return loaded;
 }
@@ -109,7 +110,7 @@ Result<LoadedSweep> parse_one_liner(const std::vector<std::string>& args,
 
 Result<LoadedSweep> reload(const SpecSource& source) {
   if (source.one_liner) return build_from_words(source.args, source.base_dir, {});
-  return build_from_file(source.text, source.path, source.base_dir);
+  return build_from_file(source.text, source.path, source.base_dir, DataFiles(source.data));
 }
 
 }  // namespace gantry::spec

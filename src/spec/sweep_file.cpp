@@ -187,7 +187,7 @@ Result<> SweepFileReader::split_command(const SourceText& source) {
 }
 
 Result<> SweepFileReader::parameters(const YamlNode& node) {
-  ParameterReader parameter_reader(reader_, base_dir_);
+  ParameterReader parameter_reader(reader_, base_dir_, data_);
   TRY_ASSIGN(definition_.parameters, parameter_reader.read(node));
   return {};
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/sweep_definition.hpp"
+#include "spec/data_files.hpp"
 #include "spec/node_reader.hpp"
 
 namespace gantry::spec {
@@ -16,8 +17,9 @@ inline constexpr std::uint32_t kMaxRetries = 1'000'000;
 
 class SweepFileReader {
  public:
-  SweepFileReader(std::string file, std::filesystem::path base_dir)
-      : reader_(std::move(file)), base_dir_(std::move(base_dir)) {}
+  /// `data` must outlive this.
+  SweepFileReader(std::string file, std::filesystem::path base_dir, DataFiles& data)
+      : reader_(std::move(file)), base_dir_(std::move(base_dir)), data_(data) {}
 
   Result<SweepDefinition> read(const YamlNode& root);
 
@@ -56,6 +58,7 @@ class SweepFileReader {
 
   NodeReader reader_;
   std::filesystem::path base_dir_;
+  DataFiles& data_;
   SweepDefinition definition_;
 };
 

@@ -4,6 +4,8 @@
 #include <iterator>
 
 #include "base/codec.hpp"
+#include "base/overloaded.hpp"
+#include "store/batch_rows.hpp"
 
 namespace gantry::store {
 
@@ -24,6 +26,9 @@ constexpr auto kInsert =
     "changed_input) "
     "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
     "ON CONFLICT (run, task, attempt) DO NOTHING";
+
+/// From `cause` up to, and without, `data`.
+constexpr int kColumnsToData = 27;
 
 bool read_json(std::string_view json, Pairs& out) {
   out.clear();
@@ -61,7 +66,7 @@ void read_end(Statement& row, AttemptReport& r) {
   r.usage.max_rss = static_cast<std::uint64_t>(row.integer());
 }
 
-/// Before version 7 only the text for people said what is in columns now.
+/// Before version 8 only the text for people said what is in columns now.
 void read_old_detail(EventRow& row) {
   constexpr std::string_view kLimit = "limit ";
   constexpr std::string_view kChanged = "an input changed while it ran: ";
@@ -99,7 +104,8 @@ const char* const kEventColumns =
 bool is_journalled(const Event& event) {
   return std::holds_alternative<AttemptEnded>(event) || std::holds_alternative<TaskReused>(event) ||
          std::holds_alternative<TaskInvalidated>(event) ||
-         std::holds_alternative<CancelRequested>(event);
+         std::holds_alternative<CancelRequested>(event) ||
+         std::holds_alternative<TasksAdded>(event) || std::holds_alternative<RunClosed>(event);
 }
 
 // Writing.
@@ -111,17 +117,14 @@ Result<EventWriter> EventWriter::prepare(const Database& db) {
 }
 
 Result<> EventWriter::write(RunId run, const Event& event) {
-  if (const auto* ended = std::get_if<AttemptEnded>(&event)) {
-    bind(run, *ended);
-  } else if (const auto* reused = std::get_if<TaskReused>(&event)) {
-    bind(run, *reused);
-  } else if (const auto* invalidated = std::get_if<TaskInvalidated>(&event)) {
-    bind(run, *invalidated);
-  } else if (const auto* cancel = std::get_if<CancelRequested>(&event)) {
-    bind(run, *cancel);
-  } else {
-    return {};
-  }
+  if (!is_journalled(event)) return {};
+  std::visit(Overloaded{[&](const AttemptEnded& e) { bind(run, e); },
+                        [&](const TaskReused& e) { bind(run, e); },
+                        [&](const TaskInvalidated& e) { bind(run, e); },
+                        [&](const CancelRequested& e) { bind(run, e); },
+                        [&](const TasksAdded& e) { bind(run, e); },
+                        [&](const RunClosed& e) { bind(run, e); }, [](const auto&) {}},
+             event);
   return insert_.run();
 }
 
@@ -175,11 +178,28 @@ void EventWriter::bind(RunId run, const TaskInvalidated& e) {
 }
 
 void EventWriter::bind(RunId run, const CancelRequested& e) {
-  insert_.integer(run.value()).plain_text("cancel asked").null().null().integer(to_ns(e.at));
-  nulls(27);
+  begin(run, "cancel asked", e.at, kColumnsToData);
   write_task_list(e.all, e.tasks, data_);
   insert_.plain_text(data_);
   nulls(4);
+}
+
+void EventWriter::bind(RunId run, const TasksAdded& e) {
+  begin(run, "added", e.at, kColumnsToData - 1);
+  write_batch(e, data_, exact_);
+  exact_.empty() ? insert_.null() : insert_.blob(exact_);
+  insert_.plain_text(data_);
+  nulls(4);
+}
+
+void EventWriter::bind(RunId run, const RunClosed& e) {
+  begin(run, "closed", e.at, kColumnsToData);
+  nulls(5);
+}
+
+void EventWriter::begin(RunId run, std::string_view kind, TimePoint at, int columns_to_data) {
+  insert_.integer(run.value()).plain_text(kind).null().null().integer(to_ns(at));
+  nulls(columns_to_data);
 }
 
 void EventWriter::nulls(int n) {
@@ -261,13 +281,12 @@ bool read_row(Statement& row, EventRow& out) {
   read_output_place(row, r.err);
   r.detail = row.bytes();
   if (!read_json(row.bytes(), out.parameters) || !read_json(row.bytes(), out.results)) return false;
-  if (const auto exact = row.bytes();
-      !exact.empty() && !read_exact(exact, out.parameters, out.results)) {
-    return false;
-  }
+  const auto exact = row.bytes();
+  const auto data = row.bytes();
+  if (out.kind == "added") return read_batch(data, exact, out.batch, out.points);
+  if (!exact.empty() && !read_exact(exact, out.parameters, out.results)) return false;
   out.all = false;
   out.tasks.clear();
-  const auto data = row.bytes();
   if (!data.empty() && !read_task_list(data, out.all, out.tasks)) return false;
   r.memory_limit = row.number<std::uint64_t>();
   out.changed_input = row.bytes();
@@ -362,6 +381,8 @@ std::optional<Event> to_event(EventRow&& row) {
     return TaskInvalidated{row.key.run, row.key.task, std::move(row.report.detail), row.at};
   if (row.kind == "cancel asked")
     return CancelRequested{row.key.run, row.all, std::move(row.tasks), row.at};
+  if (row.kind == "added") return TasksAdded{row.key.run, row.batch, std::move(row.points), row.at};
+  if (row.kind == "closed") return RunClosed{row.key.run, row.at};
   return std::nullopt;
 }
 

@@ -26,6 +26,10 @@ class EventWriter {
   void bind(RunId run, const TaskReused& event);
   void bind(RunId run, const TaskInvalidated& event);
   void bind(RunId run, const CancelRequested& event);
+  void bind(RunId run, const TasksAdded& event);
+  void bind(RunId run, const RunClosed& event);
+  /// The columns before `data` of an event that is not about one task.
+  void begin(RunId run, std::string_view kind, TimePoint at, int columns_to_data);
   void nulls(int n);
   void opt_text(std::string_view v);
   void fingerprint(const Fingerprint& print);
@@ -65,6 +69,8 @@ struct EventRow {
   Pairs results;
   bool all = false;
   std::vector<TaskId> tasks;
+  Batch batch;
+  Points points;
 };
 /// False when the row does not hold what EventWriter writes.
 bool read_row(Statement& row, EventRow& out);

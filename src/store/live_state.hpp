@@ -1,5 +1,5 @@
 #pragma once
-/// What goes on in a run, as the gantry that drives it shows it to others about once a second: in
+/// What goes on in the runs that a gantry drives, as it shows it to others about once a second: in
 /// `<state directory>/live.json` (docs/formats/live.md). Its size is bounded whatever the size of
 /// the grid. Plain values.
 
@@ -24,17 +24,19 @@ inline constexpr std::uint32_t kMostForecasts = 20;
 inline constexpr std::size_t kMostLiveHosts = 1000;
 inline constexpr std::size_t kMostLiveSites = 1000;
 inline constexpr std::size_t kMostLiveTasks = 4000;  ///< on hosts, and as many that wait
+inline constexpr std::size_t kMostLiveRuns = 100;
 
 struct LiveTask {
   std::uint32_t task = 0;
   std::uint32_t attempt = 0;
   TimePoint started = kNever;  ///< never: it is with the host's agent, and has not begun
   double cost = 0;             ///< as the run counts it, learnt or not; 0 = not told
-  /// engine::GivenMemory, where memory is learnt.
+  /// forecast::GivenMemory, where memory is learnt.
   std::uint64_t memory = 0;
   std::uint32_t memory_learnt_from = 0;
   std::uint64_t memory_died_with = 0;
-  double expected = 0;  ///< seconds, when it started; 0 = nothing was known
+  double expected = 0;    ///< seconds, when it started; 0 = nothing was known
+  std::uint32_t run = 0;  ///< 0 = LiveState::run
 };
 
 /// An attempt that has ended on its host, and whose outputs are on their way home.
@@ -42,6 +44,7 @@ struct LiveArrival {
   std::uint32_t task = 0;
   std::uint32_t attempt = 0;
   TimePoint since = kNever;
+  std::uint32_t run = 0;  ///< as of LiveTask
 };
 
 /// What is expected of a host or a link, and how good that was.
@@ -135,12 +138,27 @@ struct LiveWait {
   TimePoint until = kNever;          ///< for its back-off
   std::vector<std::string> files{};  ///< that are on their way to the host's site
   double cost = 0;                   ///< for files: as of LiveTask
+  std::uint32_t run = 0;             ///< as of LiveTask
+};
+
+/// One of several runs.
+struct LiveRun {
+  std::uint32_t run = 0;
+  std::string name{};
+  Counts counts{};
+  TimePoint ends = kNever;  ///< as of LiveState
+  TimePoint ends_soonest = kNever;
+  TimePoint ends_latest = kNever;
+  std::string draining{};
 };
 
 struct LiveState {
   int pid = 0;            ///< that drives it
   TimePoint at = kNever;  ///< when this was written
+  /// The one whose forecasts are shown: of several the first that has not finished. Counts and
+  /// times are of all of them together.
   std::uint32_t run = 0;
+  std::vector<LiveRun> runs{};  ///< each of them, when there are several
   std::string scheduler{};
   std::string grid{};  ///< the file that it was started with; empty: none
   Counts counts{};
@@ -162,6 +180,16 @@ struct LiveState {
   std::vector<LiveHost> hosts{};  ///< by number; those that are not up come first if not all fit
   std::uint32_t more_hosts = 0;   ///< that are not listed
   std::vector<LiveWait> waits{};
+
+  /// Is the task, arrival or wait of this run?
+  template <class Item>
+  [[nodiscard]] bool is_of(const Item& item, RunId which) const {
+    return (item.run != 0 ? item.run : run) == which.value();
+  }
+  /// The gantry drives this run.
+  [[nodiscard]] bool has(RunId which) const;
+  /// nullptr unless it is one of several.
+  [[nodiscard]] const LiveRun* find(RunId which) const;
 };
 
 [[nodiscard]] std::filesystem::path live_path(const std::filesystem::path& state_dir);

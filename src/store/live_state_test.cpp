@@ -69,6 +69,22 @@ LiveState example() {
   return state;
 }
 
+TEST(LiveStateTest, TellsSeveralRunsApart) {
+  LiveState state = example();
+  state.runs.push_back({.run = 3, .name = "a", .counts = {.total = 60}});
+  state.runs.push_back({.run = 4, .name = "b", .counts = {.total = 40, .done = 7}});
+  state.hosts[0].tasks[1].run = 4;
+  const auto read = read_live_text(live_text(state)).value();
+  EXPECT_EQ(live_text(read), live_text(state));
+  EXPECT_TRUE(read.has(RunId(3)));
+  EXPECT_TRUE(read.has(RunId(4)));
+  EXPECT_FALSE(read.has(RunId(5)));
+  EXPECT_EQ(read.find(RunId(4))->counts.done, 7U);
+  EXPECT_TRUE(read.is_of(read.hosts[0].tasks[0], RunId(3)));
+  EXPECT_TRUE(read.is_of(read.hosts[0].tasks[1], RunId(4)));
+  EXPECT_FALSE(read.is_of(read.hosts[0].tasks[1], RunId(3)));
+}
+
 TEST(LiveStateTest, WhatIsWrittenIsRead) {
   const std::string text = live_text(example());
   const auto read = read_live_text(text);

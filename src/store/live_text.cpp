@@ -232,12 +232,14 @@ constexpr auto kTaskFields = [](auto& io, auto& task) {
   io.some("memory", task.memory);
   if (task.memory > 0) io.always("memory_learnt_from", task.memory_learnt_from);
   io.some("memory_died_with", task.memory_died_with);
+  io.some("run", task.run);
 };
 
 constexpr auto kArrivalFields = [](auto& io, auto& arrival) {
   io.always("task", arrival.task);
   io.always("attempt", arrival.attempt);
   io.time("since", arrival.since);
+  io.some("run", arrival.run);
 };
 
 constexpr auto kHostFields = [](auto& io, auto& host, std::size_t& tasks_left) {
@@ -271,6 +273,30 @@ constexpr auto kWaitFields = [](auto& io, auto& wait) {
   io.time("until", wait.until);
   io.some("cost", wait.cost);
   io.texts("files", wait.files, kMostFiles);
+  io.some("run", wait.run);
+};
+
+constexpr auto kCountsFields = [](auto& io, auto& counts) {
+  io.always("total", counts.total);
+  io.always("done", counts.done);
+  io.always("reused", counts.reused);
+  io.always("failed", counts.failed);
+  io.always("cancelled", counts.cancelled);
+  io.always("running", counts.running);
+};
+
+constexpr auto kEndFields = [](auto& io, auto& of) {
+  io.time("ends", of.ends);
+  io.time("ends_soonest", of.ends_soonest);
+  io.time("ends_latest", of.ends_latest);
+};
+
+constexpr auto kRunFields = [](auto& io, auto& run) {
+  io.always("run", run.run);
+  io.text("name", run.name);
+  kCountsFields(io, run.counts);
+  kEndFields(io, run);
+  io.text("draining", run.draining);
 };
 
 /// All but `at`, which is written apart.
@@ -278,19 +304,12 @@ constexpr auto kStateFields = [](auto& io, auto& state) {
   io.always("pid", state.pid);
   io.always("run", state.run);
   io.text("scheduler", state.scheduler);
-  io.always("total", state.counts.total);
-  io.always("done", state.counts.done);
-  io.always("reused", state.counts.reused);
-  io.always("failed", state.counts.failed);
-  io.always("cancelled", state.counts.cancelled);
-  io.always("running", state.counts.running);
+  kCountsFields(io, state.counts);
   io.always("retrying", state.retrying);
   io.always("staging", state.staging);
   io.always("handed_over", state.handed_over);
   io.time("began", state.began);
-  io.time("ends", state.ends);
-  io.time("ends_soonest", state.ends_soonest);
-  io.time("ends_latest", state.ends_latest);
+  kEndFields(io, state);
   io.some("run_times_scored", state.run_times_scored);
   if (state.run_times_scored > 0) io.always("run_times_error", state.run_times_error);
   io.part("run_time_model", state.model, !state.model.family.empty(), kModelFields);
@@ -299,6 +318,8 @@ constexpr auto kStateFields = [](auto& io, auto& state) {
   io.some("tasks_per_second", state.tasks_per_second);
   io.text("draining", state.draining);
   io.text("grid", state.grid);
+  std::size_t runs_left = kMostLiveRuns;
+  io.list("runs", state.runs, runs_left, kRunFields);
   std::size_t sites_left = kMostLiveSites;
   io.list("sites", state.sites, sites_left, kSiteFields);
   std::size_t hosts_left = kMostLiveHosts;
@@ -311,6 +332,15 @@ constexpr auto kStateFields = [](auto& io, auto& state) {
 };
 
 }  // namespace
+
+bool LiveState::has(RunId which) const {
+  return run == which.value() || find(which) != nullptr;
+}
+
+const LiveRun* LiveState::find(RunId which) const {
+  const auto found = std::ranges::find(runs, which.value(), &LiveRun::run);
+  return found != runs.end() ? &*found : nullptr;
+}
 
 std::string_view to_string(HostCondition condition) {
   for (const auto& [known, name] : kConditions)

@@ -130,6 +130,24 @@ CREATE TABLE IF NOT EXISTS learned (
 ) WITHOUT ROWID;
 )sql";
 
+constexpr auto kGrowingRuns = R"sql(
+ALTER TABLE runs ADD COLUMN study TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN last_seq INTEGER;
+ALTER TABLE sources ADD COLUMN numbering TEXT NOT NULL DEFAULT '';
+ALTER TABLE sources ADD COLUMN data BLOB;
+CREATE TABLE IF NOT EXISTS result_index (
+  segment INTEGER NOT NULL,
+  first_key INTEGER NOT NULL,
+  entries BLOB NOT NULL,
+  PRIMARY KEY (segment, first_key)
+);
+CREATE TABLE IF NOT EXISTS snapshots (
+  run INTEGER PRIMARY KEY,
+  seq INTEGER NOT NULL,
+  data BLOB NOT NULL
+);
+)sql";
+
 // What only `detail` said before, in words. Columns that are added come last in a row; where they
 // are NULL, as nearly always, reading them costs nothing.
 constexpr auto kRecoveryFacts = R"sql(
@@ -170,12 +188,13 @@ CREATE VIEW results AS
 SELECT run, task, parameters, results, reused, seconds FROM tasks WHERE state = 'done';
 )sql";
 
-constexpr std::array<Migration, 6> kMigrations{
+constexpr std::array<Migration, 7> kMigrations{
     "ALTER TABLE runs ADD COLUMN driven INTEGER NOT NULL DEFAULT 0; UPDATE runs SET driven = id",
     "ALTER TABLE runs ADD COLUMN result_rules TEXT NOT NULL DEFAULT '[]'",
     kRemoteFiles,
     "ALTER TABLE requests ADD COLUMN sites TEXT NOT NULL DEFAULT ''",
     kForecasts,
+    kGrowingRuns,
     kRecoveryFacts,
 };
 
@@ -202,6 +221,7 @@ Result<std::string> new_database_image() {
   TRY(db.execute(kTables));
   TRY(db.execute(kRemoteFiles));
   TRY(db.execute(kForecasts));
+  TRY(db.execute(kGrowingRuns));
   TRY(db.execute(kRecoveryFacts));
   TRY(db.execute(fmt::format(kViews, fmt::arg("causes", cause_names()))));
   TRY(db.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId,

@@ -4,6 +4,7 @@
 
 #include <cassert>
 #include <cerrno>
+#include <set>
 
 #include "store/database_file.hpp"
 #include "store/store_impl.hpp"
@@ -26,9 +27,12 @@ Result<HotStatements> prepare_hot(const Database& db) {
       db.prepare("INSERT OR REPLACE INTO file_digests (path, size, changed_ns, inode, digest) "
                  "VALUES (?,?,?,?,?)",
                  true));
+  TRY_ASSIGN(
+      Statement note_last,
+      db.prepare("UPDATE runs SET last_seq = (SELECT max(seq) FROM events) WHERE id = ?", true));
   TRY_ASSIGN(Statement data_version, db.prepare("PRAGMA data_version", true));
-  return HotStatements{std::move(events), std::move(update_run), std::move(put_file),
-                       std::move(data_version)};
+  return HotStatements{std::move(events), std::move(update_run), std::move(note_last),
+                       std::move(put_file), std::move(data_version)};
 }
 
 Result<> write_update(Statement& s, RunId run, const RunUpdate& u) {
@@ -139,12 +143,15 @@ Result<> Store::commit() {
 /// Writes all or nothing; the group stays as it is either way.
 Result<> Store::Impl::write_group() {
   TRY_ASSIGN(Transaction transaction, Transaction::begin(db));
+  std::set<RunId> runs;
   for (const auto& [run, event] : group.events) {
+    runs.insert(run);
     TRY(hot->events.write(run, event));
     const auto* ended = std::get_if<AttemptEnded>(&event);
     if (ended != nullptr && (!ended->replaces.empty() || !ended->report.remote_files.empty()))
       TRY(write_remote_files(run, *ended));
   }
+  for (const RunId run : runs) TRY(hot->note_last.integer(run.value()).run());
   for (const auto& [run, update] : group.updates) TRY(write_update(hot->update_run, run, update));
   for (const auto& [path, file] : group.files) TRY(write_file(hot->put_file, path, file));
   TRY(write_learned());
@@ -157,35 +164,6 @@ Result<> Store::Impl::write_group() {
     TRY(db.execute("DELETE FROM requests WHERE id <= " + std::to_string(group.taken_requests)));
   }
   return transaction.commit();
-}
-
-// Replay.
-// ------------------------------------------------------------------------------------------------
-
-Result<> Store::replay(RunId run, const std::function<void(const Event&)>& sink) const {
-  // In the order of the table, not through the index: the rows of a run lie together, from
-  // after_seq on.
-  TRY_ASSIGN(
-      Statement rows,
-      impl_->db.prepare(std::string("SELECT ") + kStateColumns +
-                        " FROM events NOT INDEXED WHERE run = ? AND seq > "
-                        "coalesce((SELECT after_seq FROM runs WHERE id = ?), 0) ORDER BY seq"));
-  TRY_ASSIGN(RowReader reader, RowReader::prepare(impl_->db));
-  rows.integer(run.value()).integer(run.value());
-  std::int64_t seq = 0;
-  Event event;
-  EventRow whole;
-  for (;;) {
-    TRY_ASSIGN(const bool more, rows.step());
-    if (!more) return {};
-    if (!read_state(rows, run, seq, event)) {
-      TRY(reader.read(seq, whole));
-      auto rare = to_event(std::move(whole));
-      if (!rare) return fail_event(impl_->db);
-      event = std::move(*rare);
-    }
-    sink(event);
-  }
 }
 
 }  // namespace gantry::store

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +24,9 @@
 #include "base/result.hpp"
 #include "model/eta.hpp"
 #include "model/event.hpp"
+#include "model/run_snapshot.hpp"
 #include "model/spec_source.hpp"
+#include "store/snapshot_bytes.hpp"
 
 namespace gantry::store {
 
@@ -46,8 +49,11 @@ enum class RunState { open, finished };
 struct RunRecord {
   RunId id;
   std::string name;
-  Digest digest;
+  Digest digest;  ///< of the study with its points: Sweep::digest()
+  Digest study;   ///< without them: Sweep::study_digest(). Empty when an older gantry made the run
   SpecSource source;
+  /// For Sweep::number_tasks(): empty as long as nobody has inserted values into the study.
+  PointOrder numbering{};
   std::vector<std::string> parameter_names;
   std::vector<std::string> result_names;
   /// By result: the digest of how it is read, as hexadecimal digits. Empty when it is not known, as
@@ -128,6 +134,9 @@ struct Request {
   std::vector<std::string> leave{};  ///< sites that it is to use no more
 };
 
+/// Takes what replay() tells of a task's result into the prints, if they are of so many tasks.
+void note_print(const Event& event, Prints& prints);
+
 class Store {
  public:
   /// Opens `<directory>/gantry.db`, creating it for read_write. Errors: busy, corrupt (integrity
@@ -140,16 +149,23 @@ class Store {
 
   // Runs.
   // ------------------------------------------------------------------------------------------------
-  /// `first` gives the events that the run has from its beginning, one a call until it gives none:
-  /// the run is there with all of them, or not at all. It may query this store.
-  Result<RunId> create_run(const RunRecord& record,
-                           const std::function<Result<std::optional<Event>>(RunId)>& first = {});
-  /// Oldest first, without source.text and source.args, which may be large.
+  /// Gives events of the run, one a call until it gives none. It may query this store.
+  using NextEvent = std::function<Result<std::optional<Event>>(RunId)>;
+  /// With the events that the run has from its beginning: it is there with all of them, or not at
+  /// all.
+  Result<RunId> create_run(const RunRecord& record, const NextEvent& first = {});
+  /// The person has edited the study of the run record.id: replaces its source, digests, numbering
+  /// and total, and journals what follows from that; all of it, or nothing. Commits at once.
+  Result<> edit_run(const RunRecord& record, const NextEvent& events);
+  /// Oldest first, without what may be large: source.text, args and data, and numbering.
   Result<std::vector<RunRecord>> runs() const;
   Result<std::optional<RunRecord>> run(RunId id) const;
   /// The one that was created or marked as driven most recently.
   Result<std::optional<RunRecord>> last_run() const;
   Result<std::optional<RunRecord>> last_run_with(const Digest& digest) const;
+  /// The one of this study that was driven last, whatever its points. With `name`, also one that an
+  /// older gantry made: it did not note the study.
+  Result<std::optional<RunRecord>> last_run_of(const Digest& study, const std::string& name) const;
   /// Forgets a run and everything recorded of it, events of the open group included, except the
   /// attempts whose results other runs have taken over: history() still has them. Returns space
   /// to the disk when much of the file became free. REQUIRES: the caller holds the RunLock.
@@ -175,10 +191,25 @@ class Store {
   /// Makes the open group durable (fsync), after the pack files that it refers to. On failure (disk
   /// full) nothing of the group is lost from memory: a later commit() tries the same group again.
   Result<> commit();
-  /// Feeds every journalled event of the run to `sink`, in order, with what the state of a run
-  /// depends on: ends and reuses mostly come without output, detail, host name, parameters and
-  /// results (see for_each_task() and history()).
-  Result<> replay(RunId run, const std::function<void(const Event&)>& sink) const;
+  /// Feeds every journalled event of the run that comes after event `after` to `sink`, in order,
+  /// with what the state of a run depends on: ends and reuses mostly come without output, detail,
+  /// host name, parameters and results (see for_each_task() and history()). From the beginning, the
+  /// first is always TasksAdded, also of runs of older gantries, which did not journal it.
+  Result<> replay(RunId run, const std::function<void(const Event&)>& sink,
+                  std::int64_t after = 0) const;
+
+  // Snapshots: what the journal says of a run, so that opening it need not read all of it.
+  // ---------------------------------------------------------------------------------------------
+  struct Snapshot {
+    RunSnapshot state;
+    Prints prints;
+    std::int64_t seq = 0;  ///< the last event that it knows of: replay() from there
+  };
+  /// Nothing when there is none, or when it is damaged: replay() from the beginning then.
+  Result<std::optional<Snapshot>> snapshot(RunId run) const;
+  /// `state` is what replaying all of the run's journal gives. Kept if much has happened since the
+  /// last one. REQUIRES: nothing waits in the open group.
+  Result<> keep_snapshot(RunId run, RunSnapshot state);
 
   // Queries.
   // ---------------------------------------------------------------------------------------------
@@ -186,12 +217,22 @@ class Store {
   Result<> for_each_task(RunId run, const std::function<void(const TaskRow&)>& sink) const;
   Result<std::optional<TaskRow>> task(RunId run, TaskId task) const;
   Result<std::vector<HistoryRow>> history(RunId run, TaskId task) const;
-  /// Tasks of runs other than `except` whose program succeeded, latest first: the first to come
-  /// with a fingerprint wins. Left out are results that somebody asked to be made again. A reused
-  /// result is told as the attempt that made it, or, when that run was removed, as its copy:
-  /// attempt 0.
-  Result<> for_each_reusable(
-      RunId except, const std::function<void(const Fingerprint&, const Reusable&)>& sink) const;
+  /// Earlier results of a task, by its fingerprint.
+  struct Earlier {
+    std::optional<Reusable> same;
+    /// The latest of the same command and environment, whatever its inputs; never unread.
+    std::optional<Reusable> similar;
+  };
+  /// For each fingerprint the latest results of tasks whose program succeeded, except those that
+  /// somebody asked to be made again. A reused result is told as the attempt that made it, or, when
+  /// that run was removed, as its copy: attempt 0. `except`: results of this run are left out.
+  Result<std::vector<Earlier>> earlier_results(std::span<const Fingerprint> prints,
+                                               RunId except = {}) const;
+  /// There may be such results.
+  Result<bool> has_results() const;
+  /// Prepares earlier_results() for what was journalled since the last time: they come quickly
+  /// then.
+  Result<> index_results();
   /// The results of one recorded success, to copy into a TaskReused.
   Result<std::vector<std::pair<std::string, std::string>>> results_of(const Reusable& source) const;
 

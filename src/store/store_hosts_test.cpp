@@ -117,11 +117,11 @@ TEST_F(EndFactsTest, ComeBack) {
   check();
 }
 
-TEST_F(EndFactsTest, AJournalOfVersionSixIsReadAndGoesOn) {
+TEST_F(EndFactsTest, AJournalOfVersionSevenIsReadAndGoesOn) {
   execute(
       "ALTER TABLE events DROP COLUMN memory_limit;"
       "ALTER TABLE events DROP COLUMN changed_input;"
-      "DROP TABLE given_hosts; PRAGMA user_version = 6");
+      "DROP TABLE given_hosts; PRAGMA user_version = 7");
   check();
   Store store = open();
   store.give(run_, {"lab", "a"});

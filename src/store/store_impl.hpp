@@ -13,6 +13,7 @@
 #include "store/event_rows.hpp"
 #include "store/file_sync.hpp"
 #include "store/pack_sync.hpp"
+#include "store/result_index.hpp"
 #include "store/store.hpp"
 
 namespace gantry::store {
@@ -67,6 +68,7 @@ struct Group {
 struct HotStatements {
   EventWriter events;
   Statement update_run;
+  Statement note_last;  ///< that a run has no events beyond what there is now
   Statement put_file;
   Statement data_version;
 };
@@ -96,6 +98,8 @@ struct Store::Impl {
   Group group{};
   std::int64_t seen_data_version = -1;
   std::int64_t last_request = 0;
+  std::optional<ResultIndex> result_index{};
+  std::int64_t indexed = 0;  ///< the last event when it was opened
 
   // Asked once a task, or once a file: prepared at the first use, and kept.
   std::optional<Statement> results_of_attempt{};
@@ -105,6 +109,11 @@ struct Store::Impl {
   std::optional<Statement> remote_by_place{};
 
   Result<> write_group();
+  /// REQUIRES: a transaction is open.
+  Result<> write_all(RunId run, const NextEvent& events);
+  Result<std::uint32_t> unjournalled_tasks(RunId run) const;
+  /// Of all events that are committed.
+  Result<const ResultIndex*> results();
   /// What the ends of this group say of outputs at sites.
   Result<> write_remote_files(RunId run, const AttemptEnded& ended);
   Result<> write_learned();

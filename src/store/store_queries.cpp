@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "store/store_impl.hpp"
 
@@ -119,12 +118,11 @@ Result<std::optional<TaskRow>> Store::task(RunId run, TaskId task) const {
 
 Result<std::vector<HistoryRow>> Store::history(RunId run, TaskId task) const {
   // Cancel requests are rows of no task (NULL), few in a run.
-  TRY_ASSIGN(
-      Statement s,
-      impl_->db.prepare(fmt::format(
-          "SELECT {}, stdout, stderr FROM events WHERE run = ?1 AND (task = ?2 OR task IS NULL) "
-          "ORDER BY seq",
-          kEventColumns)));
+  TRY_ASSIGN(Statement s,
+             impl_->db.prepare(fmt::format(
+                 "SELECT {}, stdout, stderr FROM events WHERE run = ?1 AND (task = ?2 OR "
+                 "(task IS NULL AND kind = 'cancel asked')) ORDER BY seq",
+                 kEventColumns)));
   s.integer(run.value()).integer(task.value());
   std::vector<HistoryRow> history;
   bool succeeded = false;  // a cancel request leaves such a task alone
@@ -144,90 +142,6 @@ Result<std::vector<HistoryRow>> Store::history(RunId run, TaskId task) const {
     if (row.kind == "invalidated") succeeded = false;
     history.push_back(to_history(std::move(row)));
   }
-}
-
-// Reuse.
-// -------------------------------------------------------------------------------------------------
-
-Result<> Store::for_each_reusable(
-    RunId except, const std::function<void(const Fingerprint&, const Reusable&)>& sink) const {
-  std::unordered_set<std::uint32_t> there;
-  // A run that was removed is there as long as others refer to what it made.
-  TRY_ASSIGN(Statement runs, impl_->db.prepare("SELECT DISTINCT run FROM events"));
-  for (;;) {
-    TRY_ASSIGN(const bool more, runs.step());
-    if (!more) break;
-    there.insert(runs.number<std::uint32_t>());
-  }
-  runs.reset();
-
-  TRY_ASSIGN(
-      Statement s,
-      impl_->db.prepare(
-          "SELECT run, kind, task, attempt, from_run, from_task, from_attempt, command_digest, "
-          "environment_digest, inputs_digest, cause FROM events NOT INDEXED WHERE run <> ? AND "
-          "(kind <> 'ended' OR cause IN (0, 6)) AND kind <> 'kept' AND task IS NOT NULL "
-          "ORDER BY seq DESC"));
-  s.integer(except.value());
-  const auto key_of = [](const Reusable& r) {
-    return std::uint64_t{r.run.value()} << 32 | r.task.value();
-  };
-  // Backwards in time: once we meet a task's invalidation, all that is older was taken back.
-  std::unordered_set<std::uint64_t> taken_back;
-  for (;;) {
-    TRY_ASSIGN(const bool more, s.step());
-    if (!more) return {};
-    Reusable found;
-    found.run = RunId(s.number<std::uint32_t>());
-    const std::string_view kind = s.bytes();
-    const bool copy = kind == "reused";
-    const bool invalidation = kind == "invalidated";
-    found.task = TaskId(s.number<std::uint32_t>());
-    found.attempt = AttemptId(s.number<std::uint32_t>());
-    if (invalidation) taken_back.insert(key_of(found));
-    if (taken_back.contains(key_of(found))) continue;
-    const Reusable origin{RunId(s.number<std::uint32_t>()), TaskId(s.number<std::uint32_t>()),
-                          AttemptId(s.number<std::uint32_t>())};
-    // Also not by way of a copy.
-    if (copy && (origin.run == except || taken_back.contains(key_of(origin)))) continue;
-    if (copy && there.contains(origin.run.value())) {
-      const Reusable holder = found;
-      found = origin;
-      found.copy_run = holder.run;
-      found.copy_task = holder.task;
-    }
-    Fingerprint print;
-    print.command = s.digest();
-    print.environment = s.digest();
-    print.inputs = s.digest();
-    found.unread = s.number<std::uint8_t>() != static_cast<std::uint8_t>(FailureCause::none);
-    if (!print.empty()) sink(print, found);
-  }
-}
-
-Result<std::vector<std::pair<std::string, std::string>>> Store::results_of(
-    const Reusable& source) const {
-  const bool copy = source.copy_run != RunId{} || source.attempt == AttemptId{};
-  TRY_ASSIGN(
-      Statement * kept_statement,
-      copy
-          ? kept(impl_->db, impl_->results_of_copy,
-                 "SELECT results, exact FROM events WHERE run = ? AND task = ? AND attempt IS NULL "
-                 "AND kind = 'reused' ORDER BY seq DESC LIMIT 1")
-          : kept(impl_->db, impl_->results_of_attempt,
-                 "SELECT results, exact FROM events WHERE run = ? AND task = ? AND attempt = ?"));
-  Statement& s = *kept_statement;
-  const Statement::Scope scope(s);
-  s.integer(source.holder().value()).integer(source.held_as().value());
-  if (!copy) s.integer(source.attempt.value());
-  TRY_ASSIGN(const bool found, s.step());
-  if (!found) {
-    return fail(ErrorCode::usage, fmt::format("run {} holds no result of task {}",
-                                              source.run.value(), source.task.value()));
-  }
-  Pairs results;
-  if (!read_results(s, results)) return fail_event(impl_->db);
-  return results;
 }
 
 }  // namespace gantry::store

@@ -46,15 +46,23 @@ class StoreQueries : public StoreTest {
     add(std::move(cancelled));
     must(store_.commit());
   }
-  /// Fingerprint number and where its result is, in the order given.
+  /// The fingerprints from 1 to 9 that there is a result for, and where it is.
   std::vector<std::string> reusable_list(RunId except) {
+    std::vector<Fingerprint> prints;
+    for (std::uint64_t n = 1; n <= 9; ++n) prints.push_back(print_of(n));
     std::vector<std::string> list;
-    must(store_.for_each_reusable(except, [&](const Fingerprint& print, const Reusable& r) {
-      list.push_back(std::to_string(print.command.high) + ":" + std::to_string(r.run.value()) +
-                     "/" + std::to_string(r.task.value()) + "/" +
-                     std::to_string(r.attempt.value()));
-    }));
+    const auto earlier = must(store_.earlier_results(prints, except));
+    for (std::size_t i = 0; i < prints.size(); ++i) {
+      if (!earlier[i].same) continue;
+      const Reusable& r = *earlier[i].same;
+      list.push_back(std::to_string(i + 1) + ":" + std::to_string(r.run.value()) + "/" +
+                     std::to_string(r.task.value()) + "/" + std::to_string(r.attempt.value()));
+    }
     return list;
+  }
+
+  Store::Earlier earlier(const Fingerprint& print) {
+    return must(store_.earlier_results(std::span(&print, 1))).front();
   }
 
   Store store_ = open();
@@ -113,7 +121,7 @@ TEST_F(StoreQueries, TellsATasksHistory) {
   EXPECT_EQ(must(store_.history(run_, TaskId(3)))[1].text, "input mesh.dat changed");
 }
 
-TEST_F(StoreQueries, OffersSuccessesForReuseLatestFirst) {
+TEST_F(StoreQueries, OffersTheLatestSuccessesForReuse) {
   // Not task 3, whose result was taken back, nor the failed and the cancelled. Run 7, which task 2
   // was copied from, does not exist: the copy stands for itself.
   EXPECT_THAT(reusable_list(RunId{}), ElementsAre("1:1/1/3", "2:1/2/0", "4:1/4/1"));
@@ -126,8 +134,7 @@ TEST_F(StoreQueries, OffersSuccessesForReuseLatestFirst) {
   must(store_.append(second, plain_end(second, 1)));
   must(store_.append(run_, plain_end(run_, 3, 2)));
   must(store_.commit());
-  EXPECT_THAT(reusable_list(RunId{}),
-              ElementsAre("3:1/3/2", "1:2/1/1", "4:1/4/1", "1:1/1/3", "2:1/2/0", "4:1/4/1"));
+  EXPECT_THAT(reusable_list(RunId{}), ElementsAre("1:2/1/1", "2:1/2/0", "3:1/3/2", "4:1/4/1"));
   EXPECT_THAT(reusable_list(run_), ElementsAre("1:2/1/1"))
       << "nor what only came from the run itself";
 }
@@ -144,10 +151,7 @@ TEST_F(StoreQueries, ACopyHasTheValuesOfItsOwnRun) {
                                         print_of(4),
                                         {}}));
   must(store_.commit());
-  std::optional<Reusable> copy;
-  must(store_.for_each_reusable({}, [&](const Fingerprint& print, const Reusable& r) {
-    if (print == print_of(4) && !copy) copy = r;
-  }));
+  const auto copy = earlier(print_of(4)).same;
   ASSERT_TRUE(copy);
   EXPECT_EQ(copy->run, run_) << "whose output it is";
   EXPECT_EQ(copy->holder(), second);
@@ -159,11 +163,26 @@ TEST_F(StoreQueries, OffersWhatRanWellAndCouldNotBeRead) {
   unread.report.cause = FailureCause::missing_result;
   must(store_.append(run_, unread));
   must(store_.commit());
-  std::vector<bool> told;
-  must(store_.for_each_reusable({}, [&](const Fingerprint& print, const Reusable& r) {
-    if (print == print_of(6)) told.push_back(r.unread);
-  }));
-  EXPECT_THAT(told, ElementsAre(true));
+  const auto found = earlier(print_of(6));
+  ASSERT_TRUE(found.same);
+  EXPECT_TRUE(found.same->unread);
+  EXPECT_FALSE(found.similar) << "it has no values";
+}
+
+TEST_F(StoreQueries, OffersWhatHadOtherInputsAsSimilar) {
+  Fingerprint other = print_of(4);
+  other.inputs = {77, 77};
+  EXPECT_FALSE(earlier(other).same);
+  ASSERT_TRUE(earlier(other).similar);
+  EXPECT_EQ(earlier(other).similar->task, TaskId(4));
+  AttemptEnded meanwhile = plain_end(run_, 8);  // its inputs changed while it ran
+  meanwhile.fingerprint.inputs = {};
+  must(store_.append(run_, meanwhile));
+  must(store_.commit());
+  EXPECT_FALSE(earlier(meanwhile.fingerprint).same);
+  EXPECT_TRUE(earlier(meanwhile.fingerprint).similar);
+  other.environment = {77, 77};
+  EXPECT_FALSE(earlier(other).similar);
 }
 
 TEST_F(StoreQueries, DoesNotOfferACopyOfAResultThatWasTakenBack) {

@@ -1,7 +1,9 @@
 // Store: the tables `runs` and `sources`.
 #include <fmt/format.h>
 
+#include "store/batch_rows.hpp"
 #include "store/json_text.hpp"
+#include "store/result_index.hpp"
 #include "store/store_impl.hpp"
 
 namespace gantry::store {
@@ -27,7 +29,8 @@ bool read_words(Statement& s, std::vector<std::string>& words) {
 }
 
 constexpr auto kRunColumns =
-    "SELECT id, name, digest, state, created, updated, total, done, reused, failed, cancelled, "
+    "SELECT id, name, digest, study, state, created, updated, total, done, reused, failed, "
+    "cancelled, "
     "running, eta, eta_soonest, eta_latest, pid, "
     "parameter_names, result_names, result_rules, driven FROM runs ";
 
@@ -36,6 +39,7 @@ bool read_run(Statement& s, RunRecord& run) {
   run.name = s.bytes();
   auto digest = Digest::from_hex(s.bytes());
   if (digest) run.digest = *digest;
+  run.study = Digest::from_hex(s.bytes()).value_or(Digest{});
   run.state = s.bytes() == "finished" ? RunState::finished : RunState::open;
   run.created = from_ns(s.integer());
   run.updated = from_ns(s.integer());
@@ -52,21 +56,29 @@ bool read_run(Statement& s, RunRecord& run) {
   return named && digest.has_value();
 }
 
-Result<> read_source(const Database& db, RunId run, bool whole, SpecSource& source) {
-  TRY_ASSIGN(
-      Statement s,
-      db.prepare(whole ? "SELECT one_liner, path, base_dir, args, text FROM sources WHERE run = ?"
-                       : "SELECT one_liner, path, base_dir FROM sources WHERE run = ?"));
-  s.integer(run.value());
+/// `whole`: also what may be large.
+Result<> read_source(const Database& db, RunRecord& run, bool whole) {
+  TRY_ASSIGN(Statement s, db.prepare(whole ? "SELECT one_liner, path, base_dir, args, text, "
+                                             "numbering, data FROM sources WHERE run = ?"
+                                           : "SELECT one_liner, path, base_dir FROM sources "
+                                             "WHERE run = ?"));
+  s.integer(run.id.value());
   TRY_ASSIGN(const bool row, s.step());
-  if (!row) return fail_corrupt(db.path(), fmt::format("run {} has no source", run.value()));
-  source.one_liner = s.integer() != 0;
-  source.path = s.bytes();
-  source.base_dir = s.bytes();
+  if (!row) return fail_corrupt(db.path(), fmt::format("run {} has no source", run.id.value()));
+  run.source.one_liner = s.integer() != 0;
+  run.source.path = s.bytes();
+  run.source.base_dir = s.bytes();
   if (!whole) return {};
-  if (!read_words(s, source.args))
-    return fail_corrupt(db.path(), fmt::format("the source of run {}", run.value()));
-  source.text = s.bytes();
+  bool makes_sense = read_words(s, run.source.args);
+  run.source.text = s.bytes();
+  makes_sense = read_order(s.bytes(), run.numbering) && makes_sense;
+  if (!s.is_null()) {
+    auto data = unframe_pairs(s.bytes());
+    makes_sense = data && makes_sense;
+    if (data) run.source.data = std::move(*data);
+  }
+  if (!makes_sense)
+    return fail_corrupt(db.path(), fmt::format("the source of run {}", run.id.value()));
   return {};
 }
 
@@ -80,19 +92,28 @@ Result<std::optional<RunRecord>> one_run(const Database& db, const std::string& 
   if (!row) return std::nullopt;
   RunRecord run;
   if (!read_run(s, run)) return fail_corrupt(db.path(), "a run that makes no sense");
-  TRY(read_source(db, run.id, true, run.source));
+  TRY(read_source(db, run, true));
   return run;
 }
 
-Result<> insert_source(const Database& db, RunId run, const SpecSource& source) {
-  TRY_ASSIGN(Statement s,
-             db.prepare("INSERT INTO sources (run, one_liner, path, base_dir, args, text) "
-                        "VALUES (?,?,?,?,?,?)"));
+Result<> write_source(const Database& db, RunId id, const RunRecord& run) {
+  TRY_ASSIGN(Statement s, db.prepare("INSERT OR REPLACE INTO sources (run, one_liner, path, "
+                                     "base_dir, args, text, numbering, data) "
+                                     "VALUES (?,?,?,?,?,?,?,?)"));
   std::string args;
-  s.integer(run.value()).integer(source.one_liner ? 1 : 0).text(source.path).text(source.base_dir);
-  bind_words(s, source.args, args);
-  s.text(source.text);
+  const std::string numbering = order_text(run.numbering);
+  s.integer(id.value()).integer(run.source.one_liner ? 1 : 0);
+  s.text(run.source.path).text(run.source.base_dir);
+  bind_words(s, run.source.args, args);
+  s.text(run.source.text).plain_text(numbering);
+  std::string data;
+  if (!run.source.data.empty()) frame_pairs(run.source.data, data);
+  run.source.data.empty() ? s.null() : s.blob(data);
   return s.run();
+}
+
+std::string hex_or_empty(const Digest& digest) {
+  return digest.empty() ? "" : digest.hex();
 }
 
 /// Gives free pages back to the disk when they are worth it. A failure (readers, no room for the
@@ -107,26 +128,38 @@ void shrink(const Database& db) {
 
 }  // namespace
 
-Result<RunId> Store::create_run(const RunRecord& record,
-                                const std::function<Result<std::optional<Event>>(RunId)>& first) {
+Result<> Store::Impl::write_all(RunId run, const NextEvent& events) {
+  while (events) {
+    TRY_ASSIGN(const auto event, events(run));
+    if (!event) break;
+    TRY(hot->events.write(run, *event));
+  }
+  return hot->note_last.integer(run.value()).run();
+}
+
+Result<RunId> Store::create_run(const RunRecord& record, const NextEvent& first) {
   const Database& db = impl_->db;
   TRY_ASSIGN(Transaction transaction, Transaction::begin(db));
   TRY_ASSIGN(
       Statement s,
       db.prepare(
-          "INSERT INTO runs (name, digest, state, created, updated, total, done, reused, failed, "
+          "INSERT INTO runs (name, digest, study, state, created, updated, total, done, reused, "
+          "failed, "
           "cancelled, running, eta, eta_soonest, eta_latest, pid, parameter_names, result_names, "
           "result_rules, after_seq, "
           "driven) "
-          "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,(SELECT coalesce(max(seq), 0) FROM events),"
+          "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,(SELECT coalesce(max(seq), 0) FROM "
+          "events),"
           "(SELECT coalesce(max(driven), 0) + 1 FROM runs))"));
   const Counts& c = record.counts;
   const std::string digest = record.digest.hex();
+  const std::string study = hex_or_empty(record.study);
   std::string parameters;
   std::string results;
   std::string rules;
   s.text(record.name)
       .plain_text(digest)
+      .plain_text(study)
       .plain_text(record.state == RunState::finished ? "finished" : "open");
   s.integer(to_ns(record.created)).integer(to_ns(record.updated));
   s.integer(c.total)
@@ -143,14 +176,24 @@ Result<RunId> Store::create_run(const RunRecord& record,
   bind_words(s, record.result_rules, rules);
   TRY(s.run());
   const RunId id(static_cast<std::uint32_t>(sqlite3_last_insert_rowid(db.raw())));
-  TRY(insert_source(db, id, record.source));
-  while (first) {
-    TRY_ASSIGN(const auto event, first(id));
-    if (!event) break;
-    TRY(impl_->hot->events.write(id, *event));
-  }
+  TRY(write_source(db, id, record));
+  TRY(impl_->write_all(id, first));
   TRY(transaction.commit());
   return id;
+}
+
+Result<> Store::edit_run(const RunRecord& record, const NextEvent& events) {
+  const Database& db = impl_->db;
+  TRY_ASSIGN(Transaction transaction, Transaction::begin(db));
+  TRY_ASSIGN(Statement s, db.prepare("UPDATE runs SET digest = ?, study = ?, total = ?, "
+                                     "state = 'open' WHERE id = ?"));
+  const std::string digest = record.digest.hex();
+  const std::string study = hex_or_empty(record.study);
+  s.plain_text(digest).plain_text(study).integer(record.counts.total).integer(record.id.value());
+  TRY(s.run());
+  TRY(write_source(db, record.id, record));
+  TRY(impl_->write_all(record.id, events));
+  return transaction.commit();
 }
 
 Result<std::vector<RunRecord>> Store::runs() const {
@@ -162,7 +205,7 @@ Result<std::vector<RunRecord>> Store::runs() const {
     if (!row) return runs;
     if (!read_run(s, runs.emplace_back()))
       return fail_corrupt(db.path(), "a run that makes no sense");
-    TRY(read_source(db, runs.back().id, false, runs.back().source));
+    TRY(read_source(db, runs.back(), false));
   }
 }
 
@@ -180,6 +223,16 @@ Result<std::optional<RunRecord>> Store::last_run_with(const Digest& digest) cons
                  [&](Statement& s) { s.plain_text(hex); });
 }
 
+Result<std::optional<RunRecord>> Store::last_run_of(const Digest& study,
+                                                    const std::string& name) const {
+  const std::string hex = study.hex();
+  return one_run(
+      impl_->db,
+      "WHERE study = ? OR (study = '' AND name = ?) ORDER BY study = '', driven DESC, id DESC "
+      "LIMIT 1",
+      [&](Statement& s) { s.plain_text(hex).text(name); });
+}
+
 Result<> Store::remove_run(RunId id) {
   const Database& db = impl_->db;
   TRY_ASSIGN(Transaction transaction, Transaction::begin(db));
@@ -191,12 +244,17 @@ Result<> Store::remove_run(RunId id) {
       "DELETE FROM events WHERE kind = 'kept' AND (run, task, attempt) NOT IN "
       "(SELECT from_run, from_task, from_attempt FROM events WHERE kind = 'reused');"
       "DELETE FROM requests WHERE run = {0}; DELETE FROM sources WHERE run = {0};"
-      "DELETE FROM given_hosts WHERE run = {0}; DELETE FROM runs WHERE id = {0};",
+      "DELETE FROM given_hosts WHERE run = {0}; DELETE FROM snapshots WHERE run = {0};"
+      "DELETE FROM runs WHERE id = {0};",
       id.value())));
   // Numbers of removed events are given out again: no run's events may seem to lie before its
   // beginning.
-  TRY(db.execute(
-      "UPDATE runs SET after_seq = min(after_seq, (SELECT coalesce(max(seq), 0) FROM events))"));
+  TRY_ASSIGN(const std::int64_t last, db.integer("SELECT coalesce(max(seq), 0) FROM events"));
+  TRY(
+      db.execute(fmt::format("UPDATE runs SET after_seq = min(after_seq, {0});"
+                             "UPDATE snapshots SET seq = min(seq, {0})",
+                             last)));
+  TRY(ResultIndex::forget_after(db, last));
   TRY(transaction.commit());
   std::erase_if(impl_->group.events, [&](const auto& e) { return e.first == id; });
   impl_->group.updates.erase(id);

@@ -188,13 +188,13 @@ TEST_F(StoreTest, KeepsOfARemovedRunWhatOthersReferTo) {
       << "a removed run is not shown";
 
   // A copy of the copy refers to the same attempt, and each of them holds it.
-  std::vector<Reusable> offered;
-  must(store.for_each_reusable(
-      {}, [&](const Fingerprint&, const Reusable& r) { offered.push_back(r); }));
-  ASSERT_THAT(offered, SizeIs(1));
-  EXPECT_EQ(offered[0].run, first);
-  EXPECT_EQ(offered[0].attempt, AttemptId(1));
-  EXPECT_EQ(offered[0].holder(), second);
+  const std::vector prints{print_of(1), print_of(2)};
+  const auto offered = must(store.earlier_results(prints));
+  EXPECT_FALSE(offered[0].same);
+  ASSERT_TRUE(offered[1].same);
+  EXPECT_EQ(offered[1].same->run, first);
+  EXPECT_EQ(offered[1].same->attempt, AttemptId(1));
+  EXPECT_EQ(offered[1].same->holder(), second);
   const RunId third = new_run(store);
   copy(third);
   must(store.remove_run(second));
@@ -337,8 +337,7 @@ TEST_F(StoreTest, ReadersAndPostersNeverMakeTheDriverFail) {
     std::size_t seen = 0;
     for (int i = 0; i < kPosts; ++i) {
       const Store reader = open(Access::read_only);
-      std::size_t now = 0;
-      must(reader.replay(RunId(1), [&](const Event&) { ++now; }));
+      const std::size_t now = replayed(reader, RunId(1)).size();
       if (now < seen || now % 10 != 0)
         throw std::runtime_error("half a group, or less than before");
       seen = now;

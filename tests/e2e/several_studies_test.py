@@ -57,6 +57,23 @@ class SeveralStudiesTest(TestCase):
         done = self.gantry("run", "--json", "a.yaml", "b.yaml")
         self.assertEqual(len(self.ends(done.stdout)), 200 - sum(each["done"] for each in runs))
 
+    def test_who_watches_sees_each_of_them(self):
+        wait = "sh -c 'until test -e go; do sleep 0.05; done' {x}"
+        self.study("a", wait, [1])
+        self.study("b", wait, [2])
+        run = self.start_gantry("run", "--no-progress", "-j2", "a.yaml", "b.yaml")
+        def both_run():
+            top = self.gantry("top", "--json")
+            return top.code == 0 and json.loads(top.stdout)["running"] == 2
+        self.wait_until(both_run, "both tasks to run")
+        live = json.loads(self.gantry("top", "--json").stdout)
+        self.assertEqual([(each["name"], each["running"]) for each in live["runs"]], [("a", 1), ("b", 1)])
+        for number in ("1", "2"):
+            told = self.gantry("explain", "1", "--run", number).stdout
+            self.assertIn("running", told.splitlines()[0], told)
+        self.write("go", "")
+        self.assertEqual(run.wait(timeout=120), 0)
+
     def test_mistakes_are_named(self):
         self.study("a", "echo {x}", [1])
         self.assertIn("named twice", self.gantry("run", "a.yaml", "a.yaml").stderr)

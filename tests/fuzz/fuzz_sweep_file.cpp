@@ -16,7 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   const auto root = spec::parse_yaml(text, "fuzz.yaml");
   if (!root) return root.error().message.starts_with("fuzz.yaml:") ? 0 : (std::abort(), 0);
-  auto definition = spec::SweepFileReader("fuzz.yaml", "/nonexistent").read(*root);
+  spec::DataFiles files;
+  auto definition = spec::SweepFileReader("fuzz.yaml", "/nonexistent", files).read(*root);
   if (!definition)
     return definition.error().message.starts_with("fuzz.yaml:") ? 0 : (std::abort(), 0);
   if (!is_small(*definition)) return 0;

@@ -74,7 +74,7 @@ Result<std::vector<double>> weights_of(const std::vector<std::string>& said,
 }
 
 Result<int> run_study(Context& context, const RunWords& words, const RunOptions& options) {
-  TRY_ASSIGN(const auto studies, load_studies(words, options.one_liner));
+  TRY_ASSIGN(auto studies, load_studies(words, options.one_liner));
   std::vector<std::string> files;
   if (is_sweep_file(words)) files = words.command;
   TRY_ASSIGN(auto weights, weights_of(options.weights, files));

@@ -50,10 +50,12 @@ void add_table(const std::string& title, const std::string& what, const TableSty
 }
 
 std::string run_line(const LiveState& state, bool goes_on, TimePoint now) {
-  std::string line = fmt::format("run {}, {}: {} of {} tasks done", state.run,
-                                 one_line(state.scheduler).substr(0, kMostFamily),
-                                 state.counts.done, state.counts.total);
-  if (state.counts.failed > 0) line += fmt::format(", {} failed", state.counts.failed);
+  const store::LiveRun* one = state.find(RunId(state.run));
+  const store::Counts& counts = one != nullptr ? one->counts : state.counts;
+  std::string line =
+      fmt::format("run {}, {}: {} of {} tasks done", state.run,
+                  one_line(state.scheduler).substr(0, kMostFamily), counts.done, counts.total);
+  if (counts.failed > 0) line += fmt::format(", {} failed", counts.failed);
   if (!goes_on && !state.draining.empty()) line += "; " + one_line(state.draining);
   if (!goes_on || state.ends == kNever) return line;
   const auto until = [&](TimePoint time) { return std::max(time - now, from_seconds(1)); };

@@ -38,7 +38,7 @@ LiveState example() {
 
 std::string told(const LiveState& live, std::uint32_t task, double cost = 1) {
   std::string text;
-  for (const auto& line : place_lines(query::place_of(live, TaskId(task), cost, kNow)))
+  for (const auto& line : place_lines(query::place_of(live, RunId(1), TaskId(task), cost, kNow)))
     text += line + "\n";
   return text;
 }

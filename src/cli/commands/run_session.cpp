@@ -275,7 +275,7 @@ Result<> check_single(const SessionOptions& options) {
 
 }  // namespace
 
-Result<int> run_session(Context& context, const std::vector<spec::LoadedSweep>& studies,
+Result<int> run_session(Context& context, std::vector<spec::LoadedSweep>& studies,
                         const std::vector<double>& weights, const SessionOptions& options,
                         driver::Options how) {
   const bool several = studies.size() > 1;

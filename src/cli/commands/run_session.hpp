@@ -40,7 +40,7 @@ void add_session_options(CLI::App& command, SessionOptions& options);
 
 /// Drives the studies at once, each with its weight; `how` says which run and which tasks. The
 /// value is the exit code.
-Result<int> run_session(Context& context, const std::vector<spec::LoadedSweep>& studies,
+Result<int> run_session(Context& context, std::vector<spec::LoadedSweep>& studies,
                         const std::vector<double>& weights, const SessionOptions& options,
                         driver::Options how);
 

@@ -105,7 +105,7 @@ Result<std::vector<spec::LoadedSweep>> load_studies(const RunWords& words,
 
 Result<spec::LoadedSweep> reload_study(const store::RunRecord& record) {
   TRY_ASSIGN(auto loaded, spec::reload(record.source));
-  if (loaded.sweep.digest() != record.digest)
+  if (loaded.sweep.digest() != record.digest || !loaded.sweep.number_tasks(record.numbering))
     return fail(ErrorCode::usage,
                 fmt::format("the study of run {} no longer gives the same tasks: a file or folder "
                             "that its values come from has changed",

@@ -38,6 +38,11 @@ driver::Progress progress_of(const LiveState& state, TimePoint now) {
   progress.tasks_per_second = state.tasks_per_second;
   progress.draining_why = state.draining;
   progress.draining = !state.draining.empty();
+  for (const store::LiveRun& run : state.runs)
+    progress.runs.push_back({RunId(run.run),
+                             run.name,
+                             run.counts,
+                             {until(run.ends), until(run.ends_soonest), until(run.ends_latest)}});
   return progress;
 }
 
@@ -97,7 +102,10 @@ std::string now_text(const LiveHost& host, std::uint32_t waiting, TimePoint now)
   std::size_t shown = 0;
   for (const auto& task : host.tasks) {
     if (task.started == kNever || shown == kTasksShown) break;
-    text += fmt::format("{}{} {}", shown == 0 ? "" : ", ", task.task, age_text(now - task.started));
+    // Of several runs the task's comes first: 3/17 is task 17 of run 3.
+    text += fmt::format("{}{}{} {}", shown == 0 ? "" : ", ",
+                        task.run != 0 ? fmt::format("{}/", task.run) : "", task.task,
+                        age_text(now - task.started));
     ++shown;
   }
   if (host.running > shown) text += fmt::format(" +{}", host.running - shown);

@@ -164,6 +164,7 @@ bool Grid::fits_somewhere(const TaskNeeds& needs) const {
 }
 
 void Grid::show_hosts() {
+  rooms_.clear();
   shown.resize(hosts.size());
   std::size_t place = 0;
   for (const bool works : {true, false}) {

@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/grid/file_table.hpp"
@@ -36,6 +38,13 @@ struct HostState {
   std::size_t shown_at = 0;  ///< its place in Grid::shown
   double planned_speed = 0;  ///< its speed when plans last counted on it; 0 = not known
   Pace pace = Pace::same;
+};
+
+/// What the hosts that could run a task have for it, where its memory is learnt.
+struct MemoryRoom {
+  std::uint64_t share = 0;  ///< what each has where tasks take all cores of a host
+  std::uint64_t most = 0;   ///< the largest host's
+  std::string largest{};    ///< its name; empty when there is none
 };
 
 /// Hosts whose speed has changed much since plans were last made.
@@ -92,6 +101,9 @@ struct Grid {
   [[nodiscard]] bool depot_holds(SiteId site, std::span<const FileId> read) const {
     return site == kHome || !(files.bytes_of(read) > map.depot(site));
   }
+  /// For a task that reads these files, as far as depots have limits.
+  [[nodiscard]] MemoryRoom memory_room(const Resources& declared,
+                                       std::span<const FileId> read) const;
   /// Hosts became much slower or faster, and plans may change again by now.
   [[nodiscard]] std::optional<PaceChange> take_pace_change(TimePoint now);
   /// When take_pace_change() has something; kNever if not.
@@ -133,9 +145,13 @@ struct Grid {
   void show_load(const HostState& state) {
     shown[state.shown_at] = {&state.host, state.load, state.ongoing};
   }
+  [[nodiscard]] MemoryRoom look_for_room(const Resources& declared,
+                                         std::span<const FileId> read) const;
 
   bool pace_changed_ = false;
   TimePoint heed_from_ = kNever;
+  /// By cores and walltime, of tasks that read no files; empty when hosts have changed.
+  mutable std::map<std::pair<std::uint32_t, Duration>, MemoryRoom> rooms_;
 };
 
 }  // namespace gantry::engine

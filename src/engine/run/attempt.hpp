@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -96,19 +95,6 @@ struct HostQueue {
   std::uint32_t handed_over = 0;
   bool recalled = false;      ///< all of it
   TimePoint shared = kNever;  ///< when it was recalled for the sake of idle hosts
-};
-
-/// What the hosts that could run a task have for it.
-struct MemoryRoom {
-  std::uint64_t share = 0;  ///< what each has where tasks take all cores of a host
-  std::uint64_t most = 0;   ///< the largest host's
-  std::string largest{};    ///< its name; empty when there is none
-};
-
-/// A task that died of memory.
-struct DiedOfMemory {
-  std::uint64_t given = 0;
-  std::uint64_t wanted = 0;  ///< by its next attempt
 };
 
 }  // namespace gantry::engine

@@ -45,7 +45,7 @@ Run::Run(RunId run, Grid& where, Workload work, Policy rules,
       seen(grid.seen.for_run()),
       costs(profile_of(workload)),
       learned(learned_of(workload)),
-      learned_memory(memory_of(workload)),
+      memory(workload.features, memory_of(workload)),
       learned_outputs(outputs_of(workload)) {
   if (workload.count > 0) typical = workload.resources_of(TaskId(1));
   if (learned.known()) use_new_costs();

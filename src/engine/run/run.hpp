@@ -29,7 +29,7 @@
 #include "forecast/eta_history.hpp"
 #include "forecast/grid_forecast.hpp"
 #include "forecast/learned_costs.hpp"
-#include "forecast/learned_memory.hpp"
+#include "forecast/memory_book.hpp"
 #include "forecast/played_rest.hpp"
 #include "forecast/run_time.hpp"
 #include "forecast/run_time_accuracy.hpp"
@@ -248,14 +248,10 @@ struct Run {
   [[nodiscard]] bool outputs_are_quick() const;
   [[nodiscard]] Resources with_memory(TaskId task, Resources declared) const;
   [[nodiscard]] MemoryRoom memory_room(TaskId task, const Resources& declared) const;
-  [[nodiscard]] MemoryRoom look_for_room(const Resources& declared,
-                                         std::span<const FileId> read) const;
   /// Of memory, if it is one. `given`: 0 = it is not known.
   void observe_death(const AttemptReport& report, std::uint64_t given);
   void observe_memory(const AttemptReport& report);
   void learn_replayed_memory();
-  /// To an attempt that begins now.
-  [[nodiscard]] GivenMemory gives_memory(TaskId task, const Resources& resources) const;
   /// Died of memory: can it be given more than it had?
   [[nodiscard]] bool gets_more_memory(TaskId task) const;
   /// Of a task that succeeded.
@@ -412,14 +408,10 @@ struct Run {
   std::map<TaskId, double> wasted;
   Resources typical;  ///< of the task handed over last
 
-  forecast::LearnedMemory learned_memory;
+  forecast::MemoryBook memory;
   forecast::LearnedOutputs learned_outputs;
-  std::map<TaskId, DiedOfMemory> died_of_memory;  ///< and have not succeeded since
-  /// By cores and walltime; empty when hosts have changed.
-  mutable std::map<std::pair<std::uint32_t, Duration>, MemoryRoom> rooms;
   bool needs_changed = false;
-  std::vector<std::pair<TaskId, std::uint64_t>> replayed_memory;  ///< as replayed_times
-  std::size_t replayed_memories = 0;
+  std::deque<std::pair<TaskId, std::uint64_t>> replayed_memory;  ///< as replayed_times
 
   bool replaying = true;
   /// The last observations of the replay; calculating a million costs to forget most of them would

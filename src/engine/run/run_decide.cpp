@@ -258,7 +258,7 @@ void Run::launch(TaskId task, HostId host, const Resources& resources,
   const AttemptId attempt(++record.attempt);
   typical = resources;
   hand_over({task, attempt}, host, resources);
-  if (learns_memory_of(task)) find({task, attempt})->memory = gives_memory(task, resources);
+  if (learns_memory_of(task)) find({task, attempt})->memory = memory.given(task, resources.memory);
   actions.emplace_back(StartAttempt{key_of({task, attempt}), host, resources});
 }
 

@@ -7,7 +7,6 @@
 namespace gantry::engine {
 
 void Run::hosts_changed() {
-  rooms.clear();
   needs_changed = workload.learns_memory;
   ready.judge_again();
 }

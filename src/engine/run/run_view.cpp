@@ -60,6 +60,9 @@ Duration RunView::expected(const TaskKey& key) const {
   const Outstanding* attempt = run_->find({key.task, key.attempt});
   return attempt == nullptr ? Duration{0} : attempt->expected;
 }
+RunId RunView::id() const {
+  return run_->run_id;
+}
 const forecast::RunTimeAccuracy& RunView::accuracy() const {
   return run_->accuracy;
 }
@@ -70,7 +73,7 @@ const forecast::LearnedCosts& RunView::learned() const {
   return run_->learned;
 }
 const forecast::LearnedMemory& RunView::learned_memory() const {
-  return run_->learned_memory;
+  return run_->memory.learned();
 }
 const forecast::LearnedOutputs& RunView::learned_outputs() const {
   return run_->learned_outputs;
@@ -132,8 +135,8 @@ std::optional<forecast::RunTimeModel::Prediction> RunView::expected_outputs(Task
 }
 
 std::string RunView::after_memory(TaskId task) const {
-  const auto died = run_->died_of_memory.find(task);
-  if (died == run_->died_of_memory.end()) return {};
+  const auto died_with = run_->memory.died_with(task);
+  if (!died_with) return {};
   const Resources next = run_->resources_of(task);
   const TaskState state = run_->tasks[task].state;
   if (state == TaskState::pending) return "tried again with " + format_bytes(next.memory);
@@ -142,7 +145,7 @@ std::string RunView::after_memory(TaskId task) const {
   if (goes_on) return "its other attempt goes on";
   if (state != TaskState::failed) return {};
   const MemoryRoom room = run_->memory_room(task, run_->workload.resources_of(task));
-  if (next.memory > died->second.given || room.largest.empty()) return {};
+  if (next.memory > *died_with || room.largest.empty()) return {};
   return fmt::format(
       "it needs more than the {} of the largest host, {}: give it a larger one, or make it smaller",
       format_bytes(room.most), room.largest);

@@ -1,0 +1,106 @@
+// Makes a state directory with many finished tasks, as if gantry had run them, for
+// bench/opening.py:
+//
+//   finished_state FOLDER RUNS TASKS
+//
+// Study N is FOLDER/study-N.yaml; the same commands go on with its run.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "base/fd.hpp"
+#include "driver/content_cache.hpp"
+#include "driver/old_results.hpp"
+#include "spec/spec.hpp"
+#include "store/store.hpp"
+
+namespace gantry {
+namespace {
+
+constexpr std::uint32_t kGroup = 100'000;  ///< ends in a commit
+constexpr std::int64_t kBegan = 1'700'000'000'000'000'000;
+constexpr std::int64_t kMillisecond = 1'000'000;
+
+store::RunRecord record_of(const spec::LoadedSweep& study) {
+  store::RunRecord record;
+  record.name = study.sweep.name();
+  record.digest = study.sweep.digest();
+  record.study = study.sweep.study_digest();
+  record.source = study.source;
+  record.parameter_names = study.sweep.parameter_names();
+  record.result_names = study.sweep.result_names();
+  record.result_rules = driver::recorded_rules(study.sweep);
+  record.state = store::RunState::finished;
+  record.created = record.updated = from_ns(kBegan);
+  record.counts.total = record.counts.done = study.sweep.size();
+  return record;
+}
+
+AttemptEnded end_of(RunId run, const Task& task, const Fingerprint& print) {
+  AttemptEnded ended;
+  ended.report.key = {run, task.id, AttemptId(1)};
+  ended.report.started = from_ns(kBegan + kMillisecond * task.id.value());
+  ended.report.ended = ended.report.started + Duration(kMillisecond);
+  ended.report.usage = {Duration(600'000), Duration(400'000), 3 << 20};
+  ended.host = HostId(1);
+  ended.host_name = "here";
+  ended.parameters = task.parameters;
+  ended.fingerprint = print;
+  return ended;
+}
+
+Result<> finish(store::Store& store, driver::ContentCache& contents,
+                const spec::LoadedSweep& study) {
+  const Sweep& sweep = study.sweep;
+  const Batch batch{NodeId(0), 0, TaskId(1), sweep.size()};
+  TRY_ASSIGN(const RunId run, store.create_run(record_of(study)));
+  TRY(store.append(run,
+                   TasksAdded{run, batch, EnumeratedPoints{sweep.digest(), {{0, sweep.size()}}},
+                              from_ns(kBegan)}));
+  TRY(store.append(run, RunClosed{run, from_ns(kBegan)}));
+  Task task;
+  for (std::uint32_t i = 1; i <= sweep.size(); ++i) {
+    sweep.fill_task(TaskId(i), task);
+    TRY_ASSIGN(const Fingerprint print, contents.fingerprint(task));
+    TRY(store.append(run, end_of(run, task, print)));
+    if (i % kGroup == 0) TRY(store.commit());
+  }
+  TRY(store.commit());
+  RunSnapshot state;
+  state.batches = {batch};
+  state.closed = true;
+  state.tasks.assign(sweep.size(), {1, TaskStanding::done});
+  TRY(store.keep_snapshot(run, std::move(state)));
+  return store.index_results();
+}
+
+Result<> make(const std::filesystem::path& folder, int runs, int tasks) {
+  TRY_ASSIGN(store::Store store, store::Store::open(folder / ".gantry", store::Access::read_write));
+  driver::ContentCache contents(store);
+  for (int run = 1; run <= runs; ++run) {
+    const auto file = folder / fmt::format("study-{}.yaml", run);
+    TRY(write_file_atomic(file, fmt::format("command: /bin/true {} {{x}}\n"
+                                            "parameters: {{x: 1..{}}}\n",
+                                            run, tasks)));
+    TRY_ASSIGN(const auto study, spec::load_sweep(file));
+    TRY(finish(store, contents, study));
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace gantry
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    std::fputs("finished_state FOLDER RUNS TASKS\n", stderr);
+    return 2;
+  }
+  const auto made = gantry::make(argv[1], std::atoi(argv[2]), std::atoi(argv[3]));
+  if (!made) std::fprintf(stderr, "%s\n", made.error().message.c_str());
+  return made ? 0 : 1;
+}
