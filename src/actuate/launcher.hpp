@@ -1,19 +1,23 @@
 #pragma once
-/// The seam between decisions and the world (APST's env_api): a Launcher starts tasks on the hosts
-/// of one site and tells what became of them. Everything it says arrives as News from poll();
-/// it never calls back. One thread: the driver's.
+/// The seam between decisions and the world (APST's env_api): a Launcher runs attempts on the hosts
+/// of one site and tells what becomes of them. It knows nothing of how files get there: that is a
+/// Mover's work (actuate/mover.hpp), and a Site (actuate/site.hpp) is one of each. Everything a
+/// launcher says arrives as News from poll(); it never calls back and never waits. One thread: the
+/// driver's.
 
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "actuate/glance.hpp"
 #include "actuate/news.hpp"
 #include "base/hash.hpp"
+#include "base/ready_set.hpp"
 #include "base/result.hpp"
-#include "base/time.hpp"
-#include "model/action.hpp"
-#include "model/host.hpp"
-#include "model/outcome.hpp"
 #include "model/task.hpp"
 
 namespace gantry {
@@ -24,81 +28,90 @@ struct TaskFile {
   Digest content;
   std::uint64_t bytes = 0;
   bool executable = false;
+  /// Of a file that the engine has brought to the site before: its name, or that of the folder it
+  /// is in. Others travel with the task.
+  std::optional<FileId> shared{};
+};
+
+/// All that is needed to run one attempt.
+struct LaunchRequest {
+  TaskKey key;
+  HostId host;
+  Task task;
+  Fingerprint fingerprint;        ///< comes back with the report
+  std::string base_dir;           ///< the study's folder; absolute
+  std::vector<TaskFile> files{};  ///< what it reads; none where hosts see home's files
 };
 
 class Launcher {
  public:
   virtual ~Launcher() = default;
 
-  /// Brings the site's agents up or finds them running, and asks what is really there. When it
-  /// returns, the events waiting in poll() hold the hosts, everything still running (adopted) and
-  /// every unacknowledged report.
-  virtual Result<> open() = 0;
-  /// Before open(): no earlier run can have left anything. Hosts that take long to be reached need
-  /// not be waited for when others are there.
-  virtual void expect_nothing() {}
-  /// Everything that is there has been told, as far as it can be reached. Of a launcher that does
-  /// not wait in open().
-  [[nodiscard]] virtual bool settled() const { return true; }
+  /// Brings the site's agents up, or finds them running, and asks what is there. To be called again
+  /// after each poll() until it is true: then every host that could be reached, every attempt that
+  /// still runs (adopted) and every unacknowledged report has been told.
+  virtual Result<bool> open() = 0;
 
-  /// A host that is not up may appear, and could run such a task, as far as is known: a job that
-  /// waits in the queue of a batch system, a host that is being connected to or was lost.
-  [[nodiscard]] virtual bool expects_hosts(const Resources& /*least*/) const { return false; }
-  /// Hosts were given up for good, and none that is left will come, or come back.
-  [[nodiscard]] virtual bool has_given_up() const { return false; }
-  /// Tasks wait that could use so many cores at once, if there were more hosts. Whoever can have
-  /// hosts at a price gets no more of them than that, and lets go of those that nobody uses.
-  virtual void want(std::uint64_t /*cores*/) {}
-
-  /// Hands a task over. The agent queues it until the host has room. `key` must not have been used
-  /// before, unless it was returned (AttemptReturned). `fingerprint` comes back with the report.
-  /// Two attempts of one task may be there at once, on different hosts: neither may write where the
-  /// other does. A launcher whose hosts share the folders that tasks write to gives each attempt
-  /// folders of its own, and brings outputs to their place only of the one whose report is
-  /// acknowledged as the result. (The local launcher has one host, where there are no twins.)
-  /// `files` are what it reads; they need not be told where files_travel() is false.
-  virtual void start(const TaskKey& key, HostId host, const Task& task,
-                     const Fingerprint& fingerprint, const std::vector<TaskFile>& files) = 0;
-  /// Tasks on the host read and write files of another site, to which theirs are brought.
-  [[nodiscard]] virtual bool files_travel(HostId) const { return false; }
-  /// Sends a shared file, which may be a folder of many, to a site: from another site, if it says
-  /// so, and from home where that fails. FileArrived or MoveFailed answers. REQUIRES (also below):
-  /// a host of the site is up, and files travel there.
-  virtual void bring(const MoveFile&, const std::vector<TaskFile>&) {}
-  virtual void drop(FileId, SiteId) {}
-  /// Sends an empty message to an agent of the site, then so many bytes that say nothing, unless
-  /// files are on their way there, or such bytes: SiteEchoed tells how long each took, if nothing
-  /// comes in between. False: nothing was sent.
-  virtual bool probe(SiteId, std::uint64_t /*bytes*/) { return false; }
+  /// Hands an attempt over. The agent queues it until the host has room. Its key must not have been
+  /// used before, unless it came back (AttemptReturned). Two attempts of one task may be there at
+  /// once, on different hosts: neither may write where the other does. A launcher whose hosts share
+  /// the folders that tasks write to gives each attempt folders of its own. REQUIRES: the contents
+  /// of `files` are in the site's depot.
+  virtual void start(const LaunchRequest& request) = 0;
   /// Ends the attempt's process tree (politely first); the report that follows says `cancelled`.
   virtual void cancel(const TaskKey& key, HostId host) = 0;
-  /// Asks for everything back that was handed over and has not started: AttemptReturned events
-  /// follow.
-  virtual void recall(HostId host) = 0;
-  /// This report and all that arrived before it are safe in the journal.
-  virtual void acknowledge(std::uint64_t receipt) = 0;
+  /// Sends the attempt's process tree a signal; kCheckpointSignal: the one that its task declared
+  /// for checkpoints. One that does not run is left alone.
+  virtual void signal(const TaskKey& key, HostId host, std::int32_t signal) = 0;
+  static constexpr std::int32_t kCheckpointSignal = 0;
+  /// Asks for attempts back that were handed over and have not started: AttemptReturned follows for
+  /// each that had not. No keys: all of the host, whoever's they are.
+  virtual void recall(HostId host, std::span<const TaskKey> keys) = 0;
+  /// This report of the host, and all that it told before, are safe in the journal: the agent may
+  /// forget them. Without it a result could be lost between the agent and the journal.
+  virtual void acknowledge(HostId host, std::uint64_t receipt) = 0;
 
-  /// This report is not its task's result: what the attempt has left at its site can go. To be said
-  /// before it is acknowledged.
-  virtual void refuse(std::uint64_t) {}
+  /// Sends what waits to be sent and appends what has arrived to `news`. Times that our clock must
+  /// tell are left out: stamp() fills them in. An error gives up the site.
+  virtual Result<> poll(std::vector<News>& news) = 0;
+  /// A descriptor that becomes ready when poll() has something to do. May change after poll().
+  [[nodiscard]] virtual ReadySet::Wanted waits_for() const = 0;
 
-  /// Sends what waits to be sent and appends what has arrived to `events`, without waiting. Times
-  /// that our clock must tell are left out: stamp() fills them in.
-  virtual Result<> poll(std::vector<News>& events) = 0;
-  /// A descriptor that becomes readable (or, while wants_to_send(), writable) when poll() has
-  /// something to do. May change after poll().
-  [[nodiscard]] virtual int wait_fd() const = 0;
-  [[nodiscard]] virtual bool wants_to_send() const = 0;
-  /// Adds what it knows of its hosts and links, for people who watch. Asked about once a second.
-  virtual void glance(Glance&) const {}
-  /// Sends what waits to be sent and lets the agents go, without waiting; true when all is done, or
-  /// has taken too long. To be called again and again until then. From now on nothing else is asked
-  /// but this and close(): whoever closes several lets them wind up together.
-  virtual bool wind_up() { return true; }
-  /// The same, and waits for it: what runs goes on, idle agents exit.
-  virtual void close() = 0;
-  /// After close(): what a person should know of how it went, and do about it.
-  virtual std::vector<std::string> last_words() { return {}; }
+  /// Lets the agents go once what waits to be sent has been: what runs goes on, idle agents exit.
+  /// To be called again and again until it is true, which may take seconds; nothing else is asked
+  /// from then on. Appends what a person should know of it. Without it idle agents, and jobs of a
+  /// batch system that cost money, would be left behind.
+  virtual bool close(std::vector<News>& news) = 0;
+};
+
+/// For launchers some of whose hosts may come later: jobs that wait in the queue of a batch system,
+/// machines that are being connected to or were lost.
+class HostSource {
+ public:
+  virtual ~HostSource() = default;
+  /// A host that is not up may come and could run such a task, as far as is known.
+  [[nodiscard]] virtual bool expects_hosts(const Resources& least) const = 0;
+  /// Hosts were given up for good, and none that is left will come, or come back.
+  [[nodiscard]] virtual bool has_given_up() const = 0;
+  /// Tasks wait that could use so many cores at once, if there were more hosts. Whoever can have
+  /// hosts at a price gets no more of them than that, and lets go of those that nobody uses;
+  /// `awaited` are hosts for which something is on its way.
+  virtual void want(std::uint64_t cores, const std::set<HostId>& awaited) = 0;
+};
+
+/// For launchers that can show what their hosts do at the moment.
+class Watchable {
+ public:
+  virtual ~Watchable() = default;
+  /// Asked about once a second.
+  virtual void glance(std::vector<HostGlance>& hosts) const = 0;
+};
+
+/// A launcher and what else it can do; these are parts of it, or nullptr.
+struct LaunchParts {
+  std::unique_ptr<Launcher> launcher;
+  HostSource* source = nullptr;
+  const Watchable* watched = nullptr;
 };
 
 }  // namespace gantry

@@ -1,20 +1,25 @@
 #pragma once
 /// The seam between decisions about files and the world (APST's transport_api): a Mover carries
-/// files between home and the depot and work folders of one site. Everything it says arrives as
-/// MoverEvents from poll(); it never calls back, and never waits. One thread: the driver's.
+/// files between home and the depot and work folders of one site, or from another site (Put::from),
+/// and lists what the depot has (Inventory). It knows nothing of tasks: any launcher may be
+/// combined with it. Everything it says arrives as MoverEvents from poll(); it never calls back,
+/// and never waits. One thread: the driver's.
 
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "actuate/glance.hpp"
 #include "base/hash.hpp"
+#include "base/ready_set.hpp"
 #include "base/result.hpp"
 #include "base/strong_id.hpp"
 #include "depot/pull_protocol.hpp"
+#include "model/ids.hpp"
 
 namespace gantry {
 
@@ -78,6 +83,7 @@ struct SentAfterAll {
   std::string why;
   bool pulled = false;  ///< it was to come from another site; else it was to be there
   bool no_way = false;  ///< which could not even be asked for it
+  std::string host{};   ///< that was to pull it, as people know it; empty: nobody knows
 };
 
 /// The site was there, and says nothing any more: it is connected to anew, and what was under way
@@ -86,7 +92,22 @@ struct Interrupted {
   std::string why;
 };
 
-using MoverEvent = std::variant<Inventory, TransferDone, TransferFailed, SentAfterAll, Interrupted>;
+/// The site could not be connected to, or fell silent once more. It is tried again, over another
+/// host if it has one.
+struct NotReached {
+  std::string why;
+  bool cut_off = false;  ///< so often in a row that nothing can be moved for a while
+};
+
+/// An answer of the site's file server has taken so long while no file was in its way.
+struct LinkEchoed {
+  double seconds = 0;
+  std::uint64_t bytes = 0;  ///< that it was sent to answer, of a probe()
+  double trip = 0;          ///< of a probe(): what an empty message took just before
+};
+
+using MoverEvent = std::variant<Inventory, TransferDone, TransferFailed, SentAfterAll, Interrupted,
+                                NotReached, LinkEchoed>;
 
 class Mover {
  public:
@@ -107,18 +128,25 @@ class Mover {
   /// No event comes for it any more.
   virtual void cancel(TransferId id) = 0;
 
+  /// Sends an empty message, then so many bytes that say nothing, unless files are on their way
+  /// there: LinkEchoed tells how long each took, if nothing comes in between. False: nothing was
+  /// sent, as is always the case where there is no link to measure.
+  virtual bool probe(std::uint64_t /*bytes*/) { return false; }
+  /// Hosts of the site that are up. A mover that goes over one of them connects only while there is
+  /// one; others need not know.
+  virtual void use_hosts(std::span<const HostId> /*up*/) {}
+
   /// Sends what can be sent and appends what has arrived to `events`. An error when the site can
   /// never be reached like this (another version); all transfers have failed then.
   virtual Result<> poll(std::vector<MoverEvent>& events) = 0;
-  /// A descriptor that becomes readable (or, while wants_to_send(), writable) when poll() has
-  /// something to do. May change after poll().
-  [[nodiscard]] virtual int wait_fd() const = 0;
-  [[nodiscard]] virtual bool wants_to_send() const = 0;
+  /// A descriptor that becomes ready when poll() has something to do. May change after poll().
+  [[nodiscard]] virtual ReadySet::Wanted waits_for() const = 0;
   /// Adds what went over the link so far, and which file goes over it now.
   virtual void glance(SiteGlance&) const {}
   /// Gives up what is under way, without events, and lets the remote side go; files that were to be
-  /// dropped and folders that were to be removed still are, if the site can be reached.
-  virtual void close() = 0;
+  /// dropped and folders that were to be removed still are, if the site can be reached. To be
+  /// called again until it is true: then all that was sent is there, or it has taken too long.
+  virtual bool close() = 0;
 };
 
 }  // namespace gantry

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "agent/agent.hpp"
 #include "agent/frame_stream.hpp"
@@ -65,8 +66,8 @@ class Agent {
   void on_hello(Hello hello);
   void on_start(const Frame& frame);
   void on_cancel(const AttemptKey& key);
-  void on_recall();
-  void on_echo(const Echo& echo);
+  void on_tell(const Tell& tell);
+  void on_recall(const std::vector<AttemptKey>& keys);
   // The end, when a signal asks for it.
   Result<> watch_signals();
   void on_stop_signal();

@@ -58,7 +58,7 @@ void Agent::begin_to_stop(const char* why) {
   stop_at_ = SteadyClock::now() + kStopPatience;
   if (gantry_) {
     if (queue_.running() > 0) encode(gantry_.outbox(), Notice{why});
-    on_recall();
+    on_recall({});
   }
   queue_.clear();
   for (auto& slot : slots_)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "agent/agent_impl.hpp"
@@ -50,24 +51,19 @@ void Agent::on_message(const Frame& frame) {
     case MessageType::cancel:
       if (const auto key = decode_key(frame.body)) return on_cancel(*key);
       break;
+    case MessageType::tell:
+      if (const auto tell = decode_tell(frame.body)) return on_tell(*tell);
+      break;
     case MessageType::recall:
-      return on_recall();
+      if (const auto recall = decode_recall(frame.body)) return on_recall(recall->keys);
+      break;
     case MessageType::ack:
       if (const auto ack = decode_ack(frame.body)) return book_.acknowledge(ack->receipt);
-      break;
-    case MessageType::echo:
-      if (const auto echo = decode_echo(frame.body)) return on_echo(*echo);
       break;
     default:
       break;
   }
   drop_gantry();  // it does not speak our language
-}
-
-/// At once, with all news that wait for others.
-void Agent::on_echo(const Echo& echo) {
-  encode(gantry_.outbox(), Echoed{echo.number, seal_of(echo.padding)});
-  poller_.send(gantry_, kGantryToken);
 }
 
 Welcome Agent::introduction() const {
@@ -140,10 +136,42 @@ void Agent::on_cancel(const AttemptKey& key) {
   }
 }
 
-void Agent::on_recall() {
-  for (std::size_t i = 0; i < slots_.size(); ++i)
-    recall_successors(i, Successor::Recalled::to_gantry);
-  for (const auto& key : queue_.clear()) encode(gantry_.outbox(), Returned{key});
+/// One that has just begun behind another is not known here yet: its shepherd is told, too.
+void Agent::on_tell(const Tell& tell) {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    const auto next =
+        std::ranges::find(slot.next, tell.key, [](const Successor& s) { return s.start.key; });
+    const bool is_next = next != slot.next.end();
+    if (!slot.busy || (slot.current.key != tell.key && !is_next)) continue;
+    Tell told = tell;
+    if (tell.signal == 0) {
+      told.signal = is_next ? next->start.checkpoint_signal : slot.checkpoint_signal;
+      told.checkpoint_ns =
+          is_next ? next->start.checkpoint_before_ns : slot.checkpoint_before.count();
+    }
+    if (told.signal <= 0 || told.signal >= NSIG) return;
+    encode(slot.stream.outbox(), told);
+    poller_.send(slot.stream, i);
+    ::kill(slot.pid, SIGCONT);  // a task may have stopped it
+  }
+}
+
+void Agent::on_recall(const std::vector<AttemptKey>& keys) {
+  const std::set<AttemptKey> wanted(keys.begin(), keys.end());
+  const auto is_wanted = [&](const AttemptKey& key) {
+    return wanted.empty() || wanted.contains(key);
+  };
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    auto& next = slots_[i].next;
+    const auto concerns = [&](const Successor& s) { return is_wanted(s.start.key); };
+    if (std::ranges::none_of(next, concerns)) continue;
+    // A shepherd gives back all that it has at hand; the others come first here again.
+    recall_successors(i, Successor::Recalled::to_queue);
+    for (Successor& each : next)
+      if (concerns(each)) each.recalled = std::max(each.recalled, Successor::Recalled::to_gantry);
+  }
+  for (const auto& key : queue_.remove_if(is_wanted)) encode(gantry_.outbox(), Returned{key});
   note_news();
 }
 

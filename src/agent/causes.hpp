@@ -16,6 +16,7 @@ enum class Cause : std::uint8_t {
   start_failed = 7,
   cancelled = 9,
   lost = 10,
+  checkpointed = 11,
 };
 
 }  // namespace gantry::agent

@@ -92,13 +92,12 @@ void JobDesk::on_message(const Frame& frame) {
     }
   } else if (frame.type == MessageType::cancel) {
     if (const auto key = decode_key(frame.body)) return on_cancel(*key);
+  } else if (frame.type == MessageType::tell) {
+    if (decode_tell(frame.body)) return tell("tasks that are jobs of their own get no signals");
   } else if (frame.type == MessageType::recall) {
-    return on_recall();
+    if (const auto recall = decode_recall(frame.body)) return on_recall(recall->keys);
   } else if (frame.type == MessageType::ack) {
     if (const auto ack = decode_ack(frame.body)) return on_ack(ack->receipt);
-  } else if (frame.type == MessageType::echo) {
-    if (const auto echo = decode_echo(frame.body))
-      return encode(gantry_.outbox(), Echoed{echo->number, seal_of(echo->padding)});
   }
   gantry_.close();  // it does not speak our language
 }
@@ -148,15 +147,12 @@ void JobDesk::on_cancel(const AttemptKey& key) {
   }
 }
 
-void JobDesk::on_recall() {
-  take_back({});
+void JobDesk::on_recall(const std::vector<AttemptKey>& keys) {
+  const std::set<AttemptKey> wanted(keys.begin(), keys.end());
+  take_back([&](const Start& start) { return wanted.empty() || wanted.contains(start.key); });
 }
 
-void JobDesk::take_back(const Claim& least) {
-  const auto concerns = [&](const Start& start) {
-    const Claim claim = claim_of(start);
-    return claim.cores >= least.cores && claim.memory >= least.memory;
-  };
+void JobDesk::take_back(const std::function<bool(const Start&)>& concerns) {
   std::erase_if(waiting_, [&](const Start& start) {
     if (concerns(start)) give_back(start.key);
     return concerns(start);
@@ -180,7 +176,10 @@ void JobDesk::take_back(const Claim& least) {
 void JobDesk::refuse(const Claim& claim, const std::string& why) {
   refused_.push_back(claim);
   if (gantry_) encode(gantry_.outbox(), Refused{claim.cores, claim.memory, why});
-  take_back(claim);
+  take_back([&](const Start& start) {
+    const Claim its = claim_of(start);
+    return its.cores >= claim.cores && its.memory >= claim.memory;
+  });
 }
 
 bool JobDesk::is_refused(const Start& start) const {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -59,9 +60,9 @@ class JobDesk {
   void on_message(const Frame& frame);
   void on_hello(Hello hello);
   void on_cancel(const AttemptKey& key);
-  void on_recall();
-  /// What waits, in the queue or for it, is given back if it needs at least so much.
-  void take_back(const Claim& least);
+  void on_recall(const std::vector<AttemptKey>& keys);
+  /// Gives back what waits, in the queue or for it, if it is concerned.
+  void take_back(const std::function<bool(const Start&)>& concerns);
   /// No task that needs as much will ever run here.
   void refuse(const Claim& claim, const std::string& why);
   [[nodiscard]] bool is_refused(const Start& start) const;

@@ -130,12 +130,6 @@ std::optional<T> whole(const Decoder& d, T message) {
 
 }  // namespace
 
-std::uint64_t seal_of(std::string_view padding) {
-  if (padding.size() < sizeof(std::uint64_t)) return 0;
-  Decoder d(padding.substr(padding.size() - sizeof(std::uint64_t)));
-  return d.u64();
-}
-
 void encode(std::string& out, const Hello& m) {
   FrameWriter frame(out, MessageType::hello);
   frame.encoder.u32(m.version).u32(m.cores).u64(m.memory).i64(m.grace_ns);
@@ -149,6 +143,7 @@ void encode(std::string& out, const Start& m) {
   put(e, m.key);
   e.u32(m.cores).u64(m.memory).i64(m.timeout_ns).i64(m.walltime_ns);
   e.u32(static_cast<std::uint32_t>(m.checkpoint_signal)).i64(m.checkpoint_before_ns);
+  e.u32(static_cast<std::uint32_t>(m.checkpoint_code));
   put(e, m.argv);
   put(e, m.environment);
   e.str(m.workdir).u8(m.make_workdir ? 1 : 0);
@@ -176,26 +171,18 @@ void encode(std::string& out, const Cancel& m) {
 void encode(std::string& out, const Tell& m) {
   FrameWriter frame(out, MessageType::tell);
   put(frame.encoder, m.key);
-  frame.encoder.u32(static_cast<std::uint32_t>(m.signal));
+  frame.encoder.u32(static_cast<std::uint32_t>(m.signal)).i64(m.checkpoint_ns);
 }
 
-void encode(std::string& out, const Recall&) {
+void encode(std::string& out, const Recall& m) {
   FrameWriter frame(out, MessageType::recall);
+  frame.encoder.u32(static_cast<std::uint32_t>(m.keys.size()));
+  for (const AttemptKey& key : m.keys) put(frame.encoder, key);
 }
 
 void encode(std::string& out, const Ack& m) {
   FrameWriter frame(out, MessageType::ack);
   frame.encoder.u64(m.receipt);
-}
-
-void encode(std::string& out, const Echo& m) {
-  FrameWriter frame(out, MessageType::echo);
-  frame.encoder.u64(m.number).str(m.padding);
-}
-
-void encode(std::string& out, const Echoed& m) {
-  FrameWriter frame(out, MessageType::echoed);
-  frame.encoder.u64(m.number).u64(m.seal);
 }
 
 void encode(std::string& out, const Welcome& m) {
@@ -280,6 +267,7 @@ std::optional<Start> decode_start(std::string_view body) {
   m.walltime_ns = d.i64();
   m.checkpoint_signal = static_cast<std::int32_t>(d.u32());
   m.checkpoint_before_ns = d.i64();
+  m.checkpoint_code = static_cast<std::int32_t>(d.u32());
   m.argv = get_list(d);
   m.environment = get_list(d);
   m.workdir = d.str();
@@ -307,6 +295,7 @@ std::optional<PackedStart> pack_start(std::string_view body) {
   m.walltime_ns = d.i64();
   m.checkpoint_signal = static_cast<std::int32_t>(d.u32());
   m.checkpoint_before_ns = d.i64();
+  d.u32();                                     // checkpoint_code
   if (skip_list(d) == 0) return std::nullopt;  // argv
   skip_list(d);                                // environment
   d.str();                                     // workdir
@@ -336,29 +325,21 @@ std::optional<Tell> decode_tell(std::string_view body) {
   Tell m;
   m.key = get_key(d);
   m.signal = static_cast<std::int32_t>(d.u32());
+  m.checkpoint_ns = d.i64();
   return whole(d, m);
+}
+
+std::optional<Recall> decode_recall(std::string_view body) {
+  Decoder d(body);
+  Recall m;
+  m.keys.resize(d.count(3 * sizeof(std::uint32_t)));
+  for (AttemptKey& key : m.keys) key = get_key(d);
+  return whole(d, std::move(m));
 }
 
 std::optional<Ack> decode_ack(std::string_view body) {
   Decoder d(body);
   const Ack m{d.u64()};
-  return whole(d, m);
-}
-
-std::optional<Echo> decode_echo(std::string_view body) {
-  Decoder d(body);
-  Echo m{.number = d.u64()};
-  const std::string_view padding = d.str();
-  if (padding.size() > Echo::kMostPadding) return std::nullopt;
-  m.padding = padding;
-  return whole(d, std::move(m));
-}
-
-std::optional<Echoed> decode_echoed(std::string_view body) {
-  Decoder d(body);
-  Echoed m;
-  m.number = d.u64();
-  m.seal = d.u64();
   return whole(d, m);
 }
 

@@ -14,7 +14,7 @@
 
 namespace gantry::agent {
 
-inline constexpr std::uint32_t kProtocolVersion = 11;
+inline constexpr std::uint32_t kProtocolVersion = 12;
 /// Larger than any argv the kernel takes (2 MiB), any captured output and any set of result files.
 inline constexpr std::size_t kMaxFrame = std::size_t{64} << 20;
 
@@ -54,7 +54,8 @@ struct Start {
   std::int64_t walltime_ns =
       0;  ///< it is given back when less of the host's time is left; 0 = never
   std::int32_t checkpoint_signal = 0;     ///< to be sent before the host's time is over; 0 = none
-  std::int64_t checkpoint_before_ns = 0;  ///< so long before
+  std::int64_t checkpoint_before_ns = 0;  ///< so long before; and its time to save its state
+  std::int32_t checkpoint_code = 0;       ///< exit code that says that it has
   std::vector<std::string> argv;
   std::vector<std::string> environment;  ///< "NAME=value", added to the common one
   std::string workdir;
@@ -87,23 +88,20 @@ struct PackedStart {
 struct Cancel {
   AttemptKey key;
 };
-/// From an agent to its shepherd: send the task this signal.
+/// Send the task this signal. From gantry, 0 is the one that the task wants for checkpoints.
 struct Tell {
   AttemptKey key;
   std::int32_t signal = 0;
+  /// From an agent to its shepherd: an end within this time is a checkpoint; 0: it is none.
+  std::int64_t checkpoint_ns = 0;
 };
-/// Give back whatever has not been started.
-struct Recall {};
+/// Give back those of these that have not been started; without keys, all that have not.
+struct Recall {
+  std::vector<AttemptKey> keys{};
+};
 /// Reports up to and including this receipt are safe in gantry's journal.
 struct Ack {
   std::uint64_t receipt = 0;
-};
-/// Answer with the same number, at once: how long that takes is how far away the agent is. With a
-/// padding, which nobody can guess or make shorter, also how fast the link is.
-struct Echo {
-  static constexpr std::size_t kMostPadding = std::size_t{1} << 20;
-  std::uint64_t number = 0;
-  std::string padding{};  ///< no longer than that
 };
 
 // From the agent.
@@ -145,11 +143,6 @@ struct Resting {
 };
 struct Notice {
   std::string text;
-};
-struct Echoed {
-  std::uint64_t number = 0;
-  /// seal_of() the padding: who knows it has received all of it.
-  std::uint64_t seal = 0;
 };
 
 /// What the host has left, now and then: also a sign of life.
@@ -200,9 +193,6 @@ struct Ended {
   std::uint64_t memory_limit = 0;     ///< the limit that it exceeded, in bytes; else 0
 };
 
-/// Its last eight bytes; 0 of a shorter one.
-[[nodiscard]] std::uint64_t seal_of(std::string_view padding);
-
 enum class MessageType : std::uint8_t {
   hello = 1,
   start = 2,
@@ -210,7 +200,6 @@ enum class MessageType : std::uint8_t {
   recall = 4,
   ack = 5,
   tell = 6,
-  echo = 7,
   welcome = 16,
   started = 17,
   returned = 18,
@@ -221,7 +210,6 @@ enum class MessageType : std::uint8_t {
   load = 21,
   refused = 22,
   resting = 23,
-  echoed = 24,
 };
 
 struct Frame {
@@ -238,14 +226,12 @@ void encode(std::string& out, const Cancel& message);
 void encode(std::string& out, const Tell& message);
 void encode(std::string& out, const Recall& message);
 void encode(std::string& out, const Ack& message);
-void encode(std::string& out, const Echo& message);
 void encode(std::string& out, const Welcome& message);
 void encode(std::string& out, const Started& message);
 void encode(std::string& out, const Returned& message);
 void encode(std::string& out, const Refused& message);
 void encode(std::string& out, const Resting& message);
 void encode(std::string& out, const Notice& message);
-void encode(std::string& out, const Echoed& message);
 void encode(std::string& out, const Load& message);
 void encode(std::string& out, std::uint64_t receipt, const Ended& message);
 /// The same frame, from the body of another one with another receipt.
@@ -257,14 +243,13 @@ std::optional<Start> decode_start(std::string_view body);
 std::optional<PackedStart> pack_start(std::string_view body);
 std::optional<AttemptKey> decode_key(std::string_view body);  ///< Cancel, Returned
 std::optional<Tell> decode_tell(std::string_view body);
+std::optional<Recall> decode_recall(std::string_view body);
 std::optional<Ack> decode_ack(std::string_view body);
-std::optional<Echo> decode_echo(std::string_view body);
 std::optional<Welcome> decode_welcome(std::string_view body);
 std::optional<Started> decode_started(std::string_view body);
 std::optional<Refused> decode_refused(std::string_view body);
 std::optional<Resting> decode_resting(std::string_view body);
 std::optional<Notice> decode_notice(std::string_view body);
-std::optional<Echoed> decode_echoed(std::string_view body);
 std::optional<Load> decode_load(std::string_view body);
 std::optional<std::pair<std::uint64_t, Ended>> decode_ended(std::string_view body);
 /// The key at the head of a Start, or (after its receipt) of an Ended, without decoding the rest.

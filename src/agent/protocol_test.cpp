@@ -33,6 +33,7 @@ Start example_start() {
   start.walltime_ns = 6;
   start.checkpoint_signal = 10;
   start.checkpoint_before_ns = 7;
+  start.checkpoint_code = 75;
   start.argv = {"./sim", "--seed", "", std::string("a\0b", 3), "\xff"};
   start.environment = {"A=1", "B="};
   start.workdir = "/w";
@@ -63,29 +64,6 @@ Ended example_ended() {
   return ended;
 }
 
-TEST(Protocol, AnEchoIsItsNumberAndPadding) {
-  EXPECT_EQ(decode_echo(body_of(frame_of(Echo{1ULL << 60})))->number, 1ULL << 60);
-  EXPECT_EQ(decode_echo(body_of(frame_of(Echo{1, "padding"})))->padding, "padding");
-  EXPECT_EQ(decode_echoed(body_of(frame_of(Echoed{7, 8})))->number, 7U);
-  EXPECT_EQ(decode_echoed(body_of(frame_of(Echoed{7, 8})))->seal, 8U);
-  EXPECT_FALSE(decode_echoed("short"));
-  EXPECT_FALSE(decode_echo("no length or another"));
-}
-
-TEST(Protocol, APaddingHasABound) {
-  std::string padding(Echo::kMostPadding, 'x');
-  EXPECT_TRUE(decode_echo(body_of(frame_of(Echo{1, padding}))));
-  padding.push_back('x');
-  EXPECT_FALSE(decode_echo(body_of(frame_of(Echo{1, padding}))));
-}
-
-TEST(Protocol, TheSealOfAPaddingIsItsEnd) {
-  EXPECT_EQ(seal_of(""), 0U);
-  EXPECT_EQ(seal_of("7 bytes"), 0U);
-  EXPECT_EQ(seal_of("any and the end"), seal_of(" the end"));
-  EXPECT_NE(seal_of(" the end"), seal_of(" the eNd"));
-}
-
 TEST(Protocol, AStartComesBackWhole) {
   const Start start = example_start();
   const auto decoded = decode_start(body_of(frame_of(start)));
@@ -99,6 +77,7 @@ TEST(Protocol, AStartComesBackWhole) {
   EXPECT_EQ(decoded->walltime_ns, 6);
   EXPECT_EQ(decoded->checkpoint_signal, 10);
   EXPECT_EQ(decoded->checkpoint_before_ns, 7);
+  EXPECT_EQ(decoded->checkpoint_code, 75);
   EXPECT_TRUE(decoded->make_workdir);
 }
 
@@ -183,8 +162,10 @@ TEST(Protocol, SmallMessagesComeBack) {
     const auto text = *rc::gen::arbitrary<std::string>();
     RC_ASSERT(decode_key(body_of(frame_of(Cancel{key}))) == key);
     RC_ASSERT(decode_key(body_of(frame_of(Returned{key}))) == key);
-    const auto tell = decode_tell(body_of(frame_of(Tell{key, 15})));
-    RC_ASSERT(tell && tell->key == key && tell->signal == 15);
+    const auto tell = decode_tell(body_of(frame_of(Tell{key, 15, time})));
+    RC_ASSERT(tell && tell->key == key && tell->signal == 15 && tell->checkpoint_ns == time);
+    const auto recall = decode_recall(body_of(frame_of(Recall{{key, key}})));
+    RC_ASSERT(recall && recall->keys == std::vector<AttemptKey>({key, key}));
     RC_ASSERT(decode_ack(body_of(frame_of(Ack{number})))->receipt == number);
     const auto started = decode_started(body_of(frame_of(Started{key, time})));
     RC_ASSERT(started && started->key == key && started->started_ns == time);
@@ -194,7 +175,8 @@ TEST(Protocol, SmallMessagesComeBack) {
     RC_ASSERT(resting && resting->now && resting->why == text);
     RC_ASSERT(decode_notice(body_of(frame_of(Notice{text})))->text == text);
   }));
-  EXPECT_EQ(body_of(frame_of(Recall{})), "");
+  EXPECT_TRUE(decode_recall(body_of(frame_of(Recall{})))->keys.empty());
+  EXPECT_FALSE(decode_recall(std::string(4, '\xff')));  // more keys than bytes
 }
 
 TEST(Protocol, HelloAndWelcomeComeBack) {

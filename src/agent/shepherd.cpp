@@ -99,8 +99,11 @@ void Shepherd::on_cancel(const AttemptKey& key) {
   }
 }
 
-void Shepherd::on_tell(const Tell& tell) const {
-  if (running_ && current_.key == tell.key) signal_descendants(tell.signal);
+void Shepherd::on_tell(const Tell& tell) {
+  if (!running_ || current_.key != tell.key) return;
+  if (tell.checkpoint_ns > 0)
+    checkpoint_until_ = std::chrono::steady_clock::now() + Duration(tell.checkpoint_ns);
+  signal_descendants(tell.signal);
 }
 
 void Shepherd::give_back(std::size_t keep) {

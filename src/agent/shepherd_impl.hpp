@@ -48,7 +48,7 @@ class Shepherd {
   [[noreturn]] void leave();
   void on_hello(Hello hello);
   void on_cancel(const AttemptKey& key);
-  void on_tell(const Tell& tell) const;
+  void on_tell(const Tell& tell);
   /// Gives up what waits here, but for the first `keep`.
   void give_back(std::size_t keep);
   void send_reports();
@@ -73,6 +73,8 @@ class Shepherd {
   /// Collects what has ended; true when nothing is left.
   bool reap(const Start& start);
   void judge(const Start& start, int status);
+  /// It was asked to, and has ended in time as a task does that did.
+  [[nodiscard]] bool saved_its_state(const Start& start, int status) const;
   void check_files(const Start& start);
   void keep_outputs(const Start& start);
   /// Sandboxes from which nothing is to be fetched would only lie about until somebody has the
@@ -101,6 +103,8 @@ class Shepherd {
   bool running_ = false;
   OldFiles old_files_;
   bool first_ended_ = false;  ///< the process that was started for the task
+  /// Until then its end is a checkpoint, if it says so.
+  std::optional<SteadyTime> checkpoint_until_;
   LimitWatch watch_;
   std::uint64_t oom_kills_ = 0;
 };

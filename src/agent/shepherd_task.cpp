@@ -157,6 +157,7 @@ bool Shepherd::not_started(int error, const std::string& what) {
 void Shepherd::supervise(const Start& start) {
   running_ = true;
   first_ended_ = false;
+  checkpoint_until_.reset();
   oom_kills_ = start.memory > 0 ? kernel_oom_kills() : 0;
   watch_ = LimitWatch({Duration(start.timeout_ns), start.memory, grace_}, SteadyClock::now());
   bool none_left = false;
@@ -236,6 +237,7 @@ void Shepherd::judge(const Start& start, int status) {
     cause = Cause::exit_code;
     current_.code = WEXITSTATUS(status);
   }
+  if (saved_its_state(start, status)) cause = Cause::checkpointed;
   if (watch_.reason() != Cause::none) cause = watch_.reason();
   current_.cause = static_cast<std::uint8_t>(cause);
   if (cause == Cause::out_of_memory) {
@@ -244,6 +246,11 @@ void Shepherd::judge(const Start& start, int status) {
   } else if (cause == Cause::timeout) {
     current_.detail = "limit " + seconds_text(start.timeout_ns);
   }
+}
+
+bool Shepherd::saved_its_state(const Start& start, int status) const {
+  return checkpoint_until_ && SteadyClock::now() <= *checkpoint_until_ && WIFEXITED(status) &&
+         WEXITSTATUS(status) == start.checkpoint_code;
 }
 
 void Shepherd::check_files(const Start& start) {

@@ -61,11 +61,14 @@ bool TaskQueue::remove(const AttemptKey& key) {
   return true;
 }
 
-std::vector<AttemptKey> TaskQueue::clear() {
+std::vector<AttemptKey> TaskQueue::remove_if(
+    const std::function<bool(const AttemptKey&)>& is_wanted) {
   std::vector<AttemptKey> keys;
-  keys.reserve(queue_.size());
-  for (const auto& entry : queue_) keys.push_back(entry.start.key);
-  queue_.clear();
+  std::erase_if(queue_, [&](const Entry& entry) {
+    if (!is_wanted(entry.start.key)) return false;
+    keys.push_back(entry.start.key);
+    return true;
+  });
   return keys;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -47,8 +48,9 @@ class TaskQueue {
 
   /// Removes a waiting task; false when it is not waiting.
   bool remove(const AttemptKey& key);
-  /// Removes all waiting tasks and tells which they were.
-  std::vector<AttemptKey> clear();
+  /// Removes the waiting tasks that are wanted and tells which they were.
+  std::vector<AttemptKey> remove_if(const std::function<bool(const AttemptKey&)>& is_wanted);
+  void clear() { queue_.clear(); }
 
   [[nodiscard]] std::size_t waiting() const { return queue_.size(); }
   [[nodiscard]] unsigned running() const { return running_; }

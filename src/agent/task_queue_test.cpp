@@ -110,12 +110,15 @@ TEST(TaskQueue, ALargeTaskIsOvertakenABoundedNumberOfTimes) {
 TEST(TaskQueue, WhatWaitsCanBeRemoved) {
   TaskQueue queue;
   queue.set_capacity(1, 0);
-  for (std::uint32_t n = 1; n <= 4; ++n) queue.push(task(n));
+  for (std::uint32_t n = 1; n <= 5; ++n) queue.push(task(n));
   EXPECT_EQ(take_all(queue), (std::vector<std::uint32_t>{1}));
+  const auto is_last = [](const AttemptKey& key) { return key.task == 5 || key.task == 1; };
+  EXPECT_EQ(queue.remove_if(is_last), (std::vector<AttemptKey>{{1, 5, 1}}));
   EXPECT_TRUE(queue.remove({1, 3, 1}));
   EXPECT_FALSE(queue.remove({1, 3, 1}));
   EXPECT_FALSE(queue.remove({1, 1, 1}));  // runs
-  EXPECT_EQ(queue.clear(), (std::vector<AttemptKey>{{1, 2, 1}, {1, 4, 1}}));
+  EXPECT_EQ(queue.remove_if([](const AttemptKey&) { return true; }),
+            (std::vector<AttemptKey>{{1, 2, 1}, {1, 4, 1}}));
   EXPECT_EQ(queue.waiting(), 0U);
   EXPECT_EQ(queue.running(), 1U);
 }

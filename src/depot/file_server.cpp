@@ -156,9 +156,17 @@ Result<> FileServer::take(const RawFrame& frame) {
       return on_named(type, decode_named(frame.body));
     case FilesMessage::forget:
       return on(decode_numbered(frame.body));
+    case FilesMessage::echo:
+      return on(decode_echo(frame.body));
     default:
       return not_understood();
   }
+}
+
+Result<> FileServer::on(const std::optional<Echo>& echo) {
+  if (!echo) return not_understood();
+  encode(outbox_, Echoed{echo->number, seal_of(echo->padding)});
+  return {};
 }
 
 Result<> FileServer::on(const std::optional<FilesHello>& hello) {

@@ -58,6 +58,7 @@ class FileServer {
   static tl::unexpected<Error> not_understood();
   Result<> take(const RawFrame& frame);
   Result<> on(const std::optional<FilesHello>& hello);
+  Result<> on(const std::optional<Echo>& echo);
   Result<> tell_what_is_there();
 
   // file_server_files.cpp: files.

@@ -163,6 +163,22 @@ void encode(std::string& out, const Refused& m) {
   frame.encoder.str(m.why);
 }
 
+std::uint64_t seal_of(std::string_view padding) {
+  if (padding.size() < sizeof(std::uint64_t)) return 0;
+  Decoder d(padding.substr(padding.size() - sizeof(std::uint64_t)));
+  return d.u64();
+}
+
+void encode(std::string& out, const Echo& m) {
+  FrameWriter frame(out, FilesMessage::echo);
+  frame.encoder.u64(m.number).str(m.padding);
+}
+
+void encode(std::string& out, const Echoed& m) {
+  FrameWriter frame(out, FilesMessage::echoed);
+  frame.encoder.u64(m.number).u64(m.seal);
+}
+
 void encode_alive(std::string& out) {
   const FrameWriter frame(out, FilesMessage::alive);
 }
@@ -352,6 +368,21 @@ std::optional<Refused> decode_refused(std::string_view body) {
   Decoder d(body);
   Refused m{get_text(d)};
   return complete(d, std::move(m));
+}
+
+std::optional<Echo> decode_echo(std::string_view body) {
+  Decoder d(body);
+  Echo m{.number = d.u64()};
+  m.padding = d.str();
+  if (m.padding.size() > Echo::kMostPadding) d.set_bad();
+  return complete(d, m);
+}
+
+std::optional<Echoed> decode_echoed(std::string_view body) {
+  Decoder d(body);
+  Echoed m{.number = d.u64()};
+  m.seal = d.u64();
+  return complete(d, m);
 }
 
 }  // namespace gantry::depot

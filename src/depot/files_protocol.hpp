@@ -13,6 +13,7 @@
 ///   home: fetch                          site: file, data..., end, or failed at any point
 ///   home: drop, remove, verify           site: done or failed
 ///   home: forget (a request)             site says no more of it, but for what is on its way
+///   home: echo                           site: echoed, at once
 ///                                        site: alive, every few seconds
 
 #include <cstdint>
@@ -28,10 +29,10 @@
 
 namespace gantry::depot {
 
-inline constexpr std::uint32_t kFilesVersion = 5;
+inline constexpr std::uint32_t kFilesVersion = 6;
 /// Files up to this size are sent whole; larger ones are offered, and sent in such pieces.
 inline constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
-inline constexpr std::size_t kMaxFilesFrame = std::size_t{1} << 20;
+inline constexpr std::size_t kMaxFilesFrame = std::size_t{2} << 20;
 inline constexpr std::uint64_t kToTheEnd = std::numeric_limits<std::uint64_t>::max();
 
 enum class FilesMessage : std::uint8_t {
@@ -49,6 +50,7 @@ enum class FilesMessage : std::uint8_t {
   adopt = 12,
   pull = 13,  ///< this and the next in pull_protocol.hpp
   want = 14,
+  echo = 15,
   welcome = 32,
   inventory = 33,
   send_from = 34,
@@ -58,6 +60,7 @@ enum class FilesMessage : std::uint8_t {
   end = 38,
   refused = 39,
   alive = 40,  ///< nothing more
+  echoed = 41,
 };
 
 using RequestId = std::uint64_t;
@@ -117,6 +120,14 @@ struct Numbered {
   RequestId id = 0;
 };
 
+/// To be answered with the same number, at once: how long that takes is how far away the site is.
+/// With a padding, which nobody can guess or make shorter, also how fast the link is.
+struct Echo {
+  static constexpr std::size_t kMostPadding = std::size_t{1} << 20;
+  std::uint64_t number = 0;
+  std::string_view padding{};  ///< of the frame; no longer than that
+};
+
 // From the site.
 // ----------------------------------------------------------------------------------
 
@@ -157,6 +168,13 @@ struct FileEnd {
 struct Refused {
   std::string why;
 };
+struct Echoed {
+  std::uint64_t number = 0;
+  /// seal_of() the padding: who knows it has received all of it.
+  std::uint64_t seal = 0;
+};
+/// Its last eight bytes; 0 of a shorter one.
+[[nodiscard]] std::uint64_t seal_of(std::string_view padding);
 
 void encode(std::string& out, const FilesHello& m);
 void encode(std::string& out, const Store& m);
@@ -174,6 +192,8 @@ void encode(std::string& out, const Failed& m);
 void encode(std::string& out, const FileHead& m);
 void encode(std::string& out, const FileEnd& m);
 void encode(std::string& out, const Refused& m);
+void encode(std::string& out, const Echo& m);
+void encode(std::string& out, const Echoed& m);
 void encode_alive(std::string& out);
 
 /// Appends the frame of a Data or Store whose bytes come straight from a file: up to `most` of
@@ -204,5 +224,7 @@ std::optional<Failed> decode_failed(std::string_view body);
 std::optional<FileHead> decode_file_head(std::string_view body);
 std::optional<FileEnd> decode_file_end(std::string_view body);
 std::optional<Refused> decode_refused(std::string_view body);
+std::optional<Echo> decode_echo(std::string_view body);
+std::optional<Echoed> decode_echoed(std::string_view body);
 
 }  // namespace gantry::depot

@@ -160,6 +160,39 @@ TEST(FilesProtocol, RefusesFieldsThatCannotBe) {
   EXPECT_FALSE(decode_offer(std::string_view(offer).substr(5)));
 }
 
+TEST(FilesProtocol, AnEchoIsItsNumberAndPadding) {
+  std::string out;
+  encode(out, Echo{1ULL << 60, "padding"});
+  const auto [echo, body] = through(out, FilesMessage::echo, decode_echo);
+  EXPECT_EQ(echo->number, 1ULL << 60);
+  expect_exact(body, decode_echo);
+  EXPECT_EQ(decode_echo(body)->padding, "padding");
+  out.clear();
+  encode(out, Echoed{7, 8});
+  const auto [echoed, echoed_body] = through(out, FilesMessage::echoed, decode_echoed);
+  EXPECT_EQ(echoed->number, 7U);
+  EXPECT_EQ(echoed->seal, 8U);
+  expect_exact(echoed_body, decode_echoed);
+}
+
+TEST(FilesProtocol, APaddingHasABound) {
+  std::string padding(Echo::kMostPadding, 'x');
+  std::string out;
+  encode(out, Echo{1, padding});
+  EXPECT_TRUE(through(out, FilesMessage::echo, decode_echo).first);
+  padding.push_back('x');
+  out.clear();
+  encode(out, Echo{1, padding});
+  EXPECT_FALSE(through(out, FilesMessage::echo, decode_echo).first);
+}
+
+TEST(FilesProtocol, TheSealOfAPaddingIsItsEnd) {
+  EXPECT_EQ(seal_of(""), 0U);
+  EXPECT_EQ(seal_of("7 bytes"), 0U);
+  EXPECT_EQ(seal_of("any and the end"), seal_of(" the end"));
+  EXPECT_NE(seal_of(" the end"), seal_of(" the eNd"));
+}
+
 TEST(FilesProtocol, OfAnotherVersionOnlyTheVersionIsRead) {
   std::string out;
   Encoder(out).u32(kFilesVersion + 1).str("something new");

@@ -80,7 +80,7 @@ Result<std::vector<Summary>> drive(std::span<const Job> jobs, const Options& opt
   ContentCache contents(store, options.state_dir);
   contents.leave_out([&] { return written_files(jobs, options); });
   UndrivenRuns others(store, options);
-  TRY_ASSIGN(auto sites, GridLaunch::make(options, jobs.front().source.base_dir));
+  TRY_ASSIGN(auto sites, GridLaunch::make(options));
   std::set<RunId> ours;
   std::vector<std::optional<ContinuedRun>> continued;
   for (const Job& job : jobs) {
@@ -89,12 +89,12 @@ Result<std::vector<Summary>> drive(std::span<const Job> jobs, const Options& opt
     continued.push_back(std::move(run));
   }
   TRY_ASSIGN(const auto earlier, store.runs());
-  if (std::ranges::all_of(earlier, [](const store::RunRecord& run) {
-        return run.state == store::RunState::finished;
-      }))
-    sites.launcher().expect_nothing();
+  const bool all_finished = std::ranges::all_of(
+      earlier, [](const store::RunRecord& run) { return run.state == store::RunState::finished; });
   Hub hub(options, observer, store, contents, sites, others, clock);
-  TRY_ASSIGN(auto opened, take_over(sites.launcher(), store, others, jobs, ours, observer, clock));
+  TRY_ASSIGN(auto opened,
+             take_over(sites.sites(), all_finished ? Leftovers::none : Leftovers::possible, store,
+                       others, jobs, ours, observer, clock));
   for (std::size_t i = 0; i < jobs.size(); ++i) TRY(hub.add(jobs[i], continued[i]));
   auto summaries = hub.run(std::move(opened));
   static_cast<void>(store.index_results());  // or else the next call does

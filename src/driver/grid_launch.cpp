@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "actuate/launch/local/local_launcher.hpp"
-#include "actuate/launch/ssh/ssh_launcher.hpp"
+#include "actuate/ssh_site.hpp"
 #include "base/fd.hpp"
 #include "base/machine.hpp"
 #include "model/suggest.hpp"
@@ -116,7 +116,6 @@ RemoteSite remote_site(const GridSite& site, SiteId id, std::uint32_t& next_host
   remote.ssh_config = site.ssh_config;
   remote.scratch = site.scratch;
   remote.quota = site.depot;
-  remote.staged = site.staged;
   if (lends_by_jobs(site.access)) {
     const GridBatch& batch = site.batch;
     remote.batch = BatchAccess{
@@ -133,45 +132,44 @@ RemoteSite remote_site(const GridSite& site, SiteId id, std::uint32_t& next_host
   return remote;
 }
 
-Result<GridLaunch> GridLaunch::make(const Options& options, const std::filesystem::path& base_dir) {
-  auto home = make_local_launcher({options.state_dir, home_cores(options), home_memory(options)});
-  if (!options.grid) return GridLaunch(std::move(home), options);
+Result<GridLaunch> GridLaunch::make(const Options& options) {
+  SiteParts home{.facts = {.id = kHome, .name = std::string(kHomeSite)},
+                 .launch = make_local_launcher(
+                     {options.state_dir, home_cores(options), home_memory(options)})};
   GridLaunch result(nullptr, options);
-  const Grid& grid = *result.grid_;
-  result.base_dir_ = base_dir;
-  result.state_dir_ = std::filesystem::absolute(options.state_dir);
-  TRY_ASSIGN(result.holder_, read_or_make_id(result.state_dir_));
-  result.map_ = map_of(grid);
-  std::vector<OtherSite> others;
-  for (std::uint32_t i = 1; i < grid.sites.size(); ++i) {
-    if (grid.sites[i].access == SiteAccess::none) continue;
-    TRY_ASSIGN(auto other, result.launch(i, grid.file));
-    others.push_back(std::move(other));
+  std::vector<SiteParts> others;
+  HomeUse use = HomeUse::runs_tasks;
+  if (options.grid) {
+    const Grid& grid = *result.grid_;
+    result.state_dir_ = std::filesystem::absolute(options.state_dir);
+    TRY_ASSIGN(result.holder_, read_or_make_id(result.state_dir_));
+    result.map_ = map_of(grid);
+    if (grid.sites.front().hosts.empty()) use = HomeUse::only_listens;
+    for (std::uint32_t i = 1; i < grid.sites.size(); ++i) {
+      if (grid.sites[i].access == SiteAccess::none) continue;
+      TRY_ASSIGN(auto other, result.launch(i, grid.file));
+      others.push_back(std::move(other));
+    }
   }
-  result.many_ =
-      make_all_sites(std::move(home), !grid.sites.front().hosts.empty(), std::move(others));
-  result.launcher_ = result.many_;
+  result.sites_ = std::make_unique<Sites>(std::move(home), use, std::move(others));
   return result;
 }
 
-Result<OtherSite> GridLaunch::launch(std::uint32_t site, const std::string& file) {
+Result<SiteParts> GridLaunch::launch(std::uint32_t site, const std::string& file) {
   const GridSite& described = grid_->sites[site];
   RemoteSite remote = remote_site(described, SiteId(site), next_host_);
-  remote.base_dir = base_dir_;
-  remote.incoming = state_dir_ / "incoming";
-  remote.output_dir = state_dir_ / "output";
   remote.holder = holder_;
   remote.grid_file = std::filesystem::absolute(file).string();
-  TRY_ASSIGN(remote.giving, giving_sites(*grid_, remote.id, agents_));
-  remote.gives = std::ranges::any_of(grid_->links, [&](const GridLink& link) {
+  SiteFacts facts{.id = remote.id, .name = remote.name, .staged = described.staged};
+  TRY_ASSIGN(facts.giving, giving_sites(*grid_, remote.id, agents_));
+  facts.gives = std::ranges::any_of(grid_->links, [&](const GridLink& link) {
     return (link.from == site && !link.from_at_to.empty()) ||
            (link.to == site && !link.to_at_from.empty());
   });
-  OtherSite other{remote.id, remote.name, {}, nullptr};
-  for (const RemoteHost& host : remote.hosts) other.hosts.push_back(host.id);
   TRY_ASSIGN(const AgentBinary* agent, agents_.of(described));
-  other.launcher = make_ssh_launcher(std::move(remote), *agent);
-  return other;
+  return make_ssh_site(remote, std::move(facts),
+                       {.incoming = state_dir_ / "incoming", .output_dir = state_dir_ / "output"},
+                       *agent);
 }
 
 Result<SiteId> GridLaunch::find(const std::string& name) const {
@@ -215,13 +213,13 @@ Result<SiteJoined> GridLaunch::join(const std::filesystem::path& file, const std
     joined.way = way_of(link);
     grid_->links.push_back(std::move(link));
   }
-  many_->add(std::move(*other));
+  sites_->add(std::move(*other));
   return joined;
 }
 
 void GridLaunch::leave(SiteId site) {
   left_.insert(site);
-  many_->leave(site);
+  sites_->leave(site);
 }
 
 }  // namespace gantry::driver

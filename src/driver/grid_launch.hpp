@@ -1,6 +1,6 @@
 #pragma once
-/// From the grid that a person described to what a run needs of it: a launcher for all its sites,
-/// and what the engine knows of them. One thread.
+/// From the grid that a person described to what a run needs of it: its sites, each with a launcher
+/// and a mover, and what the engine knows of them. One thread.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "actuate/launch/all_sites.hpp"
 #include "actuate/launch/ssh/remote_site.hpp"
+#include "actuate/sites.hpp"
 #include "driver/driver.hpp"
 #include "driver/site_agents.hpp"
 #include "model/event.hpp"
@@ -29,19 +29,15 @@ Result<std::vector<GivingSite>> giving_sites(const Grid& grid, SiteId id, SiteAg
 /// hosts are never used again.
 class GridLaunch {
  public:
-  /// `base_dir`: the study's folder. Without options.grid, this machine alone. `options` must
-  /// outlive it.
-  static Result<GridLaunch> make(const Options& options, const std::filesystem::path& base_dir);
-  /// These hosts, and no others.
-  GridLaunch(std::shared_ptr<Launcher> launcher, const Options& options, bool travels = false)
-      : options_(&options),
-        launcher_(std::move(launcher)),
-        travels_(travels),
-        grid_(options.grid) {}
+  /// Without options.grid, this machine alone. `options` must outlive it.
+  static Result<GridLaunch> make(const Options& options);
+  /// These sites, and no others.
+  GridLaunch(std::unique_ptr<Sites> sites, const Options& options, bool travels = false)
+      : options_(&options), sites_(std::move(sites)), travels_(travels), grid_(options.grid) {}
 
-  [[nodiscard]] Launcher& launcher() const { return *launcher_; }
+  [[nodiscard]] Sites& sites() const { return *sites_; }
   /// Files go to other sites, or may.
-  [[nodiscard]] bool travels() const { return travels_ || many_ != nullptr; }
+  [[nodiscard]] bool travels() const { return travels_ || grid_.has_value(); }
   [[nodiscard]] const SiteMap& map() const { return map_; }
   /// With the sites that have joined, and those that have left; nullptr: this machine alone.
   [[nodiscard]] const Grid* grid() const { return grid_ ? &*grid_ : nullptr; }
@@ -51,22 +47,20 @@ class GridLaunch {
   /// The site that is called so and has not left. Errors say which there are.
   [[nodiscard]] Result<SiteId> find(const std::string& name) const;
   /// It gets no more hosts.
-  void rest(SiteId site) { many_->rest(site); }
+  void rest(SiteId site) { sites_->rest(site); }
   /// REQUIRES: find() gave it.
   void leave(SiteId site);
 
  private:
   /// `file`: that describes it.
-  Result<OtherSite> launch(std::uint32_t site, const std::string& file);
+  Result<SiteParts> launch(std::uint32_t site, const std::string& file);
 
   const Options* options_;
-  std::shared_ptr<Launcher> launcher_;
+  std::unique_ptr<Sites> sites_;
   bool travels_ = false;
   std::optional<Grid> grid_;
-  std::shared_ptr<ManySites> many_{};  ///< the launcher, with a grid
   SiteMap map_{};
-  SiteAgents agents_{};  ///< that launchers send to sites
-  std::filesystem::path base_dir_{};
+  SiteAgents agents_{};                ///< that launchers send to sites
   std::filesystem::path state_dir_{};  ///< absolute
   std::string holder_{};
   std::uint32_t next_host_ = 2;  ///< 1 is this machine

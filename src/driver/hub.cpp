@@ -33,7 +33,7 @@ Hub::Hub(const Options& options, const Observer& observer, store::Store& store,
       store_(store),
       contents_(contents),
       sites_(sites),
-      launcher_(sites.launcher()),
+      actuators_(sites.sites()),
       clock_(clock),
       engine_(sites.map()),
       board_(options.state_dir),
@@ -49,7 +49,7 @@ Result<> Hub::add(const Job& job, const std::optional<ContinuedRun>& ours) {
   TRY_ASSIGN(auto run,
              prepare_run(store_, engine_, job, ours, options_, contents_, clock_.now(), shared));
   const auto& io = ios_.emplace_back(std::make_unique<RunIo>(
-      job, options_, store_, contents_, std::move(run), [this] { return stop_waits(); }));
+      job, options_, store_, contents_, shared, std::move(run), [this] { return stop_waits(); }));
   runs_[io->id()] = io.get();
   return {};
 }
@@ -77,11 +77,11 @@ void Hub::recall_queues() {
 }
 
 Result<> Hub::check_placeable() {
-  if (launcher_.expects_hosts({})) return {};
+  if (actuators_.expects_hosts({})) return {};
   for (const auto& io : ios_) {
     const auto why = view(*io).unplaceable();
     if (why.empty()) continue;
-    launcher_.close();
+    close_actuators();
     for (const auto& each : ios_)  // as if they had never been asked for
       if (each->run.is_new) TRY(store_.remove_run(each->id()));
     return refuse(*io, why);
@@ -108,20 +108,19 @@ Result<std::vector<Summary>> Hub::run(Opened opened) {
     if (all_finished() || gives_up_placing()) break;
     std::uint64_t cores = 0;
     for (const auto& io : ios_) cores += view(*io).waiting_cores();
-    launcher_.want(cores);
+    actuators_.want(cores);
     TRY(step());
     on_stop_signals();
-    const bool waits = was_drained_ || launcher_.expects_hosts({});
+    const bool waits = was_drained_ || actuators_.expects_hosts({});
     if (host_names_.empty() && !waits) break;  // none ever came
-    if (engine_.hosts().empty() && launcher_.has_given_up())
+    if (engine_.hosts().empty() && actuators_.has_given_up())
       drain_all("no host is left, and none will come");
   }
   TRY(keep_learned());
   for (const auto& io : ios_) TRY(keep_forecasts(*io));
   TRY(commit(true));
   show_progress();
-  launcher_.close();
-  for (const auto& text : launcher_.last_words()) tell(text);
+  close_actuators();
   std::vector<Summary> summaries;
   for (const auto& io : ios_) {
     const auto why = view(*io).unplaceable();
@@ -130,6 +129,13 @@ Result<std::vector<Summary>> Hub::run(Opened opened) {
     summaries.push_back(summary(*io));
   }
   return summaries;
+}
+
+void Hub::close_actuators() {
+  std::vector<News> last;
+  actuators_.close(last);
+  for (const auto& news : last)
+    if (const auto* notice = find_in<Notice>(news)) tell(notice->text);
 }
 
 Result<> Hub::keep_forecasts(RunIo& io) {
@@ -152,7 +158,7 @@ void Hub::drain_all(const std::string& why) {
 void Hub::end_if_stranded() {
   for (const auto& io : ios_) {
     const auto needs = view(*io).stranded();
-    const auto will_run = [&](const Resources& each) { return launcher_.expects_hosts(each); };
+    const auto will_run = [&](const Resources& each) { return actuators_.expects_hosts(each); };
     if (needs.empty() || std::ranges::any_of(needs, will_run)) continue;
     record(*io, DrainRequested{io->id(), view(*io).unplaceable()});
   }
@@ -177,10 +183,10 @@ Result<> Hub::take_in(Opened opened) {
 
 /// One turn: take in the news (wait for it if there is none yet) and do what is due.
 Result<> Hub::step() {
-  TRY_ASSIGN(const bool news, poll_launcher());
+  TRY_ASSIGN(const bool news, poll_actuators());
   if (!news) {
     TRY(wait());
-    TRY(poll_launcher());
+    TRY(poll_actuators());
   }
   if (place_at_ != kNever && now_ >= place_at_) TRY(place_again());
   if (now_ >= committed_at_ + kNewsInterval) dirty_ = true;
@@ -204,8 +210,9 @@ Result<> Hub::wait() {
   TimePoint next = std::max(shown_at_, now_) + kShowInterval;
   if (dirty_) next = std::min(next, committed_at_ + kCommitInterval);
   if (const auto wakeup = engine_.next_wakeup(); wakeup != kNever) next = std::min(next, wakeup);
-  const short want = launcher_.wants_to_send() ? POLLIN | POLLOUT : POLLIN;
-  pollfd fds[] = {{launcher_.wait_fd(), want, 0}, {signals_->fd(), POLLIN, 0}};
+  const auto [wait_fd, to_send] = actuators_.waits_for();
+  const short want = to_send ? POLLIN | POLLOUT : POLLIN;
+  pollfd fds[] = {{wait_fd, want, 0}, {signals_->fd(), POLLIN, 0}};
   const TimePoint now = clock_.now();
   probes_.on_look(now);
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - now);
@@ -233,19 +240,24 @@ Result<> Hub::start_tasks() {
 
 void Hub::carry_out(const std::vector<Action>& actions) {
   for (const auto& action : actions) {
-    std::visit(Overloaded{[&](const StartAttempt& a) { start(a); },
-                          [&](const CancelAttempt& a) { launcher_.cancel(a.key, a.host); },
-                          [&](const RecallQueued& a) { launcher_.recall(a.host); },
-                          [&](const MoveFile& a) { bring(a); },
-                          [&](const DropFile& a) { launcher_.drop(a.file, a.site); }},
-               action);
+    std::visit(
+        Overloaded{[&](const StartAttempt& a) { start(a); },
+                   [&](const CancelAttempt& a) { actuators_.cancel(a.key, a.host); },
+                   [&](const SignalAttempt& a) { actuators_.signal(a.key, a.host, a.signal); },
+                   [&](const CheckpointAttempt& a) {
+                     actuators_.signal(a.key, a.host, Launcher::kCheckpointSignal);
+                   },
+                   [&](const RecallQueued& a) { actuators_.recall(a.host, a.keys); },
+                   [&](const MoveFile& a) { bring(a); },
+                   [&](const DropFile& a) { actuators_.drop(a.file, a.site); }},
+        action);
   }
 }
 
 void Hub::bring(const MoveFile& move) {
   const auto files = contents_.files(names_.path(move.file), [this] { return stop_waits(); });
   probes_.on_file();
-  if (files) return launcher_.bring(move, *files);
+  if (files) return actuators_.bring(move, *files);
   engine_.apply(MoveFailed{move.file, move.to, files.error().message, now_});
 }
 
@@ -256,7 +268,7 @@ void Hub::start(const StartAttempt& action) {
   task.resources = action.resources;
   auto print = io.fingerprint(key, task);
   std::vector<TaskFile> files;
-  if (print && launcher_.files_travel(action.host)) {
+  if (print && actuators_.files_travel(action.host)) {
     auto found = io.files(key);
     if (found)
       files = std::move(*found);
@@ -267,7 +279,8 @@ void Hub::start(const StartAttempt& action) {
     return engine_.apply(AttemptReturned{key, action.host});
   if (print) {
     dirty_ = true;  // for those who ask `gantry status` while long tasks run
-    return launcher_.start(key, action.host, task, *print, files);
+    return actuators_.start(
+        {key, action.host, std::move(task), *print, io.base_dir(), std::move(files)});
   }
   AttemptEnded ended;
   ended.report.key = key;
@@ -284,10 +297,11 @@ void Hub::start(const StartAttempt& action) {
 // ------------------------------------------------------------------------------------------------
 
 /// True when there was something.
-Result<bool> Hub::poll_launcher() {
+Result<bool> Hub::poll_actuators() {
   std::vector<News> news;
-  probes_.on_look(clock_.now());
-  TRY(launcher_.poll(news));
+  now_ = clock_.now();
+  probes_.on_look(now_);
+  TRY(actuators_.poll(now_, news));
   now_ = clock_.now();
   for (auto& each : news) TRY(on_news(std::move(each)));
   return !news.empty();
@@ -303,7 +317,7 @@ Result<> Hub::take_requests() {
       record(*run->second,
              CancelRequested{request.run, request.all, std::move(request.tasks), now_});
     } else {
-      TRY(others_.cancel(request, launcher_, now_));
+      TRY(others_.cancel(request, actuators_, now_));
       dirty_ = true;
     }
   }

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "actuate/launcher.hpp"
+#include "actuate/sites.hpp"
 #include "driver/content_cache.hpp"
 #include "driver/driver.hpp"
 #include "driver/grid_launch.hpp"
@@ -41,7 +41,7 @@ class Hub {
   Result<> add(const Job& job, const std::optional<ContinuedRun>& ours);
   /// Takes in what is really there, and loops until all runs have finished. From then on, SIGINT
   /// and SIGTERM are requests to stop. A summary for each run, in the order of add(). REQUIRES: the
-  /// launcher is open.
+  /// sites are open.
   Result<std::vector<Summary>> run(Opened opened);
 
  private:
@@ -63,7 +63,9 @@ class Hub {
   void carry_out(const std::vector<Action>& actions);
   void start(const StartAttempt& action);
   void bring(const MoveFile& move);
-  Result<bool> poll_launcher();
+  Result<bool> poll_actuators();
+  /// Lets them go, and tells what a person should know of that.
+  void close_actuators();
   // hub_events.cpp: what actuators tell.
   Result<> on_news(News news);
   void on_event(Event& event);
@@ -147,7 +149,7 @@ class Hub {
   store::Store& store_;
   ContentCache& contents_;
   GridLaunch& sites_;
-  Launcher& launcher_;  ///< of them all
+  Sites& actuators_;  ///< of them all
   const Clock& clock_;
   FileNames names_;  ///< of files that several tasks read
   std::deque<SharedInputs> shared_;

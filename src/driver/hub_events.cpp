@@ -1,4 +1,4 @@
-// What the launcher tells, to the engine and to the person.
+// Hub: what actuators tell, to the engine and to the person.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,6 @@ Result<> Hub::on_news(News news) {
 }
 
 void Hub::on_event(Event& event) {
-  stamp(event, now_);
   const bool counts = std::visit(
       Overloaded{
           [&](const AttemptStarted& e) { return is_to_know(e); },

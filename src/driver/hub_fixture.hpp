@@ -14,6 +14,11 @@ namespace gantry::driver {
 
 class HubTest : public DriverTest {
  protected:
+  void SetUp() override {
+    DriverTest::SetUp();
+    source_.base_dir = dir_;
+  }
+
   /// One call of drive() with the fake launcher in place of this machine.
   Summary drive_with(FakeLauncher& launcher, Sweep& study) {
     return drive_all(launcher, {Job{study, source_}}).front();
@@ -30,10 +35,10 @@ class HubTest : public DriverTest {
       continued.push_back(run_to_continue(store, job.sweep, options_).value());
       if (continued.back()) ours.insert(continued.back()->record.id);
     }
-    GridLaunch sites(std::shared_ptr<Launcher>(&launcher, [](Launcher*) {}), options_,
-                     launcher.site != kHome);
+    GridLaunch sites(sites_with(launcher), options_, launcher.site != kHome);
     Hub hub(options_, observer_, store, contents, sites, others, *time_);
-    auto opened = take_over(launcher, store, others, jobs, ours, observer_, *time_);
+    auto opened =
+        take_over(sites.sites(), Leftovers::possible, store, others, jobs, ours, observer_, *time_);
     EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       const auto added = hub.add(jobs[i], continued[i]);

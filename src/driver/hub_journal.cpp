@@ -125,21 +125,21 @@ Result<> Hub::commit(bool last) {
   stuck_since_ = kNever;
   dirty_ = false;
   const std::uint64_t receipt = safe_receipt();
-  if (receipt > acknowledged_) launcher_.acknowledge(receipt);
+  if (receipt > acknowledged_) actuators_.acknowledge(receipt);
   acknowledged_ = std::max(receipt, acknowledged_);
   return {};
 }
 
 void Hub::hold_tasks(const Error& why) {
   stuck_since_ = now_;
-  for (const auto& [host, name] : host_names_) launcher_.recall(host);
+  for (const auto& [host, name] : host_names_) actuators_.recall(host, {});
   if (observer_.notice) observer_.notice(why.message + "; starting nothing, trying again");
 }
 
 tl::unexpected<Error> Hub::abandon(Error error) {
   for (const auto& io : ios_) engine_.apply(CancelRequested{io->id(), true, {}, now_});
   carry_out(engine_.decide(now_));
-  launcher_.close();
+  close_actuators();
   error.hint =
       "the tasks that still ran were ended. If the state directory was moved, what it held is "
       "where "
@@ -218,8 +218,10 @@ RunIo& Hub::shown_run() {
 }
 
 LiveFacts Hub::live_facts(const RunIo& io, const Progress& progress) {
-  return {engine_,       view(io), launcher_, names_,   options_,
-          sites_.grid(), leaving_, progress,  ended_on_};
+  Glance glance;
+  actuators_.glance(glance);
+  return {engine_,       view(io), std::move(glance), names_,   options_,
+          sites_.grid(), leaving_, progress,          ended_on_};
 }
 
 Summary Hub::summary(const RunIo& io) const {

@@ -34,7 +34,7 @@ Result<> Hub::on_report(RunIo& io, ReportReceived received, bool adopted) {
     board_.on_ended(key);
     discard_outputs(received);
     if (!waits_for_commit(key) && is_unknown(store_, known.report))
-      launcher_.refuse(received.receipt);
+      actuators_.refuse(received.receipt);
     return {};
   }
   const Task task = io.sweep().task(key.task);
@@ -50,7 +50,7 @@ Result<> Hub::on_report(RunIo& io, ReportReceived received, bool adopted) {
   const std::uint64_t receipt = received.receipt;
   const std::string& host_name = host_names_[received.host];
   AttemptEnded ended = io.end_of(std::move(received), host_name);
-  if (settle_remote_files(store_, task, ended)) launcher_.refuse(receipt);
+  if (settle_remote_files(store_, task, ended)) actuators_.refuse(receipt);
   ended.output_bytes = bytes_at_home(task, ended.report);
   ++ended_;
   ++ended_on_[ended.host];

@@ -79,7 +79,7 @@ void Hub::begin_to_leave(const std::string& name) {
   tell(fmt::format("site {} leaves the run when its tasks have ended", name));
   sites_.rest(*site);
   std::vector<HostId> hosts;
-  bool others = launcher_.expects_hosts({});
+  bool others = actuators_.expects_hosts({});
   for (const schedule::HostLoad& load : engine_.hosts()) {
     if (load.host->site == *site) hosts.push_back(load.host->id);
     others = others || !leaving_.contains(load.host->site);
@@ -114,7 +114,7 @@ void Hub::probe_links() {
       },
       sites_.grid(), clock_.now());
   if (!probe) return;
-  if (leaving_.contains(probe->site) || !launcher_.probe(probe->site, probe->bytes))
+  if (leaving_.contains(probe->site) || !actuators_.probe(probe->site, probe->bytes))
     probes_.not_sent();
 }
 

@@ -274,8 +274,7 @@ store::LiveState LiveBoard::state_of(const LiveFacts& facts, TimePoint now) {
   state.outputs = outputs_of(facts);
   state.run_times_scored = count(accuracy.scored());
   state.run_times_error = rounded(accuracy.mean_error());
-  Glance glance;
-  facts.launcher.glance(glance);
+  Glance glance = facts.glance;
   add_sites(facts, glance, now, state);
 
   if (glance.hosts.size() > store::kMostLiveHosts)

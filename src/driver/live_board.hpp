@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "actuate/launcher.hpp"
+#include "actuate/glance.hpp"
 #include "driver/driver.hpp"
 #include "driver/shared_inputs.hpp"
 #include "engine/engine.hpp"
@@ -25,7 +25,7 @@ namespace gantry::driver {
 struct LiveFacts {
   engine::Engine& engine;
   engine::RunView run;  ///< whose forecasts are shown
-  const Launcher& launcher;
+  Glance glance;        ///< what hosts and links do now
   const FileNames& shared;
   const Options& options;
   const Grid* grid;  ///< nullptr: this machine alone

@@ -13,30 +13,14 @@ namespace {
 using store::live_path;
 using store::read_live_text;
 
-/// Says that it has so many hosts, and does nothing.
-class ManyHosts final : public Launcher {
- public:
-  explicit ManyHosts(std::uint32_t hosts) : hosts_(hosts) {}
-  Result<> open() override { return {}; }
-  void start(const TaskKey&, HostId, const Task&, const Fingerprint&,
-             const std::vector<TaskFile>&) override {}
-  void cancel(const TaskKey&, HostId) override {}
-  void recall(HostId) override {}
-  void acknowledge(std::uint64_t) override {}
-  Result<> poll(std::vector<News>&) override { return {}; }
-  [[nodiscard]] int wait_fd() const override { return -1; }
-  [[nodiscard]] bool wants_to_send() const override { return false; }
-  void close() override {}
-  void glance(Glance& glance) const override {
-    glance.sites.push_back({.id = kHome, .name = "home"});
-    for (std::uint32_t i = 1; i <= hosts_; ++i)
-      glance.hosts.push_back({.id = HostId(i), .name = "host-" + std::to_string(i)});
-    glance.hosts.back().condition = HostCondition::lost;
-  }
-
- private:
-  std::uint32_t hosts_;
-};
+Glance many_hosts(std::uint32_t count) {
+  Glance glance;
+  glance.sites.push_back({.id = kHome, .name = "home"});
+  for (std::uint32_t i = 1; i <= count; ++i)
+    glance.hosts.push_back({.id = HostId(i), .name = "host-" + std::to_string(i)});
+  glance.hosts.back().condition = HostCondition::lost;
+  return glance;
+}
 
 Options options_of(const std::filesystem::path& state_dir) {
   Options options;
@@ -61,15 +45,15 @@ TEST(LiveBoardTest, ItsSizeIsBoundedAndSumsCountAll) {
     if (const auto* start = std::get_if<StartAttempt>(&action))
       engine.apply(AttemptStarted{start->key, start->host, now});
   ScratchDir dir;
-  const ManyHosts launcher(kHosts);
   const FileNames shared;
   const Options options = options_of(dir.path());
   const Progress progress = progress_after({});
   const std::map<HostId, std::uint32_t> done{{HostId(2), 5}};
   {
     LiveBoard board(dir.path());
-    board.show({engine, engine.view(), launcher, shared, options, nullptr, {}, progress, done},
-               now);
+    board.show(
+        {engine, engine.view(), many_hosts(kHosts), shared, options, nullptr, {}, progress, done},
+        now);
     const auto text = read_file(live_path(dir.path())).value();
     EXPECT_LT(text.size(), std::size_t{1} << 20);
     const auto state = read_live_text(text);
@@ -92,7 +76,6 @@ TEST(LiveBoardTest, NothingIsWrittenWhileNothingChanges) {
   engine::OneRun engine({.count = 2}, {});
   engine.apply(HostUp{{HostId(1), "here", 2, 1ULL << 30}});
   ScratchDir dir;
-  const ManyHosts launcher(1);
   const FileNames shared;
   const Options options = options_of(dir.path());
   const std::map<HostId, std::uint32_t> done;
@@ -101,7 +84,7 @@ TEST(LiveBoardTest, NothingIsWrittenWhileNothingChanges) {
     const TimePoint now = from_ns(second * 1'000'000'000LL);
     EXPECT_TRUE(board.is_due(now));
     const Progress progress = progress_after(std::chrono::seconds(second));
-    board.show({engine, engine.view(), launcher, shared, options, nullptr, {}, progress, done},
+    board.show({engine, engine.view(), many_hosts(1), shared, options, nullptr, {}, progress, done},
                now);
     EXPECT_FALSE(board.is_due(now + std::chrono::milliseconds(900)));
     return read_live_text(read_file(live_path(dir.path())).value())->at;
@@ -117,13 +100,12 @@ TEST(LiveBoardTest, NothingIsWrittenWhileNothingChanges) {
 TEST(LiveBoardTest, AFolderThatIsGoneEndsNothing) {
   engine::OneRun engine({.count = 2}, {});
   ScratchDir dir;
-  const ManyHosts launcher(1);
   const FileNames shared;
   const Options options = options_of(dir.path() / "gone");
   const Progress progress = progress_after({});
   const std::map<HostId, std::uint32_t> done;
   LiveBoard board(options.state_dir);
-  board.show({engine, engine.view(), launcher, shared, options, nullptr, {}, progress, done},
+  board.show({engine, engine.view(), many_hosts(1), shared, options, nullptr, {}, progress, done},
              from_ns(1));
   EXPECT_FALSE(std::filesystem::exists(options.state_dir));
 }

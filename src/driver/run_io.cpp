@@ -21,7 +21,10 @@ Result<std::vector<TaskFile>> RunIo::files(const TaskKey& key) {
   std::vector<TaskFile> files;
   for (const auto& input : inputs_[key]) {
     TRY_ASSIGN(auto some, contents_.files(*input.path, stop_));
-    std::ranges::move(some, std::back_inserter(files));
+    for (TaskFile& file : some) {
+      file.shared = shared_.find(*input.path);
+      files.push_back(std::move(file));
+    }
   }
   return files;
 }

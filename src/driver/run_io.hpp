@@ -27,16 +27,19 @@ class RunIo {
   /// All references must outlive this. `stop`: a person wants to stop, and nobody has heeded it
   /// yet.
   RunIo(const Job& job, const Options& options, store::Store& store, ContentCache& contents,
-        PreparedRun prepared, ContentCache::Stop stop)
+        const SharedInputs& shared, PreparedRun prepared, ContentCache::Stop stop)
       : run(std::move(prepared)),
         job_(job),
         options_(options),
         store_(store),
         contents_(contents),
+        shared_(shared),
         stop_(std::move(stop)) {}
 
   [[nodiscard]] RunId id() const { return run.id; }
   [[nodiscard]] const Sweep& sweep() const { return job_.sweep; }
+  /// The study's folder.
+  [[nodiscard]] const std::string& base_dir() const { return job_.source.base_dir; }
   [[nodiscard]] bool has(const TaskKey& key) const {
     return key.run == run.id && key.task.value() <= sweep().size();
   }
@@ -73,6 +76,7 @@ class RunIo {
   const Options& options_;
   store::Store& store_;
   ContentCache& contents_;
+  const SharedInputs& shared_;
   ContentCache::Stop stop_;
   std::map<TaskKey, Inputs> inputs_;  ///< of attempts that we have started
 };

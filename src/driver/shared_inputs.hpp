@@ -2,6 +2,7 @@
 /// The inputs that several tasks of a study read: they are brought to a site once, for all studies
 /// that read them. Known by their paths. Values.
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -33,6 +34,11 @@ class SharedInputs {
 
   /// Tells the workload which tasks read which. Both must outlive it.
   void describe(engine::Workload& workload, const Sweep& sweep) const;
+  /// Its name, if several tasks of the study read it.
+  [[nodiscard]] std::optional<FileId> find(const std::string& path) const {
+    const auto found = ids_.find(path);
+    return found == ids_.end() ? std::nullopt : std::optional(found->second);
+  }
   /// Each with its size, for the engine.
   [[nodiscard]] std::vector<FileMade> made() const;
 

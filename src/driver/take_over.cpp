@@ -38,9 +38,11 @@ std::vector<Digest> claims(const Task& task) {
 
 class TakeOver {
  public:
-  TakeOver(Launcher& launcher, store::Store& store, UndrivenRuns& others, std::span<const Job> jobs,
-           const std::set<RunId>& ours, const Observer& observer, const Clock& clock)
-      : launcher_(launcher),
+  TakeOver(Sites& sites, Leftovers leftovers, store::Store& store, UndrivenRuns& others,
+           std::span<const Job> jobs, const std::set<RunId>& ours, const Observer& observer,
+           const Clock& clock)
+      : sites_(sites),
+        leftovers_(leftovers),
         store_(store),
         others_(others),
         jobs_(jobs),
@@ -50,8 +52,7 @@ class TakeOver {
 
   Result<Opened> run() {
     TRY(store_.take_requests());  // of a session which did not live to take them: dropped
-    TRY(launcher_.open());
-    TRY(take_news());
+    TRY(open());
     TRY(find_twins());
     TRY(store_.commit());
     announce();
@@ -67,9 +68,18 @@ class TakeOver {
   }
 
  private:
+  Result<> open() {
+    for (;;) {
+      TRY_ASSIGN(const bool done, sites_.open(leftovers_, clock_.now()));
+      TRY(take_news());
+      if (done) return {};
+      TRY(wait());
+    }
+  }
+
   Result<> take_news() {
     std::vector<News> news;
-    TRY(launcher_.poll(news));
+    TRY(sites_.poll(clock_.now(), news));
     for (auto& each : news) TRY(on_news(std::move(each)));
     return {};
   }
@@ -147,20 +157,21 @@ class TakeOver {
 
   Result<> take_requests() {
     TRY_ASSIGN(const auto requests, store_.take_requests());
-    for (const auto& request : requests) TRY(others_.cancel(request, launcher_, clock_.now()));
+    for (const auto& request : requests) TRY(others_.cancel(request, sites_, clock_.now()));
     return {};
   }
 
   Result<> wait() const {
-    const short want = launcher_.wants_to_send() ? POLLIN | POLLOUT : POLLIN;
-    pollfd fd{launcher_.wait_fd(), want, 0};
+    const auto [wait_fd, to_send] = sites_.waits_for();
+    pollfd fd{wait_fd, static_cast<short>(to_send ? POLLIN | POLLOUT : POLLIN), 0};
     if (::poll(&fd, 1, kLookMs) < 0 && errno != EINTR) return fail_errno("poll");
     return {};
   }
 
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(awaited_.size()); }
 
-  Launcher& launcher_;
+  Sites& sites_;
+  Leftovers leftovers_;
   store::Store& store_;
   UndrivenRuns& others_;
   std::span<const Job> jobs_;
@@ -174,10 +185,11 @@ class TakeOver {
 
 }  // namespace
 
-Result<Opened> take_over(Launcher& launcher, store::Store& store, UndrivenRuns& others,
-                         std::span<const Job> jobs, const std::set<RunId>& ours,
-                         const Observer& observer, const Clock& clock) {
-  return TakeOver(launcher, store, others, jobs, ours, observer, clock).run();
+Result<Opened> take_over(Sites& sites, Leftovers leftovers, store::Store& store,
+                         UndrivenRuns& others, std::span<const Job> jobs,
+                         const std::set<RunId>& ours, const Observer& observer,
+                         const Clock& clock) {
+  return TakeOver(sites, leftovers, store, others, jobs, ours, observer, clock).run();
 }
 
 }  // namespace gantry::driver

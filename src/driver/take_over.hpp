@@ -7,24 +7,24 @@
 #include <span>
 #include <vector>
 
-#include "actuate/launcher.hpp"
+#include "actuate/sites.hpp"
 #include "driver/driver.hpp"
 #include "driver/undriven_runs.hpp"
 
 namespace gantry::driver {
 
-/// What the launcher has said so far that is for the session to take in.
+/// What the sites have told so far that is for the hub to take in.
 struct Opened {
   std::vector<News> news;
   std::uint64_t receipt = 0;  ///< of the latest report, whoever's it was
 };
 
-/// Opens the launcher and journals how tasks of runs other than `ours` have ended. Those that still
-/// run and whose command is one of the jobs' are waited for: they must
-/// not run beside their twins, and what comes of them can be reused. Requests to cancel them are
-/// carried out meanwhile; requests of earlier sessions are dropped.
-Result<Opened> take_over(Launcher& launcher, store::Store& store, UndrivenRuns& others,
-                         std::span<const Job> jobs, const std::set<RunId>& ours,
-                         const Observer& observer, const Clock& clock);
+/// Opens the sites and journals how tasks of runs other than `ours` have ended. Those that still
+/// run and whose command is one of the jobs' are waited for: they must not run beside their twins,
+/// and what comes of them can be reused. Requests to cancel them are carried out meanwhile;
+/// requests of earlier sessions are dropped.
+Result<Opened> take_over(Sites& sites, Leftovers leftovers, store::Store& store,
+                         UndrivenRuns& others, std::span<const Job> jobs,
+                         const std::set<RunId>& ours, const Observer& observer, const Clock& clock);
 
 }  // namespace gantry::driver

@@ -75,13 +75,12 @@ Result<const Sweep*> UndrivenRuns::study(RunId id) {
   return run != nullptr && run->study ? &*run->study : nullptr;
 }
 
-Result<bool> UndrivenRuns::cancel(const store::Request& request, Launcher& launcher,
-                                  TimePoint now) {
+Result<bool> UndrivenRuns::cancel(const store::Request& request, Sites& sites, TimePoint now) {
   TRY_ASSIGN(Run * run, find(request.run));
   bool some_run = false;
   for (const auto& [key, host] : running_) {
     if (!is_meant(request, key)) continue;
-    launcher.cancel(key, host);
+    sites.cancel(key, host);
     some_run = true;
   }
   if (run == nullptr) return false;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "actuate/launcher.hpp"
+#include "actuate/sites.hpp"
 #include "driver/driver.hpp"
 #include "engine/engine.hpp"
 
@@ -36,7 +36,7 @@ class UndrivenRuns {
 
   /// Journals that the request's tasks are cancelled, and ends those that run. False when there was
   /// nothing to cancel.
-  Result<bool> cancel(const store::Request& request, Launcher& launcher, TimePoint now);
+  Result<bool> cancel(const store::Request& request, Sites& sites, TimePoint now);
 
   /// The store has such a run.
   Result<bool> knows(RunId id);

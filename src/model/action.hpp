@@ -1,6 +1,7 @@
 #pragma once
 /// What the engine wants done. Actuators carry actions out and answer with events.
 
+#include <cstdint>
 #include <variant>
 #include <vector>
 
@@ -19,7 +20,19 @@ struct CancelAttempt {
   TaskKey key;
   HostId host;
 };
-/// Give these attempts back, of those that have not started.
+/// Send a running attempt's process tree a signal. Nothing answers.
+struct SignalAttempt {
+  TaskKey key;
+  HostId host;
+  std::int32_t signal = 0;
+};
+/// Ask a running attempt to save its state and end, with the signal that its task declared. If it
+/// does in time, its end says `checkpointed`.
+struct CheckpointAttempt {
+  TaskKey key;
+  HostId host;
+};
+/// Give these attempts back, of those that have not started. AttemptReturned answers for each.
 struct RecallQueued {
   HostId host;
   std::vector<TaskKey> keys{};
@@ -40,6 +53,7 @@ struct DropFile {
   SiteId site;
 };
 
-using Action = std::variant<StartAttempt, CancelAttempt, RecallQueued, MoveFile, DropFile>;
+using Action = std::variant<StartAttempt, CancelAttempt, SignalAttempt, CheckpointAttempt,
+                            RecallQueued, MoveFile, DropFile>;
 
 }  // namespace gantry

@@ -30,6 +30,8 @@ std::string_view to_string(FailureCause cause) {
       return "cancelled";
     case FailureCause::lost:
       return "lost";
+    case FailureCause::checkpointed:
+      return "checkpointed";
   }
   return "unknown";
 }

@@ -26,6 +26,7 @@ enum class FailureCause : std::uint8_t {
   missing_input = 8,   ///< a declared input vanished before the start
   cancelled = 9,       ///< a person cancelled it
   lost = 10,           ///< its host or agent died under it; not the task's fault
+  checkpointed = 11,   ///< it was asked to save its state, and has: it goes on later
 };
 
 /// "exit code", "timeout" …: for tables and JSON.

@@ -44,8 +44,9 @@ struct RetryPolicy {
 
 /// What a task wants to be told before the time of its host is over.
 struct Checkpoint {
-  std::int32_t signal = 0;  ///< 0 = nothing
-  Duration before = std::chrono::minutes(1);
+  std::int32_t signal = 0;                    ///< 0 = nothing
+  Duration before = std::chrono::minutes(1);  ///< so long it may take to save its state
+  std::int32_t code = 0;                      ///< exit code that says that it has
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };
 

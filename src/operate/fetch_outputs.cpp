@@ -9,9 +9,8 @@
 #include <map>
 #include <utility>
 
-#include "actuate/move/site_depot.hpp"
+#include "actuate/move/ssh_mover.hpp"
 #include "base/fd.hpp"
-#include "base/ready_set.hpp"
 #include "depot/file_tools.hpp"
 #include "driver/grid_launch.hpp"
 #include "store/file_sync.hpp"
@@ -54,79 +53,75 @@ std::string folder_of(const std::string& remote) {
 
 class Fetcher {
  public:
-  Fetcher(Store& store, RemoteSite site, const AgentBinary& binary, const FetchOptions& options)
-      : store_(store), site_(std::move(site)), depot_(site_, binary), options_(options) {}
+  Fetcher(Store& store, const RemoteSite& site, const AgentBinary& binary,
+          const FetchOptions& options)
+      : store_(store),
+        site_(site.name),
+        hosts_(site.hosts.size()),
+        mover_(make_ssh_mover(site, binary)),
+        options_(options) {
+    std::vector<HostId> hosts;
+    for (const RemoteHost& host : site.hosts) hosts.push_back(host.id);
+    mover_->use_hosts(hosts);
+  }
 
   Result<Fetched> run(const std::vector<Store::RemoteOutput>& outputs) {
     TRY_ASSIGN(const auto all, store_.remote_outputs());
     for (const auto& output : all)
-      if (output.file.site == site_.name) ++in_folder_[folder_of(output.file.remote)];
+      if (output.file.site == site_) ++in_folder_[folder_of(output.file.remote)];
     for (const auto& output : outputs) {
       if (output.replaced)
         remove(output.file);
       else if (is_here(output.file))
         arrived(output.file);
       else
-        getting_.emplace(depot_.fetch({.remote = output.file.remote,
-                                       .local = output.file.path,
-                                       .expected = {{output.file.content, output.file.bytes}},
-                                       .resume = true}),
+        getting_.emplace(mover_->get({.remote = output.file.remote,
+                                      .local = output.file.path,
+                                      .expected = {{output.file.content, output.file.bytes}},
+                                      .resume = true}),
                          output.file);
     }
     while (!getting_.empty() || !arrived_.empty() || !removing_.empty()) TRY(step());
-    depot_.close();
+    mover_->close();
     return std::move(fetched_);
   }
 
  private:
   Result<> step() {
-    depot_.set_way(&site_.hosts[way_ % site_.hosts.size()]);
-    TRY(depot_.poll());
-    for (const auto& event : std::exchange(depot_.events(), {}))
-      if (const auto* notice = find_in<Notice>(event); notice && options_.notice)
-        options_.notice(notice->text);
-    TRY(take_news());
+    std::vector<MoverEvent> events;
+    TRY(mover_->poll(events));
+    for (const MoverEvent& event : events) TRY(take(event));
     TRY(remove_arrived());
-    // One host after the other, until all have failed since something came.
-    if (auto why = depot_.take_trouble(); !why.empty()) {
-      ++way_;
-      if (++failures_ >= site_.hosts.size())
-        return fail(ErrorCode::peer, fmt::format("site '{}': {}", site_.name, why),
-                    "what has arrived is here; the same command continues");
-    }
-    std::vector<ReadySet::Wanted> wanted;
-    depot_.add_wanted(wanted);
-    ready_.watch(wanted);
-    pollfd fd{ready_.fd(), POLLIN, 0};
+    const auto [wait_fd, to_send] = mover_->waits_for();
+    pollfd fd{wait_fd, static_cast<short>(to_send ? POLLIN | POLLOUT : POLLIN), 0};
     ::poll(&fd, 1, kLookMs);
     return {};
   }
 
-  Result<> take_news() {
-    for (auto at = getting_.begin(); at != getting_.end();) {
-      const auto outcome = depot_.take_outcome(at->first);
-      if (!outcome) {
-        ++at;
-        continue;
-      }
-      const RemoteFile file = std::move(at->second);
-      at = getting_.erase(at);
-      TRY(on_fetched(file, *outcome));
-    }
-    for (auto at = removing_.begin(); at != removing_.end();) {
-      const auto outcome = depot_.take_outcome(at->first);
-      if (!outcome) {
-        ++at;
-        continue;
-      }
-      // Otherwise the next fetch takes it away.
-      if (outcome->why.empty()) TRY(store_.forget(at->second));
-      at = removing_.erase(at);
-    }
-    return {};
+  Result<> take(const MoverEvent& event) {
+    if (const auto* done = std::get_if<TransferDone>(&event)) return on_answer(done->id, {});
+    if (const auto* failed = std::get_if<TransferFailed>(&event))
+      return on_answer(failed->id, *failed);
+    if (const auto* silence = std::get_if<Interrupted>(&event); silence && options_.notice)
+      options_.notice(fmt::format("site {}: {}; connecting anew", site_, silence->why));
+    // One host after the other, until all have failed since something came.
+    const auto* trouble = std::get_if<NotReached>(&event);
+    if (trouble == nullptr || ++failures_ < hosts_) return {};
+    return fail(ErrorCode::peer, fmt::format("site '{}': {}", site_, trouble->why),
+                "what has arrived is here; the same command continues");
   }
 
-  Result<> on_fetched(const RemoteFile& file, const SiteDepot::Outcome& outcome) {
+  /// `failed.why` is empty when it was done.
+  Result<> on_answer(TransferId id, const TransferFailed& failed) {
+    if (const auto removed = removing_.extract(id)) {
+      // Otherwise the next fetch takes it away.
+      return failed.why.empty() ? store_.forget(removed.mapped()) : Result<>{};
+    }
+    const auto got = getting_.extract(id);
+    return got ? on_fetched(got.mapped(), failed) : Result<>{};
+  }
+
+  Result<> on_fetched(const RemoteFile& file, const TransferFailed& outcome) {
     if (outcome.why.empty()) {
       failures_ = 0;
       ++fetched_.files;
@@ -142,7 +137,7 @@ class Fetcher {
     --in_folder_[folder_of(file.remote)];
     fetched_.problems.push_back(fmt::format(
         "{} is no longer at site '{}' as it was made; the next 'gantry run' makes it again",
-        file.path, site_.name));
+        file.path, site_));
     return store_.forget(file);
   }
 
@@ -163,20 +158,19 @@ class Fetcher {
   void remove(const RemoteFile& file) {
     const std::string folder = folder_of(file.remote);
     const bool last = --in_folder_[folder] == 0;
-    removing_.emplace(depot_.remove(last ? folder : file.remote), file);
+    removing_.emplace(mover_->remove(last ? folder : file.remote), file);
   }
 
   Store& store_;
-  RemoteSite site_;
-  SiteDepot depot_;
+  std::string site_;
+  std::size_t hosts_;
+  std::unique_ptr<Mover> mover_;
   const FetchOptions& options_;
-  ReadySet ready_;
   std::map<TransferId, RemoteFile> getting_;
   std::vector<RemoteFile> arrived_;  ///< and still at the site
   store::FileSync on_disk_;          ///< of them
   std::map<TransferId, RemoteFile> removing_;
   std::map<std::string, std::uint32_t> in_folder_;  ///< files that the journal knows of
-  std::size_t way_ = 0;
   std::size_t failures_ = 0;
   Fetched fetched_;
 };
@@ -195,7 +189,7 @@ Result<Fetched> fetch_outputs(Store& store, const Grid& grid, const std::string&
   remote.holder = id + "-fetch";  // a run has the name without it
   driver::SiteAgents agents;
   TRY_ASSIGN(const AgentBinary* agent, agents.of(grid.sites[index]));
-  return Fetcher(store, std::move(remote), *agent, options).run(outputs);
+  return Fetcher(store, remote, *agent, options).run(outputs);
 }
 
 }  // namespace gantry::operate

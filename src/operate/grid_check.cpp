@@ -51,9 +51,10 @@ class OwnFolder {
 class SiteChecker {
  public:
   /// `measuring`: held by the one site that measures its link, as all of them may share one.
-  SiteChecker(RemoteSite site, const AgentBinary& binary, const GridCheckOptions& options,
-              std::mutex& measuring)
+  SiteChecker(RemoteSite site, std::vector<GivingSite> giving, const AgentBinary& binary,
+              const GridCheckOptions& options, std::mutex& measuring)
       : site_(std::move(site)),
+        giving_(std::move(giving)),
         binary_(binary),
         patience_(options.patience),
         measuring_(measuring) {
@@ -94,7 +95,7 @@ class SiteChecker {
   void check_pulls(const std::set<SiteId>& there) {
     const auto first = first_usable();
     if (!first) return;
-    for (const GivingSite& other : site_.giving) {
+    for (const GivingSite& other : giving_) {
       if (!there.contains(other.id)) continue;
       const auto reached = probes_[*first]->reaches(other.reach);
       check_.pulls.push_back({other.name, other.reach.ssh, check_.hosts[*first].name,
@@ -108,9 +109,9 @@ class SiteChecker {
                      const fs::path& folder) {
     for (PullCheck& pull : check_.pulls) {
       if (pull.failure) continue;
-      const auto giving = std::ranges::find(site_.giving, pull.site, &GivingSite::name);
+      const auto giving = std::ranges::find(giving_, pull.site, &GivingSite::name);
       SiteChecker* giver = other(pull.site);
-      if (giver == nullptr || giving == site_.giving.end()) continue;
+      if (giver == nullptr || giving == giving_.end()) continue;
       auto speed = measure_pull(*giver, giving->reach, folder);
       if (speed)
         pull.bandwidth = *speed;
@@ -177,6 +178,7 @@ class SiteChecker {
   }
 
   RemoteSite site_;
+  std::vector<GivingSite> giving_;  ///< to which its hosts can log in
   const AgentBinary& binary_;
   Duration patience_;
   std::mutex& measuring_;
@@ -221,6 +223,7 @@ Result<std::vector<SiteCheck>> check_grid(const Grid& grid, const std::vector<st
   if (folder.path().empty()) return fail_errno("a folder for temporary files");
   driver::SiteAgents agents;
   std::vector<RemoteSite> sites;
+  std::vector<std::vector<GivingSite>> giving;
   std::vector<const AgentBinary*> to_send;
   std::uint32_t next_host = 1;
   for (const std::uint32_t index : chosen) {
@@ -229,12 +232,13 @@ Result<std::vector<SiteCheck>> check_grid(const Grid& grid, const std::vector<st
     sites.push_back(
         seen_from_login(driver::remote_site(grid.sites[index], SiteId(index), next_host)));
     sites.back().holder = holder;
-    TRY_ASSIGN(sites.back().giving, driver::giving_sites(grid, SiteId(index), agents));
+    TRY_ASSIGN(auto others, driver::giving_sites(grid, SiteId(index), agents));
+    giving.push_back(std::move(others));
   }
   std::mutex measuring;
   std::deque<SiteChecker> checkers;
   for (std::size_t i = 0; i < sites.size(); ++i)
-    checkers.emplace_back(sites[i], *to_send[i], options, measuring);
+    checkers.emplace_back(sites[i], giving[i], *to_send[i], options, measuring);
   const auto for_each_site = [&](const auto& work) {
     in_parallel(sites.size(), kMostSites, [&](std::size_t i) {
       work(i);

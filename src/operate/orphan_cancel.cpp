@@ -19,16 +19,19 @@ constexpr int kCancelLookMs = 100;
 
 class Cancelling {
  public:
-  Cancelling(Launcher& launcher, store::Store& store, driver::UndrivenRuns& runs,
+  Cancelling(Sites& sites, store::Store& store, driver::UndrivenRuns& runs,
              const std::vector<store::Request>& requests, const Clock& clock)
-      : launcher_(launcher), store_(store), runs_(runs), requests_(requests), clock_(clock) {}
+      : sites_(sites), store_(store), runs_(runs), requests_(requests), clock_(clock) {}
 
   Result<bool> run() {
-    TRY(launcher_.open());
-    TRY(take_news());
+    for (bool open = false; !open;) {
+      TRY_ASSIGN(open, sites_.open(Leftovers::possible, clock_.now()));
+      TRY_ASSIGN(const bool news, take_news());
+      if (!open && !news) TRY(wait());
+    }
     bool any = false;
     for (const auto& request : requests_) {
-      TRY_ASSIGN(const bool some, runs_.cancel(request, launcher_, clock_.now()));
+      TRY_ASSIGN(const bool some, runs_.cancel(request, sites_, clock_.now()));
       any |= some;
     }
     while (std::ranges::any_of(runs_.running(),
@@ -37,8 +40,9 @@ class Cancelling {
       if (!news) TRY(wait());
     }
     TRY(store_.commit());
-    if (receipt_ != 0) launcher_.acknowledge(receipt_);
-    launcher_.close();
+    if (receipt_ != 0) sites_.acknowledge(receipt_);
+    std::vector<News> last;
+    sites_.close(last);
     return any;
   }
 
@@ -49,36 +53,36 @@ class Cancelling {
 
   /// True when there was some.
   Result<bool> take_news() {
-    std::vector<News> events;
-    TRY(launcher_.poll(events));
-    for (auto& event : events) {
-      if (auto* report = std::get_if<ReportReceived>(&event)) {
+    std::vector<News> news;
+    TRY(sites_.poll(clock_.now(), news));
+    for (auto& each : news) {
+      if (auto* report = find_in<ReportReceived>(each)) {
         const std::string& host = host_names_[report->host];
         TRY_ASSIGN(const std::string why, runs_.take(*report, host, clock_.now()));
         if (!why.empty())
           return fail(ErrorCode::io, why, "make it possible, and run the same command again");
         receipt_ = report->receipt;
-      } else if (const auto* running = find_in<AttemptStarted>(event)) {
+      } else if (const auto* running = find_in<AttemptStarted>(each)) {
         runs_.started(running->key, running->host);
-      } else if (const auto* returned = find_in<AttemptReturned>(event)) {
+      } else if (const auto* returned = find_in<AttemptReturned>(each)) {
         runs_.returned(returned->key);
-      } else if (const auto* appeared = find_in<HostUp>(event)) {
+      } else if (const auto* appeared = find_in<HostUp>(each)) {
         host_names_[appeared->host.id] = appeared->host.name;
-      } else if (auto* vanished = find_in<HostDown>(event)) {
+      } else if (auto* vanished = find_in<HostDown>(each)) {
         return fail(ErrorCode::peer, std::move(vanished->why));
       }
     }
-    return !events.empty();
+    return !news.empty();
   }
 
   Result<> wait() {
-    const short want = launcher_.wants_to_send() ? POLLIN | POLLOUT : POLLIN;
-    pollfd fd{launcher_.wait_fd(), want, 0};
+    const auto [wait_fd, to_send] = sites_.waits_for();
+    pollfd fd{wait_fd, static_cast<short>(to_send ? POLLIN | POLLOUT : POLLIN), 0};
     if (::poll(&fd, 1, kCancelLookMs) < 0 && errno != EINTR) return fail_errno("poll");
     return {};
   }
 
-  Launcher& launcher_;
+  Sites& sites_;
   store::Store& store_;
   driver::UndrivenRuns& runs_;
   const std::vector<store::Request>& requests_;
@@ -89,9 +93,9 @@ class Cancelling {
 
 }  // namespace
 
-Result<bool> cancel_orphans(Launcher& launcher, store::Store& store, driver::UndrivenRuns& runs,
+Result<bool> cancel_orphans(Sites& sites, store::Store& store, driver::UndrivenRuns& runs,
                             const std::vector<store::Request>& requests, const Clock& clock) {
-  return Cancelling(launcher, store, runs, requests, clock).run();
+  return Cancelling(sites, store, runs, requests, clock).run();
 }
 
 Result<bool> cancel_undriven(const std::vector<store::Request>& requests,
@@ -99,8 +103,8 @@ Result<bool> cancel_undriven(const std::vector<store::Request>& requests,
   TRY_ASSIGN(const auto lock, store::RunLock::acquire(options.state_dir));
   TRY_ASSIGN(auto store, store::Store::open(options.state_dir, store::Access::read_write));
   driver::UndrivenRuns runs(store, options);
-  TRY_ASSIGN(const auto sites, driver::GridLaunch::make(options, std::filesystem::current_path()));
-  return cancel_orphans(sites.launcher(), store, runs, requests, clock);
+  TRY_ASSIGN(const auto sites, driver::GridLaunch::make(options));
+  return cancel_orphans(sites.sites(), store, runs, requests, clock);
 }
 
 }  // namespace gantry::operate

@@ -4,14 +4,14 @@
 
 #include <vector>
 
-#include "actuate/launcher.hpp"
+#include "actuate/sites.hpp"
 #include "driver/undriven_runs.hpp"
 
 namespace gantry::operate {
 
-/// Opens the launcher, takes in what ended meanwhile, cancels what the requests name and waits
+/// Opens the sites, takes in what ended meanwhile, cancels what the requests name and waits
 /// until it is gone; journals all of it. False when there was nothing to cancel.
-Result<bool> cancel_orphans(Launcher& launcher, store::Store& store, driver::UndrivenRuns& runs,
+Result<bool> cancel_orphans(Sites& sites, store::Store& store, driver::UndrivenRuns& runs,
                             const std::vector<store::Request>& requests, const Clock& clock);
 
 /// The same for the runs of a state directory, whose lock this takes. Of the options only

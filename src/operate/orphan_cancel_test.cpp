@@ -19,7 +19,7 @@ class OrphanCancelTest : public driver::UndrivenRunsTest {
   bool cancel(FakeLauncher& launcher, const store::Request& request) {
     auto store = open_store();
     driver::UndrivenRuns runs(store, options_);
-    auto some = cancel_orphans(launcher, store, runs, {request}, clock_);
+    auto some = cancel_orphans(*driver::sites_with(launcher), store, runs, {request}, clock_);
     EXPECT_TRUE(some) << (some ? "" : some.error().message);
     return some && *some;
   }

@@ -201,7 +201,7 @@ constexpr std::array<Migration, 7> kMigrations{
 /// `CASE e.cause WHEN 0 THEN 'ok' …`
 std::string cause_names() {
   std::string sql = "CASE e.cause";
-  for (int i = 0; i <= static_cast<int>(FailureCause::lost); ++i) {
+  for (int i = 0; i <= static_cast<int>(FailureCause::checkpointed); ++i) {
     sql += fmt::format(" WHEN {} THEN '{}'", i, to_string(static_cast<FailureCause>(i)));
   }
   return sql + " END";

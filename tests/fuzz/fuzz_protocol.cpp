@@ -64,8 +64,8 @@ void check_all(std::string_view body) {
   check(body, decode_key,
         [](std::string& out, const AttemptKey& key) { encode(out, Cancel{key}); });
   check(body, decode_ack);
-  check(body, decode_echo);
-  check(body, decode_echoed);
+  check(body, decode_tell);
+  check(body, decode_recall);
   check(body, decode_welcome);
   check(body, decode_started);
   check(body, decode_notice);

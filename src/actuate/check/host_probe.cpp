@@ -260,13 +260,13 @@ void HostProbe::look() {
     const std::int64_t before = channel_.load() ? channel_.load()->clock_ns : 0;
     if (!channel_.receive()) on_agent_lost();
     if (channel_.load() && channel_.load()->clock_ns != before) ++loads_heard_;
-    for (auto& event : std::exchange(channel_.events(), {}))
-      if (auto* report = std::get_if<ReportReceived>(&event)) report_ = std::move(*report);
+    channel_.events().clear();
+    for (auto& told : std::exchange(channel_.reports(), {})) report_ = std::move(told.received);
     wanted.push_back({channel_.fd(), channel_.wants_to_send()});
   }
   if (mover_) {
     if (const auto polled = mover_->poll(moved_); !polled) broken_ = polled.error().message;
-    wanted.push_back({mover_->wait_fd(), mover_->wants_to_send()});
+    wanted.push_back(mover_->waits_for());
     if (to_files_) wanted.push_back({to_files_->fd(), to_files_->wants_to_send()});
   }
   ready_.watch(wanted);

@@ -1,7 +1,6 @@
 #include "actuate/launch/agent_channel.hpp"
 
 #include <fmt/format.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -22,19 +21,6 @@ double seconds_run(const AttemptReport& report) {
   return (static_cast<double>(to_ns(report.ended)) - static_cast<double>(to_ns(report.started))) /
          1e9;
 }
-
-/// Bytes that no compression makes fewer and nobody knows before they come; less on failure.
-std::string noise(std::size_t bytes) {
-  std::string noise(bytes, '\0');
-  std::size_t made = 0;
-  while (made < bytes) {
-    const ssize_t got = ::getrandom(noise.data() + made, bytes - made, 0);
-    if (got < 0 && errno != EINTR) break;
-    made += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
-  }
-  noise.resize(made);
-  return noise;
-}
 }  // namespace
 
 void AgentChannel::attach(UniqueFd socket) {
@@ -43,8 +29,6 @@ void AgentChannel::attach(UniqueFd socket) {
   problem_.reset();
   reports_expected_ = 0;
   running_now_.clear();
-  echo_asked_.reset();
-  echo_took_.reset();
   for (auto& [key, given] : outstanding_) given.handed.reset();
   refusals_.clear();
   resting_.reset();
@@ -75,9 +59,7 @@ void AgentChannel::give(const agent::Start& start) {
   memory_given_ += given.memory;
   const std::uint64_t cores = hello_.cores != 0 ? hello_.cores : cores_;
   const std::uint64_t memory = hello_.memory != 0 ? hello_.memory : memory_;
-  // Behind a probe it waits for that, whatever the host does.
-  if (cores_given_ <= cores && memory_given_ <= memory && !is_probed())
-    given.handed = SteadyClock::now();
+  if (cores_given_ <= cores && memory_given_ <= memory) given.handed = SteadyClock::now();
   outstanding_[key] = given;
 }
 
@@ -93,26 +75,19 @@ void AgentChannel::cancel(const TaskKey& key) {
   encode(stream_.outbox(), agent::Cancel{to_wire(key)});
 }
 
-void AgentChannel::recall() {
-  encode(stream_.outbox(), agent::Recall{});
+void AgentChannel::signal(const TaskKey& key, std::int32_t signal) {
+  encode(stream_.outbox(), agent::Tell{to_wire(key), signal});
+}
+
+void AgentChannel::recall(std::span<const TaskKey> keys) {
+  agent::Recall recall;
+  for (const TaskKey& key : keys) recall.keys.push_back(to_wire(key));
+  encode(stream_.outbox(), recall);
 }
 
 void AgentChannel::acknowledge(std::uint64_t receipt) {
   if (attached() && receipt >> kEpochShift == epoch_)
     encode(stream_.outbox(), agent::Ack{receipt & kReceiptMask});
-}
-
-bool AgentChannel::ask_echo(std::size_t padding) {
-  // Behind what is still to be sent it would wait for that.
-  if (!welcomed_ || echo_asked_ || wants_to_send()) return false;
-  agent::Echo echo{.number = echoes_ + 1, .padding = noise(padding)};
-  if (echo.padding.size() != padding) return false;
-  ++echoes_;
-  encode(stream_.outbox(), echo);
-  echo_padding_ = padding;
-  echo_seal_ = agent::seal_of(echo.padding);
-  echo_asked_ = SteadyClock::now();
-  return true;
 }
 
 void AgentChannel::refuse(const agent::Start& start) {
@@ -122,8 +97,7 @@ void AgentChannel::refuse(const agent::Start& start) {
   report.code = E2BIG;
   report.detail = "its arguments and environment are too long";
   report.started = report.ended = RealClock{}.now();
-  events_.emplace_back(
-      ReportReceived{std::move(report), from_tag(start.tag), host_, last_receipt_});
+  reports_.push_back({{std::move(report), from_tag(start.tag), host_, last_receipt_}});
 }
 
 /// Nobody can say what became of this attempt.
@@ -134,7 +108,7 @@ void AgentChannel::give_up(const TaskKey& key, TimePoint started) {
   report.detail = "its agent died and left no record of it";
   report.started = started;
   report.ended = RealClock{}.now();
-  events_.emplace_back(ReportReceived{std::move(report), {}, host_, last_receipt_});
+  reports_.push_back({{std::move(report), {}, host_, last_receipt_}});
 }
 
 void AgentChannel::settle() {
@@ -206,8 +180,6 @@ bool AgentChannel::on_frame(const agent::Frame& frame) {
       if (resting->now) resting_ = std::move(resting->why);
       return true;
     }
-    case MessageType::echoed:
-      return on_echoed(frame);
     case MessageType::load:
       load_ = agent::decode_load(frame.body);
       if (load_ && load_->share != agent::Load::kNoShare)
@@ -219,26 +191,17 @@ bool AgentChannel::on_frame(const agent::Frame& frame) {
   }
 }
 
-bool AgentChannel::on_echoed(const agent::Frame& frame) {
-  const auto echoed = agent::decode_echoed(frame.body);
-  if (!echoed) return false;
-  // One that nobody waits for says nothing.
-  if (!echo_asked_ || echoed->number != echoes_) return true;
-  // Before it can have all of it: no agent of ours.
-  if (echoed->seal != echo_seal_) return false;
-  echo_took_ = {SteadyClock::now() - *std::exchange(echo_asked_, {}), echo_padding_};
-  return true;
-}
-
 bool AgentChannel::on_ended(const agent::Frame& frame) {
   auto ended = agent::decode_ended(frame.body);
   if (!ended || !knows_cause(ended->second)) return false;
-  for (auto& content : ended->second.unstaged) unstaged_.push_back(std::move(content));
   last_receipt_ = epoch_ << kEpochShift | ended->first;
-  ReportReceived event;
-  event.note = std::move(ended->second.tag);
-  event.fingerprint = from_tag(event.note);
-  event.swept = ended->second.swept;
+  AgentReport& told = reports_.emplace_back();
+  told.tag = std::move(ended->second.tag);
+  told.swept = ended->second.swept;
+  ReportReceived& event = told.received;
+  for (const auto& hex : ended->second.unstaged)
+    if (const auto content = Digest::from_hex(hex)) event.left.lacking.push_back(*content);
+  event.fingerprint = from_tag(told.tag);
   event.report = from_wire(std::move(ended->second));
   event.host = host_;
   event.receipt = last_receipt_;
@@ -254,7 +217,6 @@ bool AgentChannel::on_ended(const agent::Frame& frame) {
     --reports_expected_;  // of an earlier agent's time
   else
     ++ends_heard_;
-  events_.emplace_back(std::move(event));
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,13 @@
 #include "agent/protocol.hpp"
 
 namespace gantry {
+
+/// A report, and what comes back with it that only its launcher understands.
+struct AgentReport {
+  ReportReceived received;
+  std::string tag{};   ///< as it was in the Start
+  bool swept = false;  ///< nothing of the attempt is left in its sandbox
+};
 
 class AgentChannel {
  public:
@@ -38,18 +46,9 @@ class AgentChannel {
   /// False, and a report that says so, when no agent could be told of this task.
   bool start(const agent::Start& start);
   void cancel(const TaskKey& key);
-  void recall();
-  /// Asks for an answer, unless one is awaited or something else is to be sent first; take_echo()
-  /// tells how long it took. With bytes that say nothing, at most agent::Echo::kMostPadding: how
-  /// long those take.
-  bool ask_echo(std::size_t padding = 0);
-  struct EchoAnswer {
-    Duration took{};
-    std::size_t padding = 0;
-  };
-  [[nodiscard]] std::optional<EchoAnswer> take_echo() { return std::exchange(echo_took_, {}); }
-  /// An echo with a padding was asked for, and not answered yet.
-  [[nodiscard]] bool is_probed() const { return echo_asked_ && echo_padding_ > 0; }
+  void signal(const TaskKey& key, std::int32_t signal);
+  /// No keys: everything.
+  void recall(std::span<const TaskKey> keys);
   /// Receipts of earlier connections mean nothing to the agent, which reports anew.
   void acknowledge(std::uint64_t receipt);
 
@@ -81,15 +80,16 @@ class AgentChannel {
   void forget() {
     outstanding_.clear();
     cores_given_ = memory_given_ = 0;
+    events_.clear();
+    reports_.clear();
   }
 
-  /// What has happened, to be taken away.
+  /// What has happened, to be taken away: first this, then the reports.
   std::vector<News>& events() { return events_; }
+  std::vector<AgentReport>& reports() { return reports_; }
   /// Seconds between hand-over and start of tasks that the host was free for, by our clock; to be
   /// taken away. May be any number.
   std::vector<double>& waits() { return waits_; }
-  /// Contents that a depot turned out to lack.
-  std::vector<std::string>& unstaged() { return unstaged_; }
 
   [[nodiscard]] int fd() const { return stream_.fd(); }
   [[nodiscard]] bool wants_to_send() const { return stream_.wants_to_send(); }
@@ -101,8 +101,7 @@ class AgentChannel {
     TimePoint started = kNever;  ///< as far as we know
     std::uint64_t cores = 0;
     std::uint64_t memory = 0;
-    /// When it was handed over, if the host had room for it at once, no probe was in its way, and
-    /// this connection lasts.
+    /// When it was handed over, if the host had room for it at once and this connection lasts.
     std::optional<SteadyClock::time_point> handed{};
   };
 
@@ -112,7 +111,6 @@ class AgentChannel {
   bool on_frame(const agent::Frame& frame);
   bool on_welcome(const agent::Frame& frame);
   bool on_ended(const agent::Frame& frame);
-  bool on_echoed(const agent::Frame& frame);
   void on_running(const TaskKey& key, TimePoint started);
   void give(const agent::Start& start);
   /// It was reported or returned.
@@ -125,19 +123,14 @@ class AgentChannel {
   agent::Hello hello_;
   agent::FrameStream stream_;
   std::vector<News> events_;
+  std::vector<AgentReport> reports_;
   std::vector<double> waits_;
-  std::vector<std::string> unstaged_;
   std::map<TaskKey, Given> outstanding_;
   std::uint64_t cores_given_ = 0;  ///< of them all
   std::uint64_t memory_given_ = 0;
   std::set<TaskKey> running_now_;  ///< as the agent's last welcome said
   std::optional<Error> problem_;
   std::optional<agent::Load> load_;
-  std::uint64_t echoes_ = 0;  ///< asked for
-  std::optional<SteadyClock::time_point> echo_asked_;
-  std::size_t echo_padding_ = 0;  ///< of the last one, in bytes
-  std::uint64_t echo_seal_ = 0;
-  std::optional<EchoAnswer> echo_took_;
   std::vector<Refusal> refusals_;
   std::optional<std::string> resting_;
   std::uint64_t epoch_ = 0;

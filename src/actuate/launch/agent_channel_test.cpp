@@ -35,6 +35,9 @@ class AgentChannelTest : public ::testing::Test {
     start.cores = cores;
     return start;
   }
+  const ReportReceived* last_report() {
+    return channel_.reports().empty() ? nullptr : &channel_.reports().back().received;
+  }
   /// The last event, if it is one of these.
   template <class What>
   const What* last() {
@@ -78,93 +81,6 @@ TEST_F(AgentChannelTest, AnAgentRestsUntilItSaysOtherwise) {
   EXPECT_FALSE(channel_.resting());
 }
 
-TEST_F(AgentChannelTest, TellsHowLongAnAnswerTook) {
-  channel_.send();
-  EXPECT_FALSE(channel_.ask_echo());  // it has not said hello yet
-  ASSERT_TRUE(hear());
-  const auto answer = [&](std::uint64_t number) {
-    encode(agent_.outbox(), agent::Echoed{number});
-    EXPECT_TRUE(hear());
-    return channel_.take_echo().has_value();
-  };
-  EXPECT_FALSE(answer(1));  // nobody has asked
-  EXPECT_TRUE(channel_.ask_echo());
-  channel_.send();
-  EXPECT_FALSE(channel_.ask_echo());  // one at a time
-  EXPECT_FALSE(answer(2));
-  EXPECT_TRUE(answer(1));
-  EXPECT_FALSE(answer(1));
-  ASSERT_TRUE(channel_.start(task(1)));
-  EXPECT_FALSE(channel_.ask_echo());  // it would wait for that one
-  channel_.send();
-  EXPECT_TRUE(channel_.ask_echo());
-  connect({});
-  ASSERT_TRUE(hear());
-  EXPECT_FALSE(answer(2));  // of the connection before
-}
-
-/// What the agent is sent to answer, all of it.
-agent::Echo sent_echo(AgentChannel& channel, agent::FrameStream& agent) {
-  for (int i = 0; i < 10'000; ++i) {
-    channel.send();
-    if (agent.receive(1 << 20) == agent::FrameStream::Received::end) break;
-    while (const auto frame = agent.next())
-      if (frame->type == agent::MessageType::echo) return *agent::decode_echo(frame->body);
-  }
-  ADD_FAILURE() << "no echo was asked for";
-  return {};
-}
-
-TEST_F(AgentChannelTest, TellsHowLongManyBytesTook) {
-  ASSERT_TRUE(hear());
-  channel_.send();
-  constexpr std::size_t kMany = agent::Echo::kMostPadding;
-  EXPECT_TRUE(channel_.ask_echo(kMany));
-  EXPECT_TRUE(channel_.is_probed());
-  EXPECT_FALSE(channel_.ask_echo(100));  // one at a time
-  const agent::Echo echo = sent_echo(channel_, agent_);
-  EXPECT_EQ(echo.padding.size(), kMany);
-  encode(agent_.outbox(), agent::Echoed{echo.number, agent::seal_of(echo.padding)});
-  encode(agent_.outbox(), agent::Echoed{echo.number, agent::seal_of(echo.padding)});  // twice
-  ASSERT_TRUE(hear());
-  EXPECT_FALSE(channel_.is_probed());
-  const auto answer = channel_.take_echo();
-  ASSERT_TRUE(answer);
-  EXPECT_EQ(answer->padding, kMany);
-  EXPECT_FALSE(channel_.take_echo());
-  ASSERT_TRUE(channel_.ask_echo(kMany));
-  EXPECT_NE(sent_echo(channel_, agent_).padding, echo.padding);
-}
-
-TEST_F(AgentChannelTest, AnAgentThatAnswersBeforeItCanHaveAllBytesIsNotBelieved) {
-  for (const std::uint64_t guess : {0, 1}) {
-    connect({});
-    ASSERT_TRUE(hear());
-    channel_.send();
-    ASSERT_TRUE(channel_.ask_echo(100'000));
-    channel_.send();
-    encode(agent_.outbox(), agent::Echoed{7, guess});  // nobody waits for that one
-    ASSERT_TRUE(hear());
-    EXPECT_TRUE(channel_.is_probed());
-    encode(agent_.outbox(), agent::Echoed{guess + 1, guess});
-    EXPECT_FALSE(hear());
-    EXPECT_FALSE(channel_.take_echo());
-  }
-}
-
-TEST_F(AgentChannelTest, AProbeDiesWithItsConnection) {
-  ASSERT_TRUE(hear());
-  channel_.send();
-  ASSERT_TRUE(channel_.ask_echo(agent::Echo::kMostPadding));
-  channel_.send();
-  connect({});
-  ASSERT_TRUE(hear());
-  channel_.send();
-  EXPECT_FALSE(channel_.is_probed());
-  EXPECT_FALSE(channel_.wants_to_send());  // nothing is left of it
-  EXPECT_TRUE(channel_.ask_echo());
-}
-
 TEST_F(AgentChannelTest, TellsHowLongATaskWaitedThatTheHostWasFreeFor) {
   agent::Welcome welcome;
   welcome.cores = 3;
@@ -193,22 +109,14 @@ TEST_F(AgentChannelTest, TellsWhatATaskTookBesidesItsRunTime) {
   const auto tell = [&](std::uint64_t receipt) {
     encode(agent_.outbox(), receipt, ended);
     EXPECT_TRUE(hear());
-    return last<ReportReceived>();
+    return last_report();
   };
   EXPECT_FALSE(tell(1)->besides);  // nobody has handed it over
   channel_.start(task(1));
   ASSERT_TRUE(tell(2)->besides);
-  EXPECT_GT(*last<ReportReceived>()->besides, 0);
+  EXPECT_GT(*last_report()->besides, 0);
   EXPECT_EQ(std::exchange(channel_.waits(), {}).size(), 1U);  // its start was not heard of
   EXPECT_FALSE(tell(3)->besides);                             // a second time
-
-  channel_.send();
-  ASSERT_TRUE(channel_.ask_echo(1000));
-  channel_.start(task(1));  // behind a probe
-  EXPECT_FALSE(tell(9)->besides);
-  const agent::Echo echo = sent_echo(channel_, agent_);
-  encode(agent_.outbox(), agent::Echoed{echo.number, agent::seal_of(echo.padding)});
-  ASSERT_TRUE(hear());
 
   channel_.start(task(1));
   ended.cause = 1;  // it has failed
@@ -243,13 +151,13 @@ TEST_F(AgentChannelTest, WhatAnotherConnectionBeganSaysNothingOfTime) {
   ended.key = {1, 1, 1};
   encode(agent_.outbox(), 1, ended);
   ASSERT_TRUE(hear());
-  EXPECT_FALSE(last<ReportReceived>()->besides);
+  EXPECT_FALSE(last_report()->besides);
   // Of what was found nobody knows how much it takes up.
   channel_.start(task(2));
   ended.key.task = 2;
   encode(agent_.outbox(), 2, ended);
   ASSERT_TRUE(hear());
-  EXPECT_FALSE(last<ReportReceived>()->besides);
+  EXPECT_FALSE(last_report()->besides);
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ SAME(missing_output, missing_output);
 SAME(start_failed, start_failed);
 SAME(cancelled, cancelled);
 SAME(lost, lost);
+SAME(checkpointed, checkpointed);
 #undef SAME
 
 /// A larger limit than any machine has is not believed.
@@ -85,6 +86,7 @@ agent::Start to_wire(const TaskKey& key, const Task& task) {
   start.walltime_ns = task.resources.walltime.count();
   start.checkpoint_signal = task.checkpoint.signal;
   start.checkpoint_before_ns = task.checkpoint.before.count();
+  start.checkpoint_code = task.checkpoint.code;
   start.argv = task.argv;
   start.environment.reserve(task.environment.size() + task.parameters.size() + 3);
   for (const auto& [name, value] : task.environment)
@@ -103,7 +105,7 @@ agent::Start to_wire(const TaskKey& key, const Task& task) {
 }
 
 bool knows_cause(const agent::Ended& ended) {
-  return ended.cause <= static_cast<std::uint8_t>(FailureCause::lost);
+  return ended.cause <= static_cast<std::uint8_t>(FailureCause::checkpointed);
 }
 
 }  // namespace gantry

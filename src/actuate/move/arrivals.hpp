@@ -1,48 +1,52 @@
 #pragma once
 /// Reports of a site's hosts that wait until what their tasks wrote has come home. Those of a host
-/// go on in their order, since they are acknowledged so. Owned by the site's launcher.
+/// go on in their order, since they are acknowledged so. Owned by a Site.
 
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "actuate/launch/output_note.hpp"
-#include "actuate/launch/sandbox.hpp"
-#include "actuate/launch/ssh/remote_site.hpp"
-#include "actuate/launcher.hpp"
 #include "actuate/move/site_depot.hpp"
+#include "actuate/news.hpp"
 
 namespace gantry {
 
+/// Folders here for what tasks wrote elsewhere; absolute.
+struct ArrivalFolders {
+  std::filesystem::path incoming{};    ///< where outputs wait until their report counts
+  std::filesystem::path output_dir{};  ///< for what tasks print, if it is long
+};
+
 class Arrivals {
  public:
-  using Clock = std::chrono::steady_clock;
+  using SteadyTime = std::chrono::steady_clock::time_point;
 
-  /// Both must outlive this.
-  Arrivals(const RemoteSite& site, SiteDepot& depot) : site_(site), depot_(depot) {}
+  /// The depot must outlive this. `site` is said in messages.
+  Arrivals(std::string site, ArrivalFolders folders, SiteDepot& depot)
+      : site_(std::move(site)), folders_(std::move(folders)), depot_(depot) {}
 
-  /// Asks for what the task wrote, as far as it counts. `scratch`: the host's folder for us.
-  void take(ReportReceived report, const RemoteHost& host, const std::string& scratch);
+  /// Asks for what the task wrote, as far as it counts.
+  void take(ReportReceived report);
   /// What it had reported it will report again. What comes of it meanwhile is not fetched twice.
   void on_vanished(HostId host);
-  [[nodiscard]] bool any_of(HostId host) const;
 
   /// Looks at what has come. What home cannot take, or what could not be reached, is fetched again:
   /// nothing is wrong with the task.
-  void poll(Clock::time_point now, std::vector<News>& events);
-  /// The next report of the host that is complete, if any.
-  std::optional<ReportReceived> next_of(HostId host);
+  void poll(SteadyTime now, std::vector<News>& news);
+  /// The next report that is complete and whose turn it is, if any.
+  std::optional<ReportReceived> next();
 
  private:
   struct Fetch {
     Get file;
     std::optional<TransferId> under_way{};
     bool done = false;
-    Clock::time_point again{};  ///< neither: not before
+    SteadyTime again{};  ///< neither: not before
   };
   struct Arrival {
     ReportReceived report;
@@ -52,14 +56,12 @@ class Arrivals {
     std::chrono::milliseconds pause{1000};
   };
 
-  void fetch_printed(Arrival& arrival, const RemoteHost& host);
-  void fetch_outputs(Arrival& arrival, const OutputNote& note, const Sandbox& below_scratch);
-  void take_kept(AttemptReport& report, const OutputNote& note, const Sandbox& there) const;
-  void look_at(Arrival& arrival, Clock::time_point now, std::vector<News>& events);
-  void on_failed(Arrival& arrival, Fetch& fetch, const SiteDepot::Outcome& outcome,
-                 Clock::time_point now, std::vector<News>& events);
+  void look_at(Arrival& arrival, SteadyTime now, std::vector<News>& news);
+  void on_failed(Arrival& arrival, Fetch& fetch, const TransferFailed& failed, SteadyTime now,
+                 std::vector<News>& news);
 
-  const RemoteSite& site_;
+  std::string site_;
+  ArrivalFolders folders_;
   SiteDepot& depot_;
   std::map<HostId, std::deque<Arrival>> hosts_;
   /// What hosts that vanished had reported: it goes on coming.

@@ -111,7 +111,7 @@ class MoverTest : public ::testing::Test {
     if (!polled) error_ = polled.error().message;
     for (auto& event : events) take(std::move(event));
     if (!events.empty()) return;
-    pollfd fd{mover_->wait_fd(), POLLIN, 0};
+    pollfd fd{mover_->waits_for().fd, POLLIN, 0};
     ::poll(&fd, 1, wait_ms);
   }
   bool poll_until(const std::function<bool()>& done) {
@@ -142,6 +142,7 @@ class MoverTest : public ::testing::Test {
   bool refuse_ = false;
   bool hang_ = false;  ///< the next server does so, once it has greeted
   std::vector<std::string> interruptions_;
+  std::vector<LinkEchoed> echoes_;
   int connections_ = 0;
 
  private:
@@ -159,6 +160,8 @@ class MoverTest : public ::testing::Test {
       if (sent->no_way) no_way_.insert(sent->id);
     } else if (auto* interrupted = std::get_if<Interrupted>(&event)) {
       interruptions_.push_back(std::move(interrupted->why));
+    } else if (const auto* echo = std::get_if<LinkEchoed>(&event)) {
+      echoes_.push_back(*echo);
     }
   }
 

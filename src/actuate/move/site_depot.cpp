@@ -6,87 +6,15 @@
 #include <utility>
 
 #include "actuate/launch/ssh/connection_hint.hpp"
-#include "actuate/move/stream_mover.hpp"
 
 namespace gantry {
 
-namespace {
-
-/// After a connection that failed.
-constexpr auto kPause = std::chrono::seconds(3);
-/// To what ssh has to say, lest it wait for us.
-constexpr auto kListenEvery = std::chrono::seconds(1);
-/// Fewer may be a line that is cut, which its hosts' agents tell soon.
-constexpr std::uint32_t kMostFailures = 3;
-/// Bytes that are over before an agent's answer comes.
-constexpr std::uint64_t kSmallFile = 16 << 10;
-
-}  // namespace
-
-SiteDepot::SiteDepot(const RemoteSite& site, const AgentBinary& binary)
-    : site_(site), binary_(binary) {
-  mover_ = make_stream_mover({.connect = [this] { return connect(); },
-                              .name = site_.holder,
-                              .quota = site_.quota,
-                              .first_pause = std::chrono::milliseconds(10),
-                              .longest_pause = std::chrono::milliseconds(100)});
-}
-
-SiteDepot::~SiteDepot() = default;
-
-void SiteDepot::set_way(const RemoteHost* host) {
-  if (host == nullptr && way_ != nullptr && site_.gives) tell_not_brought();
-  if (host == nullptr) failures_ = 0;
-  way_ = host;
-}
-
-/// Asked again and again until it succeeds.
-Result<UniqueFd> SiteDepot::connect() {
-  const auto now = Clock::now();
-  if (now < connect_after_) return fail(ErrorCode::busy, why_down_);
-  if (way_ == nullptr) {
-    connection_.reset();
-    return fail(ErrorCode::busy, "no host of the site can be reached");
-  }
-  if (!connection_ || connection_->fd() < 0) {
-    TRY_ASSIGN(connection_, SshConnection::begin(site_.target(*way_), binary_, {"files", "."}));
-    began_at_ = now;
-  }
-  switch (connection_->advance()) {
-    case SshConnection::State::ready:
-      return connection_->take_socket();
-    case SshConnection::State::connecting:
-      if (now - began_at_ < connection_->patience()) return fail(ErrorCode::busy, "connecting");
-      why_down_ = trouble_ = "it does not answer";
-      break;
-    case SshConnection::State::failed:
-      why_down_ = trouble_ = connection_->why();
-      break;
-  }
-  ++failures_;
-  connect_after_ = now + kPause;
-  connection_.reset();
-  return fail(ErrorCode::peer, why_down_);
-}
-
 Result<> SiteDepot::poll() {
-  if (const auto now = Clock::now(); connection_ && now - listened_at_ > kListenEvery) {
-    listened_at_ = now;
-    connection_->listen();
-  }
   std::vector<MoverEvent> news;
-  TRY(mover_->poll(news));
-  notice_stream();
+  TRY(mover_.poll(news));
   for (const auto& event : news) std::visit([this](const auto& e) { on(e); }, event);
   tell_brought();
   return {};
-}
-
-/// What comes home at full speed keeps answers of agents waiting.
-void SiteDepot::notice_stream() {
-  SiteGlance site;
-  mover_->glance(site);
-  streams_home_ = site.received - std::exchange(received_, site.received) > kSmallFile;
 }
 
 // Contents.
@@ -105,7 +33,7 @@ void SiteDepot::send(const TaskFile& file, SiteId from) {
   Put put{file.path, file.content, file.bytes, file.executable, staged_for(file.path)};
   const GivingSite* other = giver(from);
   if (other != nullptr) put.from = other->reach;
-  const TransferId id = mover_->put(put);
+  const TransferId id = mover_.put(put);
   if (!put.staged.empty()) staged_[id] = put.staged;
   if (other != nullptr) pulls_[id] = from;
   putting_[file.content] = id;
@@ -137,7 +65,7 @@ void SiteDepot::drop_unneeded(const Digest& content, bool whoevers) {
   users_.erase(users);
   const bool ours = sent_.erase(content) > 0;
   if (!(ours || whoevers) || there_.erase(content) == 0) return;
-  forget_outcome_of(mover_->drop(content));
+  unheeded_.insert(mover_.drop(content));
 }
 
 std::string SiteDepot::why_not(const Digest& content) const {
@@ -145,20 +73,16 @@ std::string SiteDepot::why_not(const Digest& content) const {
   return found == failed_.end() ? "" : found->second;
 }
 
-void SiteDepot::lacks(const std::string& content_hex) {
-  const auto content = Digest::from_hex(content_hex);
-  if (!content) return;
-  there_.erase(*content);
-  sent_.erase(*content);
-  for (auto at = shared_.begin(); at != shared_.end();) {
-    const auto& contents = at->second.contents;
-    if (std::ranges::find(contents, *content, &TaskFile::content) == contents.end()) {
-      ++at;
-      continue;
-    }
-    events_.emplace_back(FileGone{at->first, site_.id});
-    for (const TaskFile& each : contents) drop_unneeded(each.content);
-    at = shared_.erase(at);
+void SiteDepot::lacks(const Digest& content) {
+  there_.erase(content);
+  sent_.erase(content);
+  std::vector<FileId> gone;
+  for (const auto& [key, shared] : shared_)
+    if (std::ranges::find(key, content) != key.end())
+      gone.insert(gone.end(), shared.names.begin(), shared.names.end());
+  for (const FileId file : gone) {
+    events_.emplace_back(FileGone{file, site_.id});
+    forget(file, false);
   }
 }
 
@@ -166,81 +90,105 @@ void SiteDepot::lacks(const std::string& content_hex) {
 // -------------------------------------------------------------------------------------
 
 void SiteDepot::bring(const MoveFile& move, const std::vector<TaskFile>& contents) {
-  forget(move.file, false);  // another content under the same number is another file
-  shared_[move.file] = {contents, false};
-  for (const TaskFile& each : contents) need(each, move.from);
+  Key key;
+  for (const TaskFile& each : contents) key.push_back(each.content);
+  if (const auto known = names_.find(move.file); known != names_.end() && known->second != key)
+    forget(move.file, false);  // another content under the same name is another file
+  auto [shared, is_new] = shared_.try_emplace(key);
+  shared->second.contents = contents;
+  if (is_new)
+    for (const TaskFile& each : contents) need(each, move.from);
+  else
+    for (const TaskFile& each : contents) send(each, move.from);  // what it lacks by now
+  shared->second.names.insert(move.file);
+  shared->second.told.erase(move.file);
+  names_[move.file] = std::move(key);
 }
 
 void SiteDepot::forget(FileId file, bool whoevers) {
-  const auto found = shared_.find(file);
-  if (found == shared_.end()) return;
+  const auto name = names_.find(file);
+  if (name == names_.end()) return;
+  const auto found = shared_.find(name->second);
+  names_.erase(name);
+  found->second.names.erase(file);
+  found->second.told.erase(file);
+  if (!found->second.names.empty()) return;
   const std::vector<TaskFile> contents = std::move(found->second.contents);
   shared_.erase(found);
   for (const TaskFile& each : contents) drop_unneeded(each.content, whoevers);
 }
 
 void SiteDepot::tell_brought() {
-  std::vector<std::pair<FileId, std::string>> failed;
-  for (auto& [file, shared] : shared_) {
-    if (shared.told) continue;
-    bool all = true;
-    bool found = true;
-    for (const TaskFile& each : shared.contents) {
-      all = all && has(each.content);
-      found = found && !sent_.contains(each.content);
-      if (expects(each.content)) continue;
-      const std::string why = why_not(each.content);
-      failed.emplace_back(file, why.empty() ? "the site could not be reached" : why);
-      break;
+  std::vector<std::pair<Key, std::string>> failed;
+  for (auto& [key, shared] : shared_) {
+    if (shared.told.size() == shared.names.size()) continue;
+    const auto missing =
+        std::ranges::find_if(key, [this](const Digest& content) { return !expects(content); });
+    if (missing != key.end()) {
+      const std::string why = why_not(*missing);
+      failed.emplace_back(key, why.empty() ? "the site could not be reached" : why);
+      continue;
     }
-    if (!all) continue;
-    shared.told = true;
-    events_.emplace_back(FileArrived{.file = file, .site = site_.id, .found = found});
+    if (!std::ranges::all_of(key, [this](const Digest& content) { return has(content); })) continue;
+    const bool found = std::ranges::none_of(
+        key, [this](const Digest& content) { return sent_.contains(content); });
+    for (const FileId file : shared.names)
+      if (shared.told.insert(file).second)
+        events_.emplace_back(FileArrived{.file = file, .site = site_.id, .found = found});
   }
-  for (auto& [file, why] : failed) {
-    forget(file, false);
-    events_.emplace_back(MoveFailed{.file = file, .site = site_.id, .reason = std::move(why)});
-  }
+  for (const auto& [key, why] : failed) fail_names(key, why);
 }
 
-bool SiteDepot::is_cut_off() const {
-  return failures_ >= kMostFailures || interruptions_ > 1;
+/// Those who wait for it need not.
+void SiteDepot::fail_names(const Key& key, const std::string& why) {
+  const Shared& shared = shared_.at(key);
+  std::vector<FileId> waiting;
+  std::ranges::set_difference(shared.names, shared.told, std::back_inserter(waiting));
+  for (const FileId file : waiting) {
+    forget(file, false);
+    events_.emplace_back(MoveFailed{.file = file, .site = site_.id, .reason = why});
+  }
 }
 
 /// Other sites may wait for files that were to come from this one. What is under way goes on when
 /// it is back.
 void SiteDepot::tell_not_brought() {
-  std::vector<FileId> waiting;
-  for (const auto& [file, shared] : shared_)
-    if (!shared.told) waiting.push_back(file);
-  for (const FileId file : waiting) {
-    forget(file, false);
-    events_.emplace_back(MoveFailed{.file = file, .site = site_.id, .reason = ""});
-  }
+  std::vector<Key> waiting;
+  for (const auto& [key, shared] : shared_)
+    if (shared.told.size() < shared.names.size()) waiting.push_back(key);
+  for (const Key& key : waiting) fail_names(key, "");
 }
 
 // What the mover says.
 // ------------------------------------------------------------------------------
 
 void SiteDepot::on(const Inventory& inventory) {
-  failures_ = 0;
   for (const auto& file : inventory.files) there_.insert(file.content);
 }
 
 void SiteDepot::on(const Interrupted& interrupted) {
-  if (interruptions_++ > 0) trouble_ = interrupted.why;
   events_.emplace_back(
       Notice{fmt::format("site {}: {}; connecting anew", site_.name, interrupted.why)});
 }
 
+void SiteDepot::on(const NotReached& trouble) {
+  if (trouble.cut_off) cut_ = trouble.why;
+}
+
+void SiteDepot::on(const LinkEchoed& echo) {
+  events_.emplace_back(SiteEchoed{.site = site_.id,
+                                  .seconds = echo.seconds,
+                                  .bytes = static_cast<double>(echo.bytes),
+                                  .trip = echo.trip});
+}
+
 void SiteDepot::on(const TransferDone& done) {
-  interruptions_ = 0;
   staged_.erase(done.id);
   pulls_.erase(done.id);
   if (unheeded_.erase(done.id) > 0) return;
   const auto put = puts_.find(done.id);
   if (put == puts_.end()) {
-    outcomes_[done.id] = {};
+    outcomes_[done.id] = {.id = done.id, .why = ""};
     return;
   }
   putting_.erase(put->second);
@@ -268,12 +216,12 @@ void SiteDepot::not_pulled(const SentAfterAll& sent) {
   pulls_.erase(found);
   if (!sent.no_way || other == nullptr) return;  // or it was told
   const std::string hint = connection_hint(sent.why, other->reach.ssh);
-  const std::string host = way_ == nullptr ? site_.name : site_.target(*way_).host;
   events_.emplace_back(WayClosed{
       from, site_.id,
       fmt::format("site {} cannot fetch files from site {}, they come from home (ssh {}: {}); on "
                   "{}: {}",
-                  site_.name, other->name, other->reach.ssh, sent.why, host,
+                  site_.name, other->name, other->reach.ssh, sent.why,
+                  sent.host.empty() ? site_.name : sent.host,
                   hint.empty()
                       ? fmt::format("make `ssh -o BatchMode=yes {} true` work", other->reach.ssh)
                       : hint)});
@@ -286,8 +234,8 @@ void SiteDepot::on(const TransferFailed& failed) {
   if (unheeded_.erase(failed.id) > 0) return;
   const auto put = puts_.find(failed.id);
   if (put == puts_.end()) {
-    outcomes_[failed.id] = {failed.why.empty() ? "it did not come" : failed.why,
-                            failed.lost_connection, failed.gone, failed.here};
+    TransferFailed& outcome = outcomes_[failed.id] = failed;
+    if (outcome.why.empty()) outcome.why = "it did not come";
     return;
   }
   putting_.erase(put->second);
@@ -295,15 +243,10 @@ void SiteDepot::on(const TransferFailed& failed) {
   puts_.erase(put);
 }
 
-std::optional<SiteDepot::Outcome> SiteDepot::take_outcome(TransferId id) {
+std::optional<TransferFailed> SiteDepot::take_outcome(TransferId id) {
   const auto found = outcomes_.find(id);
   if (found == outcomes_.end()) return std::nullopt;
   return std::move(outcomes_.extract(found).mapped());
-}
-
-void SiteDepot::add_wanted(std::vector<ReadySet::Wanted>& wanted) const {
-  wanted.push_back({mover_->wait_fd(), mover_->wants_to_send()});
-  if (connection_) wanted.push_back({connection_->fd(), connection_->wants_to_send()});
 }
 
 }  // namespace gantry

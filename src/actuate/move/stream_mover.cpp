@@ -14,6 +14,8 @@ namespace {
 
 /// What is received in one poll() at the most.
 constexpr std::size_t kMostInAPoll = std::size_t{8} << 20;
+/// Bytes that are over before an answer comes.
+constexpr std::uint64_t kSmallFile = 16 << 10;
 
 std::string random_name() {
   std::uint64_t bits[2] = {};
@@ -53,7 +55,7 @@ void StreamMover::glance(SiteGlance& site) const {
   if (transfer != nullptr) site.sending = {put->path, transfer->offset, put->bytes};
 }
 
-void StreamMover::close() {
+bool StreamMover::close() {
   if (link_.is_up()) {
     if (greeted_) announce_last();
     link_.stream().send();
@@ -63,6 +65,7 @@ void StreamMover::close() {
   sending_.clear();
   greeted_once_ = true;
   link_.close();
+  return true;
 }
 
 void StreamMover::watch() {
@@ -94,6 +97,7 @@ void StreamMover::work() {
     receive();
   }
   if (link_.is_up()) send();
+  if (link_.is_up()) measure();
   if (link_.is_up() && wants_link()) notice_silence();
   if (!link_.is_up()) lose_patience();
   watch();
@@ -123,7 +127,43 @@ void StreamMover::receive() {
   }
 }
 
+/// What comes home at full speed keeps answers waiting.
+void StreamMover::measure() {
+  streams_home_ = received_ - std::exchange(received_before_, received_) > kSmallFile;
+  if (!is_quiet()) return echo_.disturb();
+  if (!greeted_ || link_.stream().wants_to_send()) return;
+  send_echo([&](std::string& out) { echo_.ask_if_due(out, clock_.now()); });
+}
+
+bool StreamMover::probe(std::uint64_t bytes) {
+  if (!greeted_ || !is_quiet() || echo_.is_out() || link_.stream().wants_to_send()) return false;
+  send_echo([&](std::string& out) { echo_.probe(out, bytes, clock_.now()); });
+  return true;
+}
+
+/// REQUIRES: nothing else is to be sent.
+template <class Ask>
+void StreamMover::send_echo(const Ask& ask) {
+  ask(link_.stream().outbox());
+  echo_left_ = link_.stream().to_send();
+  flush();
+}
+
+bool StreamMover::on(const std::optional<depot::Echoed>& m) {
+  std::optional<LinkEcho::Answer> answer;
+  if (!m || !greeted_ || !echo_.answered(*m, clock_.now(), answer)) return false;
+  if (answer) transfers_.remark(LinkEchoed{answer->seconds, answer->bytes, answer->trip});
+  if (!echo_.has_padding_to_send()) return true;
+  if (is_quiet() && !link_.stream().wants_to_send())
+    send_echo([&](std::string& out) { echo_.send_padding(out, clock_.now()); });
+  else
+    echo_.drop_padding();
+  return true;
+}
+
 void StreamMover::lose_link(std::string why) {
+  echo_.forget();
+  echo_left_ = 0;
   link_.lost(clock_.now(), std::move(why));
   greeted_ = false;
   inventory_ = {};

@@ -36,6 +36,8 @@ bool StreamMover::take(FilesMessage type, std::string_view body) {
       return on(depot::decode_data(body));
     case FilesMessage::end:
       return on(depot::decode_file_end(body));
+    case FilesMessage::echoed:
+      return on(depot::decode_echoed(body));
     case FilesMessage::refused:
       return on(depot::decode_refused(body));
     case FilesMessage::alive:

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "actuate/move/link_echo.hpp"
 #include "actuate/move/site_link.hpp"
 #include "actuate/move/stream_mover.hpp"
 #include "actuate/move/transfer_table.hpp"
@@ -29,18 +30,19 @@ class StreamMover final : public Mover {
   TransferId remove(const std::string& remote) override { return add(RemoveWork{remote}); }
 
   void cancel(TransferId id) override;
+  bool probe(std::uint64_t bytes) override;
   Result<> poll(std::vector<MoverEvent>& events) override;
-  [[nodiscard]] int wait_fd() const override { return link_.wait_fd(); }
-  /// The descriptor becomes readable when there is room.
-  [[nodiscard]] bool wants_to_send() const override { return false; }
+  /// The descriptor becomes readable also when there is room.
+  [[nodiscard]] ReadySet::Wanted waits_for() const override { return {link_.wait_fd()}; }
 
   void glance(SiteGlance& site) const override;
-  void close() override;
+  bool close() override;
 
  private:
   template <class What>
   TransferId add(const What& what) {
     const TransferId id = transfers_.add(what, clock_.now());
+    if constexpr (std::is_same_v<What, Put>) echo_.disturb();
     watch();
     return id;
   }
@@ -55,6 +57,11 @@ class StreamMover final : public Mover {
   /// A process there that is stopped, or waits for its disk, breaks no connection.
   void notice_silence();
   void receive();
+  /// How far away the site is, while no file is in the way.
+  void measure();
+  template <class Ask>
+  void send_echo(const Ask& ask);
+  [[nodiscard]] bool is_quiet() const { return transfers_.puts() == 0 && !streams_home_; }
   void lose_link(std::string why);
   void lose_patience();
 
@@ -70,6 +77,7 @@ class StreamMover final : public Mover {
   bool on(const std::optional<depot::FileHead>& m);
   bool on(const std::optional<depot::Data>& m);
   bool on(const std::optional<depot::FileEnd>& m);
+  bool on(const std::optional<depot::Echoed>& m);
 
   // stream_mover_send.cpp: what is sent.
   /// A problem of our own: the site need not go on.
@@ -105,9 +113,13 @@ class StreamMover final : public Mover {
   std::vector<Inventory> inventories_;
   TransferTable transfers_;
   std::deque<TransferId> sending_;  ///< large files that the site waits for
-  std::uint64_t sent_ = 0;          ///< bytes, over all connections
-  std::uint64_t received_ = 0;      ///< of files
-  std::uint64_t pulled_ = 0;        ///< of files that came from other sites
+  LinkEcho echo_;
+  std::size_t echo_left_ = 0;  ///< bytes of an echo that are to be sent yet
+  bool streams_home_ = false;  ///< more than small files came when it was polled last
+  std::uint64_t received_before_ = 0;
+  std::uint64_t sent_ = 0;      ///< bytes, over all connections, without echoes
+  std::uint64_t received_ = 0;  ///< of files
+  std::uint64_t pulled_ = 0;    ///< of files that came from other sites
 };
 
 }  // namespace gantry

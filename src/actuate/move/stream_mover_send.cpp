@@ -43,7 +43,10 @@ void StreamMover::flush() {
   const std::size_t before = stream.to_send();
   if (before == 0) return;
   stream.send();
-  sent_ += before - stream.to_send();
+  const std::size_t sent = before - stream.to_send();
+  const std::size_t echo = std::min(sent, echo_left_);
+  echo_left_ -= echo;
+  sent_ += sent - echo;
   packer_.link().sent(clock_.now(), before - stream.to_send(), stream.wants_to_send());
 }
 

@@ -35,6 +35,7 @@ Transfer TransferTable::take_out(TransferId id, bool done) {
   const auto found = transfers_.find(id);
   Transfer transfer = std::move(found->second);
   transfers_.erase(found);
+  if (std::holds_alternative<Put>(transfer.what)) --puts_;
   const Digest* content = content_in_order(transfer);
   if (content == nullptr) return transfer;
   const auto entry = same_content_.find(*content);
@@ -45,6 +46,7 @@ Transfer TransferTable::take_out(TransferId id, bool done) {
   while (done && is_put(transfer) && !same.empty() && is_put(transfers_.at(same.front()))) {
     events_.emplace_back(TransferDone{same.front(), 0, 0});
     transfers_.erase(same.front());
+    --puts_;
     same.pop_front();
   }
   if (same.empty()) {
@@ -80,6 +82,7 @@ void TransferTable::fail_asked_before(TimePoint time, const std::string& why) {
 
 void TransferTable::clear() {
   transfers_.clear();
+  puts_ = 0;
   same_content_.clear();
   queue_.clear();
 }

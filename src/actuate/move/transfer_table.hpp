@@ -63,6 +63,8 @@ class TransferTable {
   TransferId add(const What& what, TimePoint now);
 
   [[nodiscard]] bool empty() const { return transfers_.empty(); }
+  /// Files that are on their way to the site, or wait for that.
+  [[nodiscard]] std::size_t puts() const { return puts_; }
   [[nodiscard]] bool contains(TransferId id) const { return transfers_.contains(id); }
   /// Null when it is over, or something else.
   template <class What>
@@ -100,6 +102,7 @@ class TransferTable {
   Transfer take_out(TransferId id, bool done);
 
   std::uint64_t last_id_ = 0;
+  std::size_t puts_ = 0;
   std::map<TransferId, Transfer> transfers_;
   /// Puts and drops, in their order; the first of each is under way.
   std::unordered_map<Digest, std::deque<TransferId>> same_content_;
@@ -113,6 +116,7 @@ TransferId TransferTable::add(const What& what, TimePoint now) {
   Transfer& transfer = transfers_[id];
   transfer.what = what;
   transfer.asked = now;
+  if constexpr (std::is_same_v<What, Put>) ++puts_;
   if constexpr (std::is_same_v<What, Put> || std::is_same_v<What, Drop>) {
     auto& same = same_content_[what.content];
     same.push_back(id);

@@ -34,6 +34,7 @@ bool worth_retrying(FailureCause cause, std::int32_t code) {
     case FailureCause::missing_input:
     case FailureCause::cancelled:
     case FailureCause::lost:
+    case FailureCause::checkpointed:
       return false;
   }
   return false;

@@ -284,7 +284,8 @@ void Run::renew(TaskId task) {
 void Run::observe(const AttemptReport& report, HostId host, std::optional<double> begun) {
   if (workload.learns_memory) observe_memory(report);
   if (report.cause == FailureCause::lost || report.cause == FailureCause::cancelled ||
-      report.started == kNever || report.ended == kNever)
+      report.cause == FailureCause::checkpointed || report.started == kNever ||
+      report.ended == kNever)
     return;
   const Duration took = report.ended - report.started;
   if (!replaying) {

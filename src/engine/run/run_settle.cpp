@@ -31,6 +31,9 @@ void Run::settle(const AttemptReport& report, bool was_started) {
       // with it.
       if (!replaying && !tasks[task].cancel) return settle_lost(task, was_started);
       return tasks.set_state(task, TaskState::cancelled);
+    case FailureCause::checkpointed:
+      if (tasks[task].cancel) return tasks.set_state(task, TaskState::cancelled);
+      return make_pending(task);
     default:
       return settle_failure(report);
   }

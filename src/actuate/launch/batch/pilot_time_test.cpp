@@ -17,7 +17,7 @@ class PilotTimeTest : public LauncherTest {
  protected:
   ~PilotTimeTest() override {
     if (pid_ <= 0) return;
-    if (launcher_) launcher_->close();  // it would wait for us
+    close();  // it would wait for us
     ::kill(pid_, SIGTERM);
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }

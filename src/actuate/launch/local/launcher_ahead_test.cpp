@@ -86,7 +86,7 @@ TEST_F(LauncherAheadTest, WhatIsAtHandIsGivenBackOnRecall) {
   open();
   start_them();
   ASSERT_TRUE(await_long_ones());
-  launcher_->recall(kHost);
+  launcher_->recall(kHost, {});
   EXPECT_TRUE(poll_until([&] { return returned_.size() + reports_.size() == kLast - 2; }));
   EXPECT_TRUE(returned_.contains(kLast));
   let_go();

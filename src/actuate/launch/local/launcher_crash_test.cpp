@@ -76,7 +76,7 @@ TEST_F(LauncherCrashTest, ReportsOutliveTheAgentUntilTheyAreAcknowledged) {
   open();
   await_report(1);
   acknowledge_all();
-  launcher_->close();
+  close();
   ASSERT_TRUE(agent_gone());
   EXPECT_THAT(agent::logged_slots(agent_dir()), IsEmpty());
   abandon();
@@ -91,7 +91,7 @@ TEST_F(LauncherCrashTest, AnAgentWithoutGantryAndWorkLeavesNothing) {
   EXPECT_TRUE(agent_is_running(site_.state_dir));
   EXPECT_TRUE(is_alive(agent_pid()));
   const pid_t pid = agent_pid();
-  launcher_->close();
+  close();
   ASSERT_TRUE(agent_gone());
   EXPECT_FALSE(std::filesystem::exists(agent_dir() / "socket"));
   EXPECT_FALSE(std::filesystem::exists(agent_dir() / "pid"));
@@ -130,7 +130,7 @@ TEST_F(LauncherCrashTest, AcknowledgingAReportOfADeadAgentDoesNotTouchTheNextOne
   ASSERT_TRUE(await_file("two"));
   ASSERT_EQ(::kill(agent_pid(), SIGKILL), 0);
   EXPECT_EQ(await_report(2).cause, FailureCause::lost);
-  launcher_->acknowledge(old_receipt);
+  launcher_->acknowledge(kHost, old_receipt);
   start(3, sh("exit 0"));
   await_report(3);
   abandon();
@@ -196,8 +196,11 @@ TEST_F(LauncherCrashTest, WhatEndedKeepsItsEndThroughManyKillsOfTheAgent) {
     for (unsigned n = 1; n <= kTasks; ++n) {
       if (succeeded(n)) continue;
       handed_over.push_back({RunId(1), TaskId(n), AttemptId(attempt)});
-      launcher_->start(handed_over.back(), kHost, sh("sleep 0.01; echo $GANTRY_TASK >> ran"), {},
-                       {});
+      launcher_->start({handed_over.back(),
+                        kHost,
+                        sh("sleep 0.01; echo $GANTRY_TASK >> ran"),
+                        {},
+                        dir_.path().string()});
     }
     const auto reported = [&](const TaskKey& k) { return causes_.contains(k); };
     const auto reports = [&] {

@@ -49,7 +49,7 @@ class LauncherTest : public ::testing::Test {
     site_.grace = std::chrono::milliseconds(300);
   }
   ~LauncherTest() override {
-    if (launcher_) launcher_->close();
+    close();
     if (!eventually([&] { return !agent_is_running(site_.state_dir); })) {
       ADD_FAILURE() << "the agent does not end";
       if (const pid_t pid = agent_pid(); pid > 0) ::kill(pid, SIGKILL);
@@ -57,9 +57,24 @@ class LauncherTest : public ::testing::Test {
   }
 
   void open() {
-    launcher_ = make_local_launcher(site_);
-    const auto opened = launcher_->open();
+    launcher_ = make_local_launcher(site_).launcher;
+    const auto opened = try_open();
     ASSERT_TRUE(opened) << opened.error().message;
+  }
+  /// Until the launcher says that it is open; what it tells meanwhile waits to be taken in.
+  Result<> try_open() {
+    for (;;) {
+      TRY_ASSIGN(const bool open, launcher_->open());
+      if (open) return {};
+      TRY(launcher_->poll(told_));
+      const auto [fd, to_send] = launcher_->waits_for();
+      pollfd wanted{fd, static_cast<short>(to_send ? POLLIN | POLLOUT : POLLIN), 0};
+      ::poll(&wanted, 1, 20);
+    }
+  }
+  void close() {
+    std::vector<News> last;
+    while (launcher_ && !launcher_->close(last)) ::usleep(1000);
   }
   /// As if gantry had been killed: the connection breaks, nothing is said.
   void abandon() {
@@ -67,6 +82,7 @@ class LauncherTest : public ::testing::Test {
     reports_.clear();
     running_.clear();
     returned_.clear();
+    told_.clear();
   }
 
   Task task(std::vector<std::string> argv) {
@@ -79,25 +95,24 @@ class LauncherTest : public ::testing::Test {
 
   static TaskKey key(unsigned n) { return {RunId(1), TaskId(n), AttemptId(1)}; }
   void start(unsigned n, const Task& t, const Fingerprint& fingerprint = {}) {
-    launcher_->start(key(n), kHost, t, fingerprint, {});
+    launcher_->start({key(n), kHost, t, fingerprint, dir_.path().string()});
   }
 
   /// Takes in what the launcher says until `done`; false after a long while.
   bool poll_until(const std::function<bool()>& done) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(90);
     for (;;) {
-      std::vector<News> events;
-      const auto polled = launcher_->poll(events);
+      const auto polled = launcher_->poll(told_);
+      for (auto& each : std::exchange(told_, {})) take(std::move(each));
       if (!polled) {
         ADD_FAILURE() << polled.error().message;
         return false;
       }
-      for (auto& event : events) take(std::move(event));
       if (done()) return true;
       if (std::chrono::steady_clock::now() > deadline) return false;
-      pollfd fd{launcher_->wait_fd(),
-                static_cast<short>(launcher_->wants_to_send() ? POLLIN | POLLOUT : POLLIN), 0};
-      ::poll(&fd, 1, 20);
+      const auto [fd, to_send] = launcher_->waits_for();
+      pollfd wanted{fd, static_cast<short>(to_send ? POLLIN | POLLOUT : POLLIN), 0};
+      ::poll(&wanted, 1, 20);
     }
   }
   const AttemptReport& await_report(unsigned n) {
@@ -123,7 +138,7 @@ class LauncherTest : public ::testing::Test {
     return static_cast<pid_t>(
         std::strtol(read_file(site_.state_dir / "agent/pid").value_or("-1").c_str(), nullptr, 10));
   }
-  void acknowledge_all() { launcher_->acknowledge(last_receipt_); }
+  void acknowledge_all() { launcher_->acknowledge(kHost, last_receipt_); }
 
   ScratchDir dir_;
   LocalSite site_;
@@ -136,6 +151,7 @@ class LauncherTest : public ::testing::Test {
   std::vector<std::string> notices_;
   std::uint64_t last_receipt_ = 0;
   unsigned next_ = 1;
+  std::vector<News> told_;  ///< not taken in yet
 
  private:
   void take(News event) {

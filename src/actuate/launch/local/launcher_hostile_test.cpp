@@ -110,39 +110,13 @@ TEST_F(LauncherHostileTest, AGantryOfAnotherVersionIsToldSo) {
   await_report(1);
 }
 
-TEST_F(LauncherHostileTest, AnEchoWaitsForNoOtherNews) {
-  open();
-  start(1, sh("touch here; while [ ! -e go ]; do sleep 0.02; done"));
-  ASSERT_TRUE(await_file("here"));
-  abandon();
-  {
-    agent::FrameStream peer = stranger();  // who is told of no load
-    encode(peer.outbox(), agent::Hello{.cores = 1, .environment = {}});
-    peer.send();
-    ASSERT_TRUE(await_frame(peer));
-    for (const std::uint64_t number : {7U, 7U, 3U}) {
-      const std::string padding(1000 * number, static_cast<char>(number));
-      encode(peer.outbox(), agent::Echo{number, padding});
-      peer.send();
-      const auto frame = await_frame(peer);
-      ASSERT_TRUE(frame && frame->type == agent::MessageType::echoed);
-      EXPECT_EQ(agent::decode_echoed(frame->body)->number, number);
-      EXPECT_EQ(agent::decode_echoed(frame->body)->seal, agent::seal_of(padding));
-    }
-  }
-  open();
-  EXPECT_TRUE(await_running(1));
-  ASSERT_TRUE(write_file_atomic(dir_ / "go", ""));
-  await_report(1);
-}
-
 TEST_F(LauncherHostileTest, ReportsOfAnotherVersionAreNotThrownAway) {
   std::filesystem::create_directories(agent_dir());
   std::string log;
   encode(log, agent::Hello{agent::kProtocolVersion + 1, 1, 0, 0, {}});
   ASSERT_TRUE(write_file_atomic(agent::slot_log_path(agent_dir(), 0), log + "unknown"));
-  launcher_ = make_local_launcher(site_);
-  const auto opened = launcher_->open();
+  launcher_ = make_local_launcher(site_).launcher;
+  const auto opened = try_open();
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().message, HasSubstr("another version"));
   EXPECT_EQ(read_file(agent::slot_log_path(agent_dir(), 0)).value(), log + "unknown");
@@ -187,7 +161,7 @@ TEST_F(LauncherHostileTest, OpeningRightAfterClosingAlwaysWorks) {
     start(n, sh("exit 0"));
     ASSERT_EQ(await_report(n).cause, FailureCause::none);
     acknowledge_all();
-    launcher_->close();
+    close();
     if (n % 2 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(n % 7));
   }
 }
@@ -246,7 +220,7 @@ TEST_F(LauncherHostileTest, OnAFullDiskTheAgentKeepsReportsInMemoryUntilSomebody
   EXPECT_EQ(agent_pid(), agent);
   for (unsigned n = 1; n <= 6; ++n) EXPECT_EQ(reports_[n].report.out.text, std::string(2500, 'x'));
   acknowledge_all();
-  launcher_->close();
+  close();
   EXPECT_TRUE(agent_gone());
 }
 
@@ -270,7 +244,7 @@ TEST_F(LauncherHostileTest, WhatFindsNoRoomInASlotsLogGetsAFileOfItsOwn) {
   for (const auto& [k, causes] : causes_)
     for (const auto cause : causes) EXPECT_EQ(cause, FailureCause::none) << k.task.value();
   acknowledge_all();
-  launcher_->close();
+  close();
   ASSERT_TRUE(agent_gone());
   EXPECT_FALSE(std::filesystem::exists(agent_dir() / "unsaved.log"));
 }

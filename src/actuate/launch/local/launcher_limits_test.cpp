@@ -47,7 +47,7 @@ TEST_F(LauncherLimitsTest, TimeIsUpAlsoForATaskThatPrintsWithoutEnd) {
 TEST_F(LauncherLimitsTest, AskedToEndTheWholeTreeHasTheGrace) {
   // The shell dies of SIGTERM at once; its child needs a moment to save its work.
   site_.grace = 60s;
-  launcher_->close();
+  close();
   open();
   start(1, sh("sh -c 'trap \"sleep 0.3; touch saved; exit\" TERM; touch ready;"
               " while :; do sleep 0.05; done' & wait"));

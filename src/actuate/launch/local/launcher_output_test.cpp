@@ -61,7 +61,7 @@ TEST_F(LauncherOutputTest, ATaskMayCloseItsOutput) {
 
 TEST_F(LauncherOutputTest, ATaskThatMakesItsOutputNonBlockingDoesNotSpoilTheNext) {
   site_.cores = 1;  // one slot, so that the next task gets the same pipe
-  launcher_->close();
+  close();
   open();
   const auto first = run(task({"/usr/bin/python3", "-c",
                                "import os, fcntl\n"

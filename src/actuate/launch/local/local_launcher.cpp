@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <functional>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -18,7 +20,7 @@
 #include "agent/agent_process.hpp"
 #include "agent/load_report.hpp"
 #include "agent/slot_log.hpp"
-#include "model/grid.hpp"
+#include "base/background.hpp"
 
 extern char** environ;
 
@@ -33,6 +35,9 @@ constexpr auto kLoadInterval = std::chrono::seconds(3);
 constexpr auto kAgentPatience = std::chrono::seconds(30);
 /// Of the agent, without a task's end in between, before we believe that something is wrong.
 constexpr int kMaxRestarts = 10;
+constexpr int kMostBrokenGreetings = 4;
+/// For the last words to get there. Bounded: a person may wait for the end.
+constexpr auto kClosePatience = std::chrono::seconds(10);
 
 /// Ours, without what a surrounding gantry task has put there.
 std::vector<std::string> inherited_environment() {
@@ -49,7 +54,7 @@ std::vector<std::string> inherited_environment() {
   return out;
 }
 
-class LocalLauncher final : public Launcher {
+class LocalLauncher final : public Launcher, public Watchable {
  public:
   explicit LocalLauncher(LocalSite site)
       : site_(std::move(site)),
@@ -58,98 +63,151 @@ class LocalLauncher final : public Launcher {
                   .memory = site_.memory,
                   .grace_ns = site_.grace.count(),
                   .environment = inherited_environment(),
-                  .load_every_ns = std::chrono::nanoseconds(kLoadInterval).count()}) {}
-
-  Result<> open() override {
-    TRY(connect());
+                  .load_every_ns = std::chrono::nanoseconds(kLoadInterval).count()}) {
     char name[256] = "localhost";
     ::gethostname(name, sizeof name - 1);
     name_ = name;
-    auto& events = channel_.events();
-    events.insert(events.begin(), HostUp{{kLocalHost, name_, site_.cores, site_.memory}});
+  }
+
+  Result<bool> open() override {
+    if (state_ == State::down) TRY(connect());
+    return state_ == State::up;
+  }
+
+  void start(const LaunchRequest& request) override {
+    agent::Start message = to_wire(request.key, request.task);
+    message.tag = to_tag(request.fingerprint);
+    if (state_ == State::up)
+      channel_.start(message);
+    else
+      later_.emplace_back([this, message] { channel_.start(message); });
+  }
+  void cancel(const TaskKey& key, HostId) override {
+    when_up([this, key] { channel_.cancel(key); });
+  }
+  void signal(const TaskKey& key, HostId, std::int32_t signal) override {
+    when_up([this, key, signal] { channel_.signal(key, signal); });
+  }
+  void recall(HostId, std::span<const TaskKey> keys) override {
+    when_up([this, wanted = std::vector(keys.begin(), keys.end())] { channel_.recall(wanted); });
+  }
+  void acknowledge(HostId, std::uint64_t receipt) override { channel_.acknowledge(receipt); }
+
+  Result<> poll(std::vector<News>& news) override {
+    if (state_ == State::starting) TRY(take_connection());
+    if (state_ == State::greeting || state_ == State::up) TRY(talk());
+    if (state_ != State::up) return {};
+    std::ranges::move(std::exchange(channel_.events(), {}), std::back_inserter(news));
+    for (auto& told : std::exchange(channel_.reports(), {}))
+      news.emplace_back(std::move(told.received));
     return {};
   }
 
-  void start(const TaskKey& key, HostId, const Task& task, const Fingerprint& fingerprint,
-             const std::vector<TaskFile>&) override {
-    agent::Start message = to_wire(key, task);
-    message.tag = to_tag(fingerprint);
-    channel_.start(message);
-  }
-  void cancel(const TaskKey& key, HostId) override { channel_.cancel(key); }
-  void recall(HostId) override { channel_.recall(); }
-  void acknowledge(std::uint64_t receipt) override { channel_.acknowledge(receipt); }
-
-  Result<> poll(std::vector<News>& events) override {
-    channel_.send();
-    if (!channel_.receive()) TRY(reconnect());
-    std::ranges::move(channel_.events(), std::back_inserter(events));
-    channel_.events().clear();
-    return {};
+  [[nodiscard]] ReadySet::Wanted waits_for() const override {
+    if (state_ == State::starting) return {connecting_->done_fd()};
+    return {channel_.fd(), channel_.wants_to_send()};
   }
 
-  void glance(Glance& glance) const override {
+  void glance(std::vector<HostGlance>& hosts) const override {
     const auto now = RealClock{}.now();
     if (now - load_told_ >= kLoadInterval || now < load_told_) {
       load_ = loads_.look(site_.state_dir);
       load_told_ = now;
     }
-    glance.sites.push_back({.id = kHome, .name = std::string(kHomeSite)});
-    glance.hosts.push_back({.id = kLocalHost,
-                            .name = name_,
-                            .told = load_told_,
-                            .free_cores = load_.free_millicores / 1000.0,
-                            .free_memory = load_.free_memory,
-                            .free_disk = load_.free_disk});
+    hosts.push_back({.id = kLocalHost,
+                     .name = name_,
+                     .told = load_told_,
+                     .free_cores = load_.free_millicores / 1000.0,
+                     .free_memory = load_.free_memory,
+                     .free_disk = load_.free_disk});
   }
 
-  [[nodiscard]] int wait_fd() const override { return channel_.fd(); }
-  [[nodiscard]] bool wants_to_send() const override { return channel_.wants_to_send(); }
-
-  void close() override {
+  bool close(std::vector<News>&) override {
+    if (!close_by_) close_by_ = SteadyClock::now() + kClosePatience;
     channel_.send();
-    // Bounded: whoever closes may be about to end because a person asked for it.
-    for (int i = 0; i < 100 && channel_.wants_to_send(); ++i) {
-      wait_for(POLLOUT, std::chrono::milliseconds(100));
-      channel_.send();
-    }
+    if (channel_.wants_to_send() && SteadyClock::now() < *close_by_) return false;
     channel_.detach();
-  }
-
- private:
-  /// Says hello and takes in the agent's inventory: what runs, and the reports that nobody has
-  /// acknowledged.
-  Result<> connect() {
-    TRY_ASSIGN(const auto program, find_agent());
-    for (int attempt = 0; attempt < 4; ++attempt) {
-      TRY_ASSIGN(UniqueFd socket, agent::connect_agent(site_.state_dir, {program}));
-      channel_.attach(std::move(socket));
-      TRY_ASSIGN(const bool answered, await_inventory());
-      if (answered) return {};
-      // An agent that was just about to exit may have accepted: the next one will answer.
-    }
-    return fail(ErrorCode::peer, "the agent breaks off in " + site_.state_dir.string());
-  }
-
-  /// False when the agent is gone.
-  Result<bool> await_inventory() {
-    while (!channel_.is_open()) {
-      channel_.send();
-      const short what = channel_.wants_to_send() ? POLLIN | POLLOUT : POLLIN;
-      if (wait_for(what, kAgentPatience) == 0) {
-        return fail(ErrorCode::peer,
-                    "the agent in " + (site_.state_dir / "agent").string() + " does not answer",
-                    "is it stopped? its process is named in the file \"pid\" there");
-      }
-      if (channel_.receive()) continue;
-      if (channel_.problem()) return tl::unexpected<Error>(*channel_.problem());
-      return false;
-    }
     return true;
   }
 
-  Result<> reconnect() {
+ private:
+  using SteadyClock = std::chrono::steady_clock;
+  enum class State {
+    down,
+    starting,  ///< a thread connects to the agent, or starts one
+    greeting,  ///< the agent tells what is there
+    up,
+  };
+
+  /// An agent that was killed is followed by another; what is asked meanwhile is asked then.
+  void when_up(std::function<void()> what) {
+    if (state_ == State::up) return what();
+    later_.push_back(std::move(what));
+  }
+
+  /// In a thread: an agent waits for what one that was killed has left, perhaps for long.
+  Result<> connect() {
+    TRY_ASSIGN(const auto program, find_agent());
+    auto begun = Background::start([this, program](const std::stop_token&) {
+      socket_ = agent::connect_agent(site_.state_dir, {program});
+    });
+    if (!begun) return tl::unexpected<Error>(begun.error());
+    connecting_.emplace(std::move(*begun));
+    state_ = State::starting;
+    return {};
+  }
+
+  Result<> take_connection() {
+    pollfd fd{connecting_->done_fd(), POLLIN, 0};
+    if (::poll(&fd, 1, 0) <= 0) return {};
+    connecting_->join();
+    connecting_.reset();
+    TRY_ASSIGN(UniqueFd socket, std::move(socket_));
+    channel_.attach(std::move(socket));
+    state_ = State::greeting;
+    heard_at_ = SteadyClock::now();
+    return {};
+  }
+
+  Result<> talk() {
+    channel_.send();
+    const std::uint64_t before = channel_.frames_heard();
+    const bool alive = channel_.receive();
+    if (channel_.frames_heard() != before) heard_at_ = SteadyClock::now();
+    if (alive && state_ == State::greeting) return greet();
+    return alive ? Result<>{} : on_lost();
+  }
+
+  /// Until the agent has told its inventory: what runs, and the reports that nobody has
+  /// acknowledged.
+  Result<> greet() {
+    if (channel_.is_open()) return come_up();
+    if (SteadyClock::now() - heard_at_ < kAgentPatience) return {};
+    return fail(ErrorCode::peer,
+                "the agent in " + (site_.state_dir / "agent").string() + " does not answer",
+                "is it stopped? its process is named in the file \"pid\" there");
+  }
+
+  Result<> come_up() {
+    state_ = State::up;
+    broken_greetings_ = 0;
+    if (std::exchange(was_up_, true))
+      channel_.settle();
+    else
+      channel_.events().insert(channel_.events().begin(),
+                               HostUp{{kLocalHost, name_, site_.cores, site_.memory}});
+    for (const auto& what : std::exchange(later_, {})) what();
+    channel_.send();
+    return {};
+  }
+
+  Result<> on_lost() {
     if (channel_.problem()) return tl::unexpected<Error>(*channel_.problem());
+    if (state_ == State::greeting) {
+      // An agent that was just about to exit may have accepted: the next one will answer.
+      if (++broken_greetings_ < kMostBrokenGreetings) return connect();
+      return fail(ErrorCode::peer, "the agent breaks off in " + site_.state_dir.string());
+    }
     if (channel_.ends_heard() != ends_before_) restarts_ = 0;
     ends_before_ = channel_.ends_heard();
     if (++restarts_ > kMaxRestarts) {
@@ -157,19 +215,19 @@ class LocalLauncher final : public Launcher {
                   "see " + (site_.state_dir / "agent/agent.log").string());
     }
     channel_.events().emplace_back(Notice{"the agent died; starting another one"});
-    TRY(connect());
-    channel_.settle();
-    return {};
-  }
-
-  int wait_for(short what, Duration timeout) {
-    pollfd fd{channel_.fd(), what, 0};
-    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
-    return ::poll(&fd, 1, static_cast<int>(std::min<std::int64_t>(ms, 60'000)));
+    return connect();
   }
 
   LocalSite site_;
   AgentChannel channel_;
+  State state_ = State::down;
+  Result<UniqueFd> socket_{};             ///< written by the thread
+  std::optional<Background> connecting_;  ///< after socket_: it ends first
+  std::vector<std::function<void()>> later_;
+  SteadyClock::time_point heard_at_{};
+  std::optional<SteadyClock::time_point> close_by_;
+  bool was_up_ = false;
+  int broken_greetings_ = 0;
   std::uint64_t ends_before_ = 0;  ///< heard of before the last restart
   int restarts_ = 0;
   std::string name_;
@@ -181,8 +239,10 @@ class LocalLauncher final : public Launcher {
 
 }  // namespace
 
-std::unique_ptr<Launcher> make_local_launcher(LocalSite site) {
-  return std::make_unique<LocalLauncher>(std::move(site));
+LaunchParts make_local_launcher(LocalSite site) {
+  auto launcher = std::make_unique<LocalLauncher>(std::move(site));
+  const Watchable* watched = launcher.get();
+  return {std::move(launcher), nullptr, watched};
 }
 
 bool agent_is_running(const std::filesystem::path& state_dir) {

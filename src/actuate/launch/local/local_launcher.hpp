@@ -1,6 +1,6 @@
 #pragma once
 /// This machine as a site with one host: tasks run under an agent process that outlives gantry.
-/// Owned by the driver, used from its thread.
+/// They see home's files: no mover is needed. Owned by a Site, used from its thread.
 
 #include <cstdint>
 #include <filesystem>
@@ -19,7 +19,7 @@ struct LocalSite {
   Duration grace = std::chrono::seconds(5);
 };
 
-std::unique_ptr<Launcher> make_local_launcher(LocalSite site);
+LaunchParts make_local_launcher(LocalSite site);
 
 /// Whether an agent serves this state directory now.
 bool agent_is_running(const std::filesystem::path& state_dir);

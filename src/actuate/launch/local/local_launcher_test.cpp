@@ -166,7 +166,7 @@ TEST_F(LocalLauncherTest, GivesBackOnRecallWhatHasNotStarted) {
   start(3, sh("touch c"));
   start(4, sh("touch d"));
   ASSERT_TRUE(await_running(1) && await_running(2));
-  launcher_->recall(kHost);
+  launcher_->recall(kHost, {});
   ASSERT_TRUE(poll_until([&] { return returned_.size() == 2; }));
   EXPECT_EQ(returned_[3], 1);
   EXPECT_EQ(returned_[4], 1);
@@ -181,7 +181,7 @@ TEST_F(LocalLauncherTest, TasksSeeTheirNumbersParametersAndEnvironment) {
   Task t = sh("echo $GANTRY_RUN $GANTRY_TASK $GANTRY_ATTEMPT \"$GANTRY_PARAM_geom\" $EXTRA");
   t.parameters = {{"geom", "a b"}};
   t.environment = {{"EXTRA", "more"}};
-  launcher_->start({RunId(7), TaskId(9), AttemptId(3)}, kHost, t, {}, {});
+  launcher_->start({{RunId(7), TaskId(9), AttemptId(3)}, kHost, t, {}, dir_.path().string()});
   EXPECT_EQ(await_report(9).out.text, "7 9 3 a b more\n");
 }
 

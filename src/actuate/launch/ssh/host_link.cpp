@@ -20,12 +20,6 @@ constexpr auto kSilence = 15s;
 constexpr auto kLongestWait = 30s;
 /// What a host says of its time takes a while to get here.
 constexpr auto kAnswerTime = 1s;
-/// How far away it is changes slowly.
-constexpr auto kEchoInterval = 10s;
-/// After an answer that does not count.
-constexpr auto kNextEcho = 250ms;
-/// Until it is worth another try when something is wrong with the site itself.
-constexpr auto kPauseLength = 60s;
 
 }  // namespace
 
@@ -53,7 +47,6 @@ void HostLink::poll(Clock::time_point now, std::vector<News>& events) {
       case SshConnection::State::ready:
         scratch_ = connection_->scratch();
         channel_.attach(connection_->take_socket());
-        probe_bytes_ = 0;
         state_ = State::greeting;
         heard_at_ = now;
         break;
@@ -102,12 +95,10 @@ void HostLink::talk(Clock::time_point now, std::vector<News>& events) {
   }
   if (state_ == State::greeting && channel_.is_open()) appear(events);
   if (state_ == State::up && channel_.refusals().size() != refusals_) appear(events);
-  if (state_ == State::up) measure(now, events);
-  if (now >= pause_end_) pause_why_.clear();
-  if (state_ == State::up && (why_resting() != nullptr) != rests_) rest_or_go_on(events);
+  if (state_ == State::up && channel_.resting().has_value() != rests_) rest_or_go_on(events);
   if (state_ == State::up) {
-    std::ranges::move(channel_.events(), std::back_inserter(events));
-    channel_.events().clear();
+    std::ranges::move(std::exchange(channel_.events(), {}), std::back_inserter(events));
+    std::ranges::move(std::exchange(channel_.reports(), {}), std::back_inserter(reports_));
   }
   if (!alive) {
     const std::string said = connection_->why();
@@ -115,41 +106,6 @@ void HostLink::talk(Clock::time_point now, std::vector<News>& events) {
   } else if (now - heard_at_ > kSilence) {
     lose(now, fmt::format("nothing was heard from it for {} s", kSilence / 1s), events);
   }
-}
-
-void HostLink::measure(Clock::time_point now, std::vector<News>& events) {
-  const auto answer = channel_.take_echo();
-  // A file that has set out meanwhile was in its way, even if it is there by now.
-  if (disturbed_) probe_bytes_ = 0;
-  if (answer && !disturbed_)
-    on_echo(*answer, events);
-  else if (answer)
-    echo_at_ = now + kNextEcho;
-  if (!quiet_ || now < echo_at_ || !channel_.ask_echo()) return;
-  disturbed_ = false;
-  echo_at_ = now + kEchoInterval;
-  channel_.send();
-}
-
-void HostLink::on_echo(const AgentChannel::EchoAnswer& answer, std::vector<News>& events) {
-  const double took = seconds(answer.took);
-  const bool probed = answer.padding > 0;
-  events.emplace_back(SiteEchoed{.site = site_.id,
-                                 .seconds = took,
-                                 .bytes = static_cast<double>(answer.padding),
-                                 .trip = probed ? probe_trip_ : 0});
-  if (const auto bytes = std::exchange(probe_bytes_, 0); bytes > 0 && channel_.ask_echo(bytes)) {
-    probe_trip_ = took;
-    channel_.send();
-  }
-}
-
-bool HostLink::probe(std::uint64_t bytes) {
-  if (!up() || !quiet_ || is_probed() || !channel_.ask_echo()) return false;
-  disturbed_ = false;
-  probe_bytes_ = bytes;
-  channel_.send();
-  return true;
 }
 
 std::uint32_t HostLink::slots() const {
@@ -187,20 +143,15 @@ void HostLink::appear(std::vector<News>& events) {
   events.emplace_back(HostUp{std::move(host)});
 }
 
-const std::string* HostLink::why_resting() const {
-  if (!pause_why_.empty()) return &pause_why_;
-  return channel_.resting() ? &*channel_.resting() : nullptr;
-}
-
 void HostLink::rest_or_go_on(std::vector<News>& events) {
-  const std::string* why = why_resting();
-  if (why == nullptr) return appear(events);
+  if (!channel_.resting()) return appear(events);
   rests_ = true;
-  const std::string hint = connection_hint(*why, ssh_by_hand(site_.target(host_)));
+  const std::string& why = *channel_.resting();
+  const std::string hint = connection_hint(why, ssh_by_hand(site_.target(host_)));
   events.emplace_back(
       HostDraining{host_.id, WaitingTasks::stay,
                    fmt::format("{} ({}): it takes no tasks for a while: {}{}{}", host_.name,
-                               site_.name, *why, hint.empty() ? "" : "; ", hint)});
+                               site_.name, why, hint.empty() ? "" : "; ", hint)});
 }
 
 void HostLink::lose(Clock::time_point now, const std::string& why, std::vector<News>& events) {
@@ -219,19 +170,12 @@ void HostLink::lose(Clock::time_point now, const std::string& why, std::vector<N
   if (lost_since_ == kNever) lost_since_ = RealClock{}.now();
   channel_.detach();
   channel_.forget();
-  channel_.events().clear();
+  reports_.clear();  // it will report them again
   connection_.reset();
-  pause_why_.clear();
   state_ = State::down;
   const auto wait = std::min<Clock::duration>(kLongestWait, 1s * (1 << std::min(failures_, 5U)));
   ++failures_;
   try_at_ = now + wait;
-}
-
-void HostLink::pause(Clock::time_point now, std::string why) {
-  if (state_ != State::up || !pause_why_.empty()) return;
-  pause_why_ = std::move(why);
-  pause_end_ = now + kPauseLength;
 }
 
 HostGlance HostLink::glance() const {
@@ -255,7 +199,7 @@ void HostLink::give_back(std::vector<News>& events) {
   if (state_ == State::down) return;
   if (state_ == State::up) events.emplace_back(HostDown{host_.id, {}});
   channel_.forget();
-  channel_.events().clear();
+  reports_.clear();
   close();
   connection_.reset();
 }

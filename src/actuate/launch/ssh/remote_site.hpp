@@ -3,15 +3,12 @@
 /// launcher needs to know it. Plain values.
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "actuate/launch/batch/batch_system.hpp"
 #include "actuate/launch/ssh/ssh_command.hpp"
-#include "depot/pull_protocol.hpp"
 #include "model/ids.hpp"
 
 namespace gantry {
@@ -42,13 +39,6 @@ inline std::string login_name(const BatchAccess& batch) {
   return batch.login.empty() ? "this machine" : batch.login;
 }
 
-/// Another site, to which this one's hosts can log in.
-struct GivingSite {
-  SiteId id;
-  std::string name;
-  depot::PeerSite reach;
-};
-
 struct RemoteSite {
   SiteId id;
   std::string name;
@@ -58,17 +48,8 @@ struct RemoteSite {
   std::string ssh_config{};
   std::string scratch = "~/.gantry-site";
   std::uint64_t quota = 0;  ///< of its depot, in bytes; 0 = none
-  /// The folder here whose files tasks see there, at the same places below their own folder.
-  std::filesystem::path base_dir{};
-  /// Where outputs wait here until their report counts.
-  std::filesystem::path incoming{};
-  std::filesystem::path output_dir{};  ///< for large output
-  /// Files and folders here, absolute, and what the person says is the same there.
-  std::vector<std::pair<std::string, std::string>> staged{};
-  std::vector<GivingSite> giving{};
-  bool gives = false;       ///< others can log in to it
   std::string grid_file{};  ///< absolute: that it is described in
-  /// Tells this study's state from others' at the same site. A plain name.
+  /// Tells this state directory from others' at the same site. A plain name.
   std::string holder{};
 
   [[nodiscard]] SshTarget target(const RemoteHost& host) const {

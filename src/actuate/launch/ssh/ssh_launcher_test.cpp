@@ -40,8 +40,7 @@ class SshLauncherTest : public ::testing::Test {
         "cat <&3 >'{0}/heard-'${{2##*/}} &\nexec cat '{0}/says-'${{2##*/}}\n",
         dir_.string());
     binary_.image = {"agent", binary_.content.size(), ""};
-    launcher_ = make_ssh_launcher(site, binary_);
-    EXPECT_TRUE(launcher_->open());
+    launcher_ = std::make_unique<SshLauncher>(site, binary_);
     for (const std::uint32_t id : {1U, 2U}) say(id, agent::Welcome{});
   }
   ~SshLauncherTest() override { says_.clear(); }
@@ -67,28 +66,26 @@ class SshLauncherTest : public ::testing::Test {
       if (const auto* one = find_in<What>(event)) some.push_back(*one);
     return some;
   }
-  /// What an agent was asked to answer so far.
-  [[nodiscard]] std::vector<agent::Echo> asked(std::uint32_t host) const {
+  /// What an agent was sent so far, of this type.
+  template <class Decode>
+  auto sent(std::uint32_t host, agent::MessageType type, const Decode& decode) const {
     agent::FrameReader reader;
     reader.append(read_file(dir_ / ("heard-" + std::to_string(host))).value_or(""));
-    std::vector<agent::Echo> echoes;
+    std::vector<std::decay_t<decltype(*decode(std::string_view()))>> some;
     while (const auto frame = reader.next())
-      if (frame->type == agent::MessageType::echo)
-        echoes.push_back(*agent::decode_echo(frame->body));
-    return echoes;
+      if (frame->type == type) some.push_back(*decode(frame->body));
+    return some;
   }
-  /// Both are up, and were asked how far away they are.
   void come_up() {
-    poll_until([&] { return !asked(1).empty() && !asked(2).empty(); });
+    poll_until([&] { return heard<HostUp>().size() == 2; });
   }
-  /// How many answers have counted, after that of this host to what it was asked last.
-  std::size_t answer(std::uint32_t host) {
-    const auto notices = heard<Notice>().size();
-    const agent::Echo echo = asked(host).back();
-    say(host, agent::Echoed{echo.number, agent::seal_of(echo.padding)});
-    say(host, agent::Notice{"that was it"});
-    poll_until([&] { return heard<Notice>().size() > notices; });
-    return heard<SiteEchoed>().size();
+  static TaskKey key(std::uint32_t run, std::uint32_t task) {
+    return {RunId(run), TaskId(task), AttemptId(1)};
+  }
+  void report(std::uint32_t host, std::uint64_t receipt, const agent::Ended& ended) {
+    std::string frame;
+    encode(frame, receipt, ended);
+    EXPECT_EQ(::write(says_[host].get(), frame.data(), frame.size()), std::ssize(frame));
   }
 
   ScratchDir dir_;
@@ -98,36 +95,69 @@ class SshLauncherTest : public ::testing::Test {
   std::vector<News> events_;
 };
 
-TEST_F(SshLauncherTest, OneHostIsProbedAndAnswersOfOthersDoNotCountMeanwhile) {
+TEST_F(SshLauncherTest, AnAttemptSeesItsOwnStudysFolder) {
   come_up();
-  EXPECT_EQ(answer(1), 1U);
-  EXPECT_TRUE(launcher_->probe(kScriptedSite, 5000));
-  EXPECT_FALSE(launcher_->probe(kScriptedSite, 7000));  // one at a time
-  EXPECT_EQ(answer(2), 1U);
-  poll_until([&] { return asked(1).size() == 2; });
-  EXPECT_EQ(asked(1).back().padding, "");
-  EXPECT_EQ(answer(1), 2U);
-  poll_until([&] { return asked(1).size() == 3; });
-  EXPECT_EQ(asked(1).back().padding.size(), 5000U);
-  EXPECT_EQ(answer(1), 3U);
-  const auto echoes = heard<SiteEchoed>();
-  ASSERT_EQ(echoes.size(), 3U);
-  EXPECT_EQ(echoes[1].bytes, 0U);
-  EXPECT_EQ(echoes[2].bytes, 5000U);
-  EXPECT_EQ(echoes[2].trip, echoes[1].seconds);  // of the same host
-  EXPECT_EQ(echoes[2].site, kScriptedSite);
+  for (const std::uint32_t run : {1U, 2U}) {
+    const std::string base = "/study-" + std::to_string(run);
+    LaunchRequest request{key(run, 1), HostId(1), {}, {}, base};
+    request.task.argv = {base + "/sim"};
+    request.task.workdir = base;
+    request.task.outputs = {base + "/out"};
+    request.files = {{base + "/in", hash_bytes("x"), 1}};
+    launcher_->start(request);
+  }
+  poll_until([&] { return sent(1, agent::MessageType::start, agent::decode_start).size() == 2; });
+  const auto starts = sent(1, agent::MessageType::start, agent::decode_start);
+  for (const std::uint32_t run : {1U, 2U}) {
+    const agent::Start& start = starts[run - 1];
+    const std::string sandbox =
+        (dir_ / "scratch/work/me/run").string() + "/" + std::to_string(run) + ".1.1";
+    EXPECT_EQ(start.sandbox, sandbox);
+    EXPECT_EQ(start.argv[0], sandbox + "/sim");
+    ASSERT_EQ(start.inputs.size(), 1U);
+    EXPECT_EQ(start.inputs[0].path, "in");
+    agent::Ended ended;
+    ended.key = start.key;
+    ended.tag = start.tag;
+    report(1, run, ended);
+  }
+  poll_until([&] { return heard<ReportReceived>().size() == 2; });
+  for (const auto& told : heard<ReportReceived>()) {
+    const std::string run = std::to_string(told.report.key.run.value());
+    ASSERT_EQ(told.left.outputs.size(), 1U);
+    EXPECT_EQ(told.left.outputs[0].path, "/study-" + run + "/out");
+    EXPECT_EQ(told.left.outputs[0].remote, "work/me/run/" + run + ".1.1/out");
+    EXPECT_EQ(told.left.rubbish, std::vector<std::string>{"work/me/run/" + run + ".1.1"});
+  }
 }
 
-TEST_F(SshLauncherTest, AHostThatOwesAnAnswerIsNotProbed) {
+TEST_F(SshLauncherTest, EachHostsReportsAreAcknowledgedByThemselves) {
   come_up();
-  EXPECT_FALSE(launcher_->probe(kScriptedSite, 5000));
-  EXPECT_EQ(answer(2), 1U);
-  EXPECT_TRUE(launcher_->probe(kScriptedSite, 5000));
-  poll_until([&] { return asked(2).size() == 2; });
-  EXPECT_EQ(answer(2), 2U);
-  poll_until([&] { return asked(2).size() == 3; });
-  EXPECT_EQ(asked(2).back().padding.size(), 5000U);
-  EXPECT_EQ(asked(1).size(), 1U);
+  for (const std::uint32_t host : {1U, 2U}) {
+    agent::Ended ended;
+    ended.key = {1, host, 1};
+    report(host, 5, ended);
+  }
+  poll_until([&] { return heard<ReportReceived>().size() == 2; });
+  for (const auto& told : heard<ReportReceived>())
+    if (told.host == HostId(2)) launcher_->acknowledge(told.host, told.receipt);
+  poll_until([&] { return !sent(2, agent::MessageType::ack, agent::decode_ack).empty(); });
+  EXPECT_EQ(sent(2, agent::MessageType::ack, agent::decode_ack).front().receipt, 5U);
+  EXPECT_TRUE(sent(1, agent::MessageType::ack, agent::decode_ack).empty());
+}
+
+TEST_F(SshLauncherTest, RecallsAndSignalsNameTheirAttempts) {
+  come_up();
+  launcher_->recall(HostId(1), {{key(1, 7), key(2, 9)}});
+  launcher_->signal(key(1, 8), HostId(1), 10);
+  poll_until([&] { return !sent(1, agent::MessageType::tell, agent::decode_tell).empty(); });
+  const auto recalls = sent(1, agent::MessageType::recall, agent::decode_recall);
+  ASSERT_EQ(recalls.size(), 1U);
+  EXPECT_EQ(recalls[0].keys, (std::vector<agent::AttemptKey>{{1, 7, 1}, {2, 9, 1}}));
+  const auto tell = sent(1, agent::MessageType::tell, agent::decode_tell).front();
+  EXPECT_EQ(tell.key, (agent::AttemptKey{1, 8, 1}));
+  EXPECT_EQ(tell.signal, 10);
+  EXPECT_TRUE(sent(2, agent::MessageType::recall, agent::decode_recall).empty());
 }
 
 }  // namespace
