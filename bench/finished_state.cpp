@@ -15,6 +15,7 @@
 #include "base/fd.hpp"
 #include "driver/content_cache.hpp"
 #include "driver/old_results.hpp"
+#include "driver/recovery.hpp"
 #include "spec/spec.hpp"
 #include "store/store.hpp"
 
@@ -70,11 +71,7 @@ Result<> finish(store::Store& store, driver::ContentCache& contents,
     if (i % kGroup == 0) TRY(store.commit());
   }
   TRY(store.commit());
-  RunSnapshot state;
-  state.batches = {batch};
-  state.closed = true;
-  state.tasks.assign(sweep.size(), {1, TaskStanding::done});
-  TRY(store.keep_snapshot(run, std::move(state)));
+  TRY(driver::keep_snapshot(store, sweep, run));
   return store.index_results();
 }
 

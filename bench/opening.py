@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What commands take in a state directory with many finished tasks: reading it, and running something else there.
 
-    bench/opening.py [--runs R] [--tasks N] [--rounds K] [--state FOLDER] [--json FILE]
+    ./dev bench opening [--runs R] [--tasks N] [--rounds K] [--state FOLDER] [--json FILE]
 
-R runs of N tasks each are written by bench/finished_state.cpp (`./dev bench` builds it), which takes a minute for 10,000,000 tasks
-and 5 GB of disk. --state keeps the folder, and uses it again.
+R runs of N tasks each are written by bench/finished_state.cpp, which takes minutes for 10,000,000 tasks and 5 GB of disk. --state
+keeps the folder, and uses it again.
 """
 import argparse
 import json

@@ -11,6 +11,7 @@
 #include "base/overloaded.hpp"
 #include "driver/kept_model.hpp"
 #include "driver/kept_waits.hpp"
+#include "driver/recovery.hpp"
 
 namespace gantry::driver {
 
@@ -44,12 +45,13 @@ Hub::Hub(const Options& options, const Observer& observer, store::Store& store,
       kept_at_(now_) {}
 
 Result<> Hub::add(const Job& job, const std::optional<ContinuedRun>& ours) {
-  const SharedInputs& shared =
-      shared_.emplace_back(sites_.travels() ? SharedInputs(job.sweep, names_) : SharedInputs());
+  const TaskFiles& files =
+      files_.emplace_back(sites_.travels() ? TaskFiles(job.sweep, names_) : TaskFiles());
   TRY_ASSIGN(auto run,
-             prepare_run(store_, engine_, job, ours, options_, contents_, clock_.now(), shared));
-  const auto& io = ios_.emplace_back(std::make_unique<RunIo>(
-      job, options_, store_, contents_, shared, std::move(run), [this] { return stop_waits(); }));
+             prepare_run(store_, engine_, job, ours, options_, contents_, clock_.now(), files));
+  const auto& io =
+      ios_.emplace_back(std::make_unique<RunIo>(job, options_, store_, contents_, files, names_,
+                                                std::move(run), [this] { return stop_waits(); }));
   runs_[io->id()] = io.get();
   return {};
 }
@@ -121,6 +123,9 @@ Result<std::vector<Summary>> Hub::run(Opened opened) {
   TRY(commit(true));
   show_progress();
   close_actuators();
+  for (const auto& io : ios_)  // one that is not kept costs the next call time, and nothing else
+    if (io->executed >= kWorthASnapshot)
+      static_cast<void>(keep_snapshot(store_, io->sweep(), io->id()));
   std::vector<Summary> summaries;
   for (const auto& io : ios_) {
     const auto why = view(*io).unplaceable();

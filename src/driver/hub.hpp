@@ -23,11 +23,11 @@
 #include "driver/live_board.hpp"
 #include "driver/outdated.hpp"
 #include "driver/run_io.hpp"
-#include "driver/shared_inputs.hpp"
 #include "driver/signals.hpp"
 #include "driver/take_over.hpp"
 #include "driver/undriven_runs.hpp"
 #include "engine/engine.hpp"
+#include "model/task_files.hpp"
 
 namespace gantry::driver {
 
@@ -152,7 +152,7 @@ class Hub {
   Sites& actuators_;  ///< of them all
   const Clock& clock_;
   FileNames names_;  ///< of files that several tasks read
-  std::deque<SharedInputs> shared_;
+  std::deque<TaskFiles> files_;
   engine::Engine engine_;
   std::vector<std::unique_ptr<RunIo>> ios_;  ///< in the order of add()
   std::map<RunId, RunIo*> runs_;             ///< of them

@@ -14,8 +14,8 @@
 
 #include "actuate/glance.hpp"
 #include "driver/driver.hpp"
-#include "driver/shared_inputs.hpp"
 #include "engine/engine.hpp"
+#include "model/task_files.hpp"
 #include "store/live_state.hpp"
 
 namespace gantry::driver {

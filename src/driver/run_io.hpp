@@ -16,7 +16,6 @@
 #include "driver/content_cache.hpp"
 #include "driver/driver.hpp"
 #include "driver/run_setup.hpp"
-#include "driver/shared_inputs.hpp"
 
 namespace gantry::driver {
 

@@ -9,6 +9,7 @@
 #include "driver/kept_model.hpp"
 #include "driver/old_results.hpp"
 #include "driver/outdated.hpp"
+#include "driver/recovery.hpp"
 #include "driver/reuse.hpp"
 #include "model/point_order.hpp"
 
@@ -22,12 +23,11 @@ constexpr schedule::Seconds kPlanEvery = 60;  ///< by schedulers that plan; they
 constexpr std::uint32_t kGroup = 10'000;      ///< events that are made durable together
 constexpr std::size_t kLookedUpAtOnce = std::size_t{1} << 20U;
 
-engine::Workload workload_of(const Sweep& sweep, const SharedInputs& shared, KeptModels& known) {
-  engine::Workload workload = engine::workload_of(sweep);
+engine::Workload workload_of(const Sweep& sweep, const TaskFiles& files, KeptModels& known) {
+  engine::Workload workload = engine::workload_of(sweep, files);
   workload.known_times = std::move(known.times);
   workload.known_memory = std::move(known.memory);
   workload.known_outputs = std::move(known.outputs);
-  shared.describe(workload, sweep);
   return workload;
 }
 
@@ -35,7 +35,7 @@ class Setup {
  public:
   Setup(store::Store& store, engine::Engine& engine, const Job& job, const Options& options,
         ContentCache& contents, TimePoint now, std::unique_ptr<schedule::Scheduler> scheduler,
-        const SharedInputs& shared, KeptModels known)
+        const TaskFiles& files, KeptModels known)
       : store_(store),
         engine_(engine),
         sweep_(job.sweep),
@@ -43,11 +43,11 @@ class Setup {
         options_(options),
         contents_(contents),
         now_(now),
-        workload_(workload_of(job.sweep, shared, known)),
+        workload_(workload_of(job.sweep, files, known)),
         scheduler_(std::move(scheduler)),
         run_{RunId{}, false, 0, {}, std::move(known.notices)},
         old_results_(store, job.sweep, options.state_dir) {
-    for (const FileMade& file : shared.made()) engine_.apply(file);
+    for (const FileMade& file : files.shared()) engine_.apply(file);
   }
 
   Result<PreparedRun> prepare(const SpecSource& source, const std::optional<ContinuedRun>& ours) {
@@ -169,11 +169,14 @@ class Setup {
   }
 
   Result<> replay() {
-    prints_.assign(sweep_.size(), 0);
-    return store_.replay(run_.id, [&](const Event& event) {
-      engine_.apply(event);
-      store::note_print(event, prints_);
-    });
+    TRY_ASSIGN(auto recovered, recover(store_, engine_, run_.id, sweep_.size()));
+    // When it cannot be written now, the next call reads as much as this one did.
+    static_cast<void>(keep_if_worth(store_, engine_, run_.id, recovered));
+    prints_ = std::move(recovered.prints);
+    if (recovered.damaged)
+      run_.notices.push_back(fmt::format(
+          "the snapshot of run {} is damaged; its whole journal was read", run_.id.value()));
+    return {};
   }
 
   Result<> resume() {
@@ -350,13 +353,13 @@ Result<std::optional<ContinuedRun>> run_to_continue(const store::Store& store, S
 
 Result<PreparedRun> prepare_run(store::Store& store, engine::Engine& engine, const Job& job,
                                 const std::optional<ContinuedRun>& ours, const Options& options,
-                                ContentCache& contents, TimePoint now, const SharedInputs& shared) {
+                                ContentCache& contents, TimePoint now, const TaskFiles& files) {
   TRY_ASSIGN(auto scheduler,
              schedule::make_scheduler(options.scheduler,
                                       {.interval = kPlanEvery,
                                        .adaptive = true,
                                        .second_attempts = options.grid && options.duplicates}));
-  return Setup(store, engine, job, options, contents, now, std::move(scheduler), shared,
+  return Setup(store, engine, job, options, contents, now, std::move(scheduler), files,
                kept_models(store, job.sweep))
       .prepare(job.source, ours);
 }

@@ -11,8 +11,8 @@
 #include "driver/content_cache.hpp"
 #include "driver/driver.hpp"
 #include "driver/outdated.hpp"
-#include "driver/shared_inputs.hpp"
 #include "engine/engine.hpp"
+#include "model/task_files.hpp"
 
 namespace gantry::driver {
 
@@ -42,9 +42,9 @@ Result<std::optional<ContinuedRun>> run_to_continue(const store::Store& store, S
 
 /// Continues that run or makes a new one, and adds it to the engine; replays its journal; takes
 /// back (and journals that it does) results whose command, environment or inputs have changed;
-/// reuses results of other runs. `shared` must outlive the engine's run.
+/// reuses results of other runs. `files` must outlive the engine's run.
 Result<PreparedRun> prepare_run(store::Store& store, engine::Engine& engine, const Job& job,
                                 const std::optional<ContinuedRun>& ours, const Options& options,
-                                ContentCache& contents, TimePoint now, const SharedInputs& shared);
+                                ContentCache& contents, TimePoint now, const TaskFiles& files);
 
 }  // namespace gantry::driver

@@ -25,7 +25,7 @@ class RunSetupTest : public DriverTest {
     if (!ours) throw std::runtime_error(ours.error().message);
     Ready ready;
     auto prepared = prepare_run(store, ready.engine, {study, source_}, *ours, options_, contents,
-                                from_ns(1), shared_);
+                                from_ns(1), files_);
     if (!prepared) throw std::runtime_error(prepared.error().message);
     static_cast<PreparedRun&>(ready) = std::move(*prepared);
     return ready;
@@ -46,7 +46,7 @@ class RunSetupTest : public DriverTest {
   }
 
   SpecSource source_;
-  SharedInputs shared_;
+  TaskFiles files_;
 };
 
 TEST_F(RunSetupTest, ARunIsThereWithAllThatItReusesOrNotAtAll) {

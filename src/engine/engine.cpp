@@ -197,6 +197,10 @@ RunView Engine::run(RunId run) const {
   return RunView(impl_->runs.at(run));
 }
 
+RunSnapshot Engine::snapshot(RunId run) const {
+  return impl_->runs.at(run).snapshot();
+}
+
 void Engine::apply(const Event& event) {
   Impl& all = *impl_;
   const auto of_grid = [&](const auto& e) {

@@ -158,6 +158,10 @@ class Engine {
   /// REQUIRES: has_run(run).
   [[nodiscard]] RunView run(RunId run) const;
 
+  /// What the run's journal has told so far, for RunRestored. REQUIRES: has_run(run), which has not
+  /// been resumed yet, and nothing but its journal was applied to it.
+  [[nodiscard]] RunSnapshot snapshot(RunId run) const;
+
   /// Events of runs that the engine does not have, of attempts that have ended already, or of tasks
   /// that do not exist, change nothing; nor does what one host says of an attempt that another one
   /// was given.

@@ -21,11 +21,16 @@ class Scripted final : public schedule::Scheduler {
   void observe(const Event&) override {}
   schedule::Plan plan(const schedule::World& world) override {
     refused.assign(world.refused.begin(), world.refused.end());
+    ready = world.ready;
+    ahead = 0;
+    for (const schedule::Ahead& each : world.ahead) ahead += each.tasks;
     pace = world.seen->pace(HostId(1));
     bandwidth = world.seen->bandwidth(kLab);
     return std::exchange(*next_, {});
   }
   std::vector<schedule::Refused> refused;
+  std::size_t ready = 0;
+  std::size_t ahead = 0;
   std::optional<double> pace;
   std::optional<double> bandwidth;
 

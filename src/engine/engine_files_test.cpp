@@ -232,6 +232,23 @@ TEST(EngineFiles, WhatAStrategyWantsIsCheckedAgainstTheWorld) {
   EXPECT_THAT(words(engine.decide(at(3))), ElementsAre("move 0 from 1 to 2"));
 }
 
+TEST(EngineFiles, AStrategyKnowsHowManyTasksWaitBeyondThoseItSees) {
+  schedule::Plan next;
+  auto strategy = std::make_unique<Scripted>(&next);
+  Scripted& scripted = *strategy;
+  OneRun engine({.count = 1000}, {}, std::move(strategy));
+  engine.apply(HostUp{host_at(1, kHome)});
+  next.starts = {{schedule::ClassId(1), HostId(1)}};
+  EXPECT_THAT(words(engine.decide(at(0))), ElementsAre("start 1 on 1"));
+  EXPECT_EQ(scripted.ready, 256U);
+  EXPECT_EQ(scripted.ahead, 744U);
+  engine.apply(HostUp{host_at(2, kHome)});  // the first is full
+  engine.apply(CancelRequested{RunId(1), false, {TaskId(2), TaskId(900)}, at(1)});
+  EXPECT_THAT(words(engine.decide(at(1))), IsEmpty());
+  EXPECT_EQ(scripted.ready + scripted.ahead, 997U);
+  EXPECT_EQ(scripted.ready, 256U);
+}
+
 TEST(EngineFiles, AHostThatCannotTakeATaskSaysWhy) {
   schedule::Plan next;
   auto strategy = std::make_unique<Scripted>(&next);

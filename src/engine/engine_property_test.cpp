@@ -104,9 +104,9 @@ class World {
     const std::uint32_t more = dice / 1000;
     switch (dice % 100) {
       case 0:
-        return restart(false);
+        return restart(false, more);
       case 1:
-        return restart(true);
+        return restart(true, more);
       case 2:
         return vanish(agent);
       case 3:
@@ -168,6 +168,18 @@ class World {
         workload_, policy_,
         std::make_unique<Watched>(std::move(schedule::make_scheduler(strategy_).value()), twins_),
         plan_.map};
+  }
+
+  /// From a snapshot that was made anywhere in the journal, and the rest of it.
+  [[nodiscard]] OneRun restored_engine(std::uint32_t dice) const {
+    const auto kept = journal_.begin() + dice % (std::ssize(journal_) + 1);
+    OneRun before = new_engine();
+    std::for_each(journal_.begin(), kept, [&](const Event& event) { before.apply(event); });
+    OneRun engine = new_engine();
+    engine.apply(RunRestored{OneRun::kId, before.snapshot(OneRun::kId)});
+    RC_ASSERT(engine.snapshot(OneRun::kId) == before.snapshot(OneRun::kId));
+    std::for_each(kept, journal_.end(), [&](const Event& event) { engine.apply(event); });
+    return engine;
   }
 
   void tell(const Event& event) {
@@ -427,7 +439,7 @@ class World {
   }
 
   /// kill -9 of gantry. Agents go on; what they only queued they forget, what runs is adopted.
-  void restart(bool only) {
+  void restart(bool only, std::uint32_t dice) {
     // Some cancels it could not send any more.
     std::erase_if(cancelled_, [&](const auto& c) {
       Agent& agent = agents_.at(c.second);
@@ -445,10 +457,7 @@ class World {
                 (engine_.state(TaskId(i)) == TaskState::done));
     const std::vector<TaskId> some{TaskId(1), TaskId(plan_.tasks)};
     for (OneRun* engine : {&fresh, &shadow_}) {
-      if (engine == &shadow_) {
-        shadow_ = new_engine();
-        for (const Event& event : journal_) shadow_.apply(event);
-      }
+      if (engine == &shadow_) shadow_ = restored_engine(dice);
       if (only)
         engine->resume_only(some);
       else

@@ -10,6 +10,7 @@
 namespace gantry::engine {
 namespace {
 
+using ::testing::Contains;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -57,6 +58,34 @@ TEST(EngineRuns, ShareTheGridByTheirWeights) {
   // 101 rounds of 4 slots, and a few tasks ahead before run times were known.
   EXPECT_NEAR(started.at(kOne), 101, 5);
   EXPECT_NEAR(started.at(kTwo), 303, 5);
+}
+
+/// Wants four tasks whenever it is asked, whatever its turn.
+class Greedy final : public schedule::Scheduler {
+ public:
+  explicit Greedy(std::vector<schedule::RefusalReason>* refused) : refused_(refused) {}
+  void observe(const Event&) override {}
+  schedule::Plan plan(const schedule::World& world) override {
+    for (const schedule::Refused& each : world.refused) refused_->push_back(each.why);
+    EXPECT_DOUBLE_EQ(world.classes[0].share, 0.5);
+    return {.starts = std::vector(4, schedule::Intent{world.classes[0].id, HostId(1)})};
+  }
+
+ private:
+  std::vector<schedule::RefusalReason>* refused_;
+};
+
+TEST(EngineRuns, AStrategyThatWantsMoreThanItsTurnIsRefused) {
+  Engine engine;
+  std::vector<schedule::RefusalReason> refused;
+  for (const RunId run : {kOne, kTwo})
+    engine.add_run(run, {.count = 100}, {}, std::make_unique<Greedy>(&refused));
+  engine.apply(HostUp{{HostId(1), "here", 4, 1ULL << 30}});
+  std::map<RunId, int> started;
+  for (const StartAttempt& start : starts_of(engine, 0)) ++started[start.key.run];
+  // Four run and four lie ready behind them; each run may start one at a time.
+  EXPECT_EQ(started, (std::map<RunId, int>{{kOne, 4}, {kTwo, 4}}));
+  EXPECT_THAT(refused, Contains(schedule::RefusalReason::not_its_turn));
 }
 
 TEST(EngineRuns, LeaveNothingIdleWhenOneHasNothingToDo) {

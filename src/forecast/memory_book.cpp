@@ -29,6 +29,12 @@ std::optional<std::uint64_t> MemoryBook::died_with(TaskId task) const {
   return died != died_.end() ? std::optional(died->second.given) : std::nullopt;
 }
 
+std::vector<MemoryDeath> MemoryBook::deaths() const {
+  std::vector<MemoryDeath> deaths;
+  for (const auto& [task, died] : died_) deaths.push_back({task, died.given, died.wanted});
+  return deaths;
+}
+
 GivenMemory MemoryBook::given(TaskId task, std::uint64_t bytes) const {
   GivenMemory given{.bytes = bytes, .died_with = died_with(task).value_or(0)};
   if (learned_.need(features_(task))) given.learnt_from = learned_.used().observations();

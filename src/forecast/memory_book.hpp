@@ -8,9 +8,11 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "forecast/learned_memory.hpp"
 #include "model/ids.hpp"
+#include "model/run_snapshot.hpp"
 
 namespace gantry::forecast {
 
@@ -48,6 +50,10 @@ class MemoryBook {
   /// Why an attempt that begins now gets so much.
   [[nodiscard]] GivenMemory given(TaskId task, std::uint64_t bytes) const;
   [[nodiscard]] const LearnedMemory& learned() const { return learned_; }
+
+  /// Of tasks that have not succeeded since, ascending.
+  [[nodiscard]] std::vector<MemoryDeath> deaths() const;
+  void restore(const MemoryDeath& death) { died_[death.task] = {death.given, death.wanted}; }
 
  private:
   struct Died {

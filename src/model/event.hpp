@@ -16,6 +16,7 @@
 #include "model/host.hpp"
 #include "model/ids.hpp"
 #include "model/outcome.hpp"
+#include "model/run_snapshot.hpp"
 #include "model/site_map.hpp"
 
 namespace gantry {
@@ -33,6 +34,12 @@ struct TasksAdded {
 struct RunClosed {
   RunId run;
   TimePoint at;
+};
+/// What the journal's events up to some point have made of the run. Before all others of the run,
+/// which go on from there. Not journalled.
+struct RunRestored {
+  RunId run;
+  RunSnapshot state;
 };
 /// Replay is over. Tasks that failed or were cancelled become pending again, with fresh retries;
 /// attempt numbers go on counting. With `only`, these tasks alone become pending, done ones
@@ -205,10 +212,10 @@ struct DrainRequested {
   std::string reason;
 };
 
-using Event = std::variant<TasksAdded, RunClosed, RunResumed, HostsUnheard, HostUp, HostDraining,
-                           HostDown, HostLoaded, HostQueued, QueueWaited, SiteEchoed, SiteJoined,
-                           AttemptStarted, AttemptComputed, AttemptReturned, AttemptEnded,
-                           TaskReused, TaskInvalidated, CancelRequested, FileMade, FileArrived,
-                           MoveFailed, FileGone, WayClosed, DrainRequested>;
+using Event = std::variant<TasksAdded, RunClosed, RunRestored, RunResumed, HostsUnheard, HostUp,
+                           HostDraining, HostDown, HostLoaded, HostQueued, QueueWaited, SiteEchoed,
+                           SiteJoined, AttemptStarted, AttemptComputed, AttemptReturned,
+                           AttemptEnded, TaskReused, TaskInvalidated, CancelRequested, FileMade,
+                           FileArrived, MoveFailed, FileGone, WayClosed, DrainRequested>;
 
 }  // namespace gantry

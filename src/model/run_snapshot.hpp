@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "model/batch.hpp"
 #include "model/ids.hpp"
 
 namespace gantry {
@@ -24,12 +23,21 @@ enum class TaskStanding : std::uint8_t {
 struct TaskSnapshot {
   std::uint32_t attempt = 0;  ///< highest number of an attempt that has ended
   TaskStanding standing = TaskStanding::open;
+  bool cancel = false;  ///< a person cancelled it; an attempt that is lost later changes nothing
   friend bool operator==(const TaskSnapshot&, const TaskSnapshot&) = default;
 };
 
+/// A task that died of memory and has not succeeded since.
+struct MemoryDeath {
+  TaskId task;
+  std::uint64_t given = 0;   ///< bytes that its attempts had at the most
+  std::uint64_t wanted = 0;  ///< by its next attempt
+  friend bool operator==(const MemoryDeath&, const MemoryDeath&) = default;
+};
+
 struct RunSnapshot {
-  std::vector<Batch> batches;
   bool closed = false;
+  bool ever_succeeded = false;      ///< some task did, even if its result does not count any more
   std::vector<TaskSnapshot> tasks;  ///< by number
   /// Attempts with a lower number than the last of their task whose end is not known, ascending.
   std::vector<std::pair<TaskId, AttemptId>> unheard;
@@ -37,6 +45,7 @@ struct RunSnapshot {
   /// the memory that they used.
   std::vector<std::pair<TaskId, Duration>> run_times;
   std::vector<std::pair<TaskId, std::uint64_t>> memory;
+  std::vector<MemoryDeath> deaths;  ///< ascending
   friend bool operator==(const RunSnapshot&, const RunSnapshot&) = default;
 };
 

@@ -194,10 +194,7 @@ void Sweep::fill_task(TaskId id, Task& task) const {
     assign(task.environment[e], definition.environment[e].name, {});
     impl.environment[e].append_to(task.environment[e].second, impl.values);
   }
-  resize(task.inputs, impl.inputs.size());
-  for (std::size_t i = 0; i < impl.inputs.size(); ++i) {
-    impl.render_path(impl.inputs[i], definition.base_dir, task.inputs[i]);
-  }
+  fill_inputs(id, task.inputs);
   task.value_files.clear();
   for (std::uint32_t p = 0; definition.values_are_inputs && p < impl.parameter_count(); ++p) {
     if (definition.parameters[p].values.numeric() || impl.values[p].empty()) continue;
@@ -224,6 +221,20 @@ void Sweep::fill_task(TaskId id, Task& task) const {
   task.resources = impl.render_resources().value_or(definition.resources);
   task.timeout = impl.render_timeout().value_or(definition.timeout);
   task.checkpoint = definition.checkpoint;
+}
+
+void Sweep::fill_inputs(TaskId id, std::vector<std::string>& paths) const {
+  impl_->select(id.value());
+  paths.resize(impl_->inputs.size());
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    impl_->render_path(impl_->inputs[i], impl_->definition.base_dir, paths[i]);
+}
+
+bool Sweep::same_inputs() const {
+  return std::ranges::all_of(impl_->inputs, [&](const TextTemplate& input) {
+    return std::ranges::all_of(input.slots(),
+                               [&](std::uint32_t slot) { return slot == impl_->base_slot; });
+  });
 }
 
 std::vector<Binding> Sweep::parameters(TaskId id) const {

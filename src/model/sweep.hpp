@@ -54,6 +54,10 @@ class Sweep {
   [[nodiscard]] Task task(TaskId id) const;
   /// The same into an existing task, whose memory is used again: for printing a million of them.
   void fill_task(TaskId id, Task& task) const;
+  /// What task(id).inputs says, without making the task.
+  void fill_inputs(TaskId id, std::vector<std::string>& paths) const;
+  /// No parameter is in the paths of inputs.
+  [[nodiscard]] bool same_inputs() const;
   [[nodiscard]] std::vector<Binding> parameters(TaskId id) const;
   /// Relative cost; 1 when the spec gives none.
   [[nodiscard]] double cost(TaskId id) const;

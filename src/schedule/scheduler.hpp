@@ -38,6 +38,16 @@ struct ReadyClass {
   /// One entry for each ready task, in the order in which the class hands them out: its place in
   /// the work queue of all classes (lower is earlier). Never empty.
   const std::deque<std::uint64_t>* places = nullptr;
+  NodeId node{};     ///< of the application; a sweep has one
+  double rank = 0;   ///< the upward rank of its node: the cost of the longest path that it begins
+  double share = 1;  ///< the part of the grid that its run, or region, is entitled to
+};
+
+/// Tasks of a node that are to be started some time, but are not ready for this strategy yet: more
+/// than its appetite, or waiting for others.
+struct Ahead {
+  NodeId node{};
+  std::uint32_t tasks = 0;
 };
 
 /// An attempt that a host was given and that has not ended. A task has two at the most.
@@ -156,6 +166,7 @@ struct World {
   std::size_t turn = std::numeric_limits<std::size_t>::max();
   /// The longest mean run time of other runs that share the hosts; nothing without others.
   std::optional<Duration> others_mean{};
+  std::span<const Ahead> ahead{};  ///< nodes that have such tasks
 };
 
 /// The longer of two mean run times, as far as they are known. All runs that share hosts must agree

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.hpp"
 #include "model/run_snapshot.hpp"
 
 namespace gantry::store {
@@ -20,7 +21,8 @@ struct SnapshotContent {
 };
 
 std::string encode_snapshot(const SnapshotContent& content);
-/// Nothing when the bytes are damaged, or of another version: the journal still tells everything.
-std::optional<SnapshotContent> decode_snapshot(std::string_view bytes);
+/// Nothing when another version of gantry wrote it. Error: corrupt. In both cases the journal still
+/// tells everything.
+Result<std::optional<SnapshotContent>> decode_snapshot(std::string_view bytes);
 
 }  // namespace gantry::store

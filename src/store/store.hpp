@@ -201,15 +201,14 @@ class Store {
   // Snapshots: what the journal says of a run, so that opening it need not read all of it.
   // ---------------------------------------------------------------------------------------------
   struct Snapshot {
-    RunSnapshot state;
-    Prints prints;
+    SnapshotContent content;
     std::int64_t seq = 0;  ///< the last event that it knows of: replay() from there
   };
-  /// Nothing when there is none, or when it is damaged: replay() from the beginning then.
+  /// Error: corrupt, when it is damaged. Then, and when there is none, replay() from the beginning.
   Result<std::optional<Snapshot>> snapshot(RunId run) const;
-  /// `state` is what replaying all of the run's journal gives. Kept if much has happened since the
-  /// last one. REQUIRES: nothing waits in the open group.
-  Result<> keep_snapshot(RunId run, RunSnapshot state);
+  /// `content` is what replaying all of the run's journal gives. REQUIRES: nothing waits in the
+  /// open group.
+  Result<> keep_snapshot(RunId run, const SnapshotContent& content);
 
   // Queries.
   // ---------------------------------------------------------------------------------------------

@@ -7,9 +7,6 @@ namespace gantry::store {
 
 namespace {
 
-/// Events that are worth a snapshot: fewer are replayed in a few milliseconds.
-constexpr std::int64_t kWorthASnapshot = 10'000;
-
 /// How many tasks the run had before its first batch was journalled: older gantries did not.
 Result<std::uint32_t> unjournalled_tasks(const Database& db, RowReader& reader, RunId run) {
   TRY_ASSIGN(Statement s, db.prepare("SELECT coalesce((SELECT total FROM runs WHERE id = ?1), 0), "
@@ -75,22 +72,15 @@ Result<std::optional<Store::Snapshot>> Store::snapshot(RunId run) const {
   TRY_ASSIGN(const bool found, s.step());
   if (!found) return std::nullopt;
   const std::int64_t seq = s.integer();
-  auto content = decode_snapshot(s.bytes());
+  TRY_ASSIGN(auto content, decode_snapshot(s.bytes()));
   if (!content || seq < 1) return std::nullopt;
-  return Snapshot{std::move(content->state), std::move(content->prints), seq};
+  return Snapshot{std::move(*content), seq};
 }
 
-Result<> Store::keep_snapshot(RunId run, RunSnapshot state) {
+Result<> Store::keep_snapshot(RunId run, const SnapshotContent& content) {
   const Database& db = impl_->db;
   TRY_ASSIGN(const std::int64_t last, db.integer("SELECT coalesce(max(seq), 0) FROM events"));
-  TRY_ASSIGN(auto before, snapshot(run));
-  Prints prints = before ? std::move(before->prints) : Prints{};
-  prints.resize(state.tasks.size());
-  const std::int64_t known = before ? before->seq : 0;
-  if (last - known < kWorthASnapshot) return {};
-  TRY(replay(
-      run, [&](const Event& event) { note_print(event, prints); }, known));
-  const std::string bytes = encode_snapshot({std::move(state), std::move(prints)});
+  const std::string bytes = encode_snapshot(content);
   TRY_ASSIGN(Statement s,
              db.prepare("INSERT OR REPLACE INTO snapshots (run, seq, data) VALUES (?, ?, ?)"));
   return s.integer(run.value()).integer(last).blob(bytes).run();

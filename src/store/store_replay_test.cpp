@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::SizeIs;
 
-constexpr std::uint32_t kMany = 10'000;  ///< events that are worth a snapshot
+constexpr std::uint32_t kMany = 100;
 
 class StoreReplay : public StoreTest {
  protected:
@@ -25,15 +25,14 @@ class StoreReplay : public StoreTest {
     must(store.commit());
   }
   /// As an engine would make it of `tasks` tasks that are done.
-  static RunSnapshot state_of(std::uint32_t tasks) {
-    RunSnapshot state;
-    state.batches = {{NodeId(0), 0, TaskId(1), tasks}};
-    state.closed = true;
-    state.tasks.assign(tasks, {1, TaskStanding::done});
-    state.run_times = {{TaskId(3), Duration(-1)}, {TaskId(2), Duration(1'500'000'000)}};
-    state.unheard = {{TaskId(2), AttemptId(7)}};
-    state.memory = {{TaskId(9), 0xffff'ffff'ffff'ffff}};
-    return state;
+  static SnapshotContent content_of(std::uint32_t tasks) {
+    SnapshotContent content;
+    content.state.closed = true;
+    content.state.tasks.assign(tasks, {1, TaskStanding::done});
+    content.state.run_times = {{TaskId(3), Duration(-1)}, {TaskId(2), Duration(1'500'000'000)}};
+    content.state.unheard = {{TaskId(2), AttemptId(7)}};
+    content.prints.assign(tasks, 17);
+    return content;
   }
   void execute(const std::string& sql) {
     must(must(Database::open(file(), SQLITE_OPEN_READWRITE)).execute(sql));
@@ -110,59 +109,53 @@ TEST_F(StoreReplay, ASnapshotSparesTheEventsBeforeIt) {
   {
     Store store = open();
     run = new_run(store);
+    EXPECT_FALSE(must(store.snapshot(run)));
     end_tasks(store, run, 1, kMany);
-    must(store.keep_snapshot(run, state_of(kMany)));
-    AttemptEnded failed = plain_end(run, 4, 2);
-    failed.report.cause = FailureCause::exit_code;
-    failed.fingerprint = print_of(44);
-    must(store.append(run, std::move(failed)));
-    must(store.commit());
+    must(store.keep_snapshot(run, content_of(kMany)));
+    end_tasks(store, run, kMany + 1, kMany + 1);
   }
   Store store = open();
-  const auto snapshot = must(store.snapshot(run));
-  ASSERT_TRUE(snapshot);
-  EXPECT_EQ(snapshot->state, state_of(kMany));
-  ASSERT_THAT(snapshot->prints, SizeIs(kMany));
-  EXPECT_EQ(snapshot->prints[3], brief(print_of(4)));
-  const auto rest = all(store, run, snapshot->seq);
+  const auto first = must(store.snapshot(run));
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->content.state, content_of(kMany).state);
+  EXPECT_EQ(first->content.prints, content_of(kMany).prints);
+  const auto rest = all(store, run, first->seq);
   ASSERT_THAT(rest, SizeIs(1));
-  EXPECT_EQ(std::get<AttemptEnded>(rest[0]).report.key.attempt, AttemptId(2));
+  EXPECT_EQ(std::get<AttemptEnded>(rest[0]).report.key.task, TaskId(kMany + 1));
 
-  // The next one begins with what the last one knew.
-  end_tasks(store, run, kMany + 1, 2 * kMany);
-  TaskReused reused;
-  reused.task = TaskId(5);
-  reused.fingerprint = print_of(55);
-  must(store.append(run, reused));
-  must(store.commit());
-  must(store.keep_snapshot(run, state_of(2 * kMany)));
+  must(store.keep_snapshot(run, content_of(kMany + 1)));
   const auto next = must(store.snapshot(run));
-  ASSERT_THAT(next->prints, SizeIs(2 * kMany));
-  EXPECT_EQ(next->prints[3], brief(print_of(4))) << "it failed";
-  EXPECT_EQ(next->prints[4], brief(print_of(55)));
-  EXPECT_EQ(next->prints[kMany], brief(print_of(kMany + 1)));
+  EXPECT_EQ(next->content.state, content_of(kMany + 1).state);
   EXPECT_THAT(all(store, run, next->seq), SizeIs(0));
 }
 
-TEST_F(StoreReplay, FewEventsAreNotWorthASnapshot) {
-  Store store = open();
-  const RunId run = new_run(store);
-  end_tasks(store, run, 1, kMany - 1);
-  must(store.keep_snapshot(run, state_of(kMany - 1)));
-  EXPECT_FALSE(must(store.snapshot(run)));
+TEST_F(StoreReplay, PrintsAreOfTheLatestSuccesses) {
+  Prints prints(5);
+  note_print(plain_end(RunId(1), 4), prints);
+  AttemptEnded failed = plain_end(RunId(1), 4, 2);
+  failed.report.cause = FailureCause::exit_code;
+  failed.fingerprint = print_of(44);
+  note_print(failed, prints);
+  TaskReused reused;
+  reused.task = TaskId(5);
+  reused.fingerprint = print_of(55);
+  note_print(reused, prints);
+  note_print(plain_end(RunId(1), 6), prints);  // of no task that it knows
+  EXPECT_THAT(prints, ElementsAre(0, 0, 0, brief(print_of(4)), brief(print_of(55))));
 }
 
-TEST_F(StoreReplay, ADamagedSnapshotCountsAsNone) {
+TEST_F(StoreReplay, ADamagedSnapshotIsReported) {
   Store store = open();
   const RunId run = new_run(store);
   end_tasks(store, run, 1, kMany);
-  must(store.keep_snapshot(run, state_of(kMany)));
-  for (const char* data :
-       {"zeroblob(100)", "substr(data, 1, length(data) - 1)",
-        "substr(data, 1, 40) || x'ee' || substr(data, 42)", "x''", "x'ff' || substr(data, 2)"}) {
+  must(store.keep_snapshot(run, content_of(kMany)));
+  for (const char* data : {"substr(data, 1, length(data) - 1)",
+                           "substr(data, 1, 40) || x'ee' || substr(data, 42)", "x''"}) {
     execute("CREATE TABLE whole AS SELECT data FROM snapshots");
     execute(std::string("UPDATE snapshots SET data = ") + data);
-    EXPECT_FALSE(must(store.snapshot(run))) << data;
+    const auto damaged = store.snapshot(run);
+    ASSERT_FALSE(damaged) << data;
+    EXPECT_EQ(damaged.error().code, ErrorCode::corrupt) << data;
     execute("UPDATE snapshots SET data = (SELECT data FROM whole); DROP TABLE whole");
     EXPECT_TRUE(must(store.snapshot(run)));
   }
@@ -174,7 +167,7 @@ TEST_F(StoreReplay, NumbersOfRemovedEventsDoNotHideBehindASnapshot) {
   end_tasks(store, first, 1, 1);
   const RunId second = new_run(store);
   end_tasks(store, second, 1, kMany);
-  must(store.keep_snapshot(first, state_of(1)));
+  must(store.keep_snapshot(first, content_of(1)));
   must(store.remove_run(second));
   EXPECT_FALSE(must(store.snapshot(second)));
   must(store.append(first, plain_end(first, 2)));

@@ -311,6 +311,8 @@ class GrowingTest(RerunCase):
         self.write_sweep("{x: [a, c], y: [1, 3]}")
         self.assertEqual(self.run_sweep(), ["a1", "a3", "c1", "c3"])
         self.write_sweep("{x: [a, b, c], y: [1, 2, 3]}")
+        shown = [row["parameters"] for row in self.gantry("run", "--dry-run", "--json", "sweep.yaml").json_lines()]
+        self.assertEqual([f"{row['x']}{row['y']}" for row in shown], ["a1", "a3", "c1", "c3", "a2", "b1", "b2", "b3", "c2"])
         self.assertEqual(self.run_sweep(), ["a2", "b1", "b2", "b3", "c2"])
         self.assertIn("run 1 goes on with 5 new tasks\n", self.last.stderr)
         # Task n is told its own number: the old ones keep theirs.

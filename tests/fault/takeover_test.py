@@ -23,12 +23,13 @@ class TakeOverTest(FaultCase):
         child.kill()
         child.communicate()
 
-    def write_study(self, values, command="./task"):
-        self.write("sweep.yaml", f"command: [{command}, '{{i}}']\nparameters: {{i: {values}}}\n"
+    def write_study(self, values, command="./task", name="first"):
+        self.write("sweep.yaml", f"name: {name}\ncommand: [{command}, '{{i}}']\nparameters: {{i: {values}}}\n"
                                  "results: {value: {stdout: 'value=(.*)'}}\n")
 
     def start_changed(self, *options):
-        self.write_study("1..4")
+        """With another name it is another study, and a run of its own."""
+        self.write_study("1..4", name="second")
         return self.start_gantry("run", "-j4", *options, "sweep.yaml")
 
     def wait_waiting(self, child) -> str:

@@ -12,6 +12,7 @@
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "cli/terminal/json_line.hpp"
+#include "driver/run_setup.hpp"
 #include "model/decimal.hpp"
 
 namespace gantry::cli {
@@ -51,6 +52,16 @@ Result<int> show_tasks(Context& context, const Sweep& sweep, bool json) {
   return kExitOk;
 }
 
+/// As the run does that the study would continue.
+void number_as_stored(const Context& context, Sweep& sweep, bool fresh) {
+  const auto store = store::Store::open(context.state_dir, store::Access::read_only);
+  if (!store) return;
+  driver::Options how;
+  how.fresh = fresh;
+  how.reload = reload_sweep;
+  static_cast<void>(driver::run_to_continue(*store, sweep, how));  // or else as enumerated
+}
+
 /// "b.yaml=2": the weight of a study, by the file that was named.
 Result<std::vector<double>> weights_of(const std::vector<std::string>& said,
                                        const std::vector<std::string>& files) {
@@ -84,7 +95,10 @@ Result<int> run_study(Context& context, const RunWords& words, const RunOptions&
       for (const auto& warning : study.warnings)
         context.note("gantry: warning: " + one_line(warning));
   if (options.dry_run) {
-    for (const auto& study : studies) TRY(show_tasks(context, study.sweep, options.session.json));
+    for (auto& study : studies) {
+      number_as_stored(context, study.sweep, options.fresh);
+      TRY(show_tasks(context, study.sweep, options.session.json));
+    }
     return kExitOk;
   }
   driver::Options how;

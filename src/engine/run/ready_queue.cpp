@@ -33,7 +33,8 @@ ReadyQueue::Classes::iterator ReadyQueue::class_for(TaskNeeds needs) {
   const bool placeable = placeable_(needs);
   const auto it =
       classes_.emplace_hint(classes_.end(), known->second, Class{std::move(needs), placeable, {}});
-  view_.push_back({it->first, &it->second.needs, &it->second.places});
+  view_.push_back(
+      {.id = it->first, .needs = &it->second.needs, .places = &it->second.places, .share = share_});
   return it;
 }
 
@@ -49,12 +50,14 @@ void ReadyQueue::put(std::uint64_t place, TaskNeeds needs) {
     c.places.push_back(place);
   else
     c.places.insert(std::ranges::lower_bound(c.places, place), place);
+  ++count_;
   if (c.placeable) ++placeable_count_;
 }
 
 void ReadyQueue::erase_place(Classes::iterator it, std::deque<std::uint64_t>::iterator place) {
   Class& c = it->second;
   c.places.erase(place);
+  --count_;
   if (c.placeable) --placeable_count_;
   if (!c.places.empty()) return;
   by_needs_.erase(c.needs);
@@ -109,6 +112,11 @@ std::optional<TaskId> ReadyQueue::take(schedule::ClassId id) {
   const TaskId task = task_at(it->second.places.front());
   erase_place(it, it->second.places.begin());
   return task;
+}
+
+void ReadyQueue::set_share(double share) {
+  if (std::exchange(share_, share) == share) return;
+  for (schedule::ReadyClass& each : view_) each.share = share;
 }
 
 void ReadyQueue::judge_again() {

@@ -39,7 +39,11 @@ class ReadyQueue {
   /// Some task of a class of view().
   [[nodiscard]] static TaskId first_of(const schedule::ReadyClass& ready);
 
+  /// The part of the grid that its tasks are entitled to.
+  void set_share(double share);
+
   [[nodiscard]] bool empty() const { return classes_.empty(); }
+  [[nodiscard]] std::size_t size() const { return count_; }
   /// How many tasks some host can run.
   [[nodiscard]] std::size_t placeable() const { return placeable_count_; }
   /// nullptr when there is no such class (any more).
@@ -69,7 +73,9 @@ class ReadyQueue {
   Classes classes_;                         ///< none is empty
   std::vector<schedule::ReadyClass> view_;  ///< of classes_, in their order
   std::map<TaskNeeds, schedule::ClassId, Less> by_needs_;
+  std::size_t count_ = 0;
   std::size_t placeable_count_ = 0;
+  double share_ = 1;
   std::uint32_t last_id_ = 0;
 };
 

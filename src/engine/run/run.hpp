@@ -58,6 +58,7 @@ struct Run {
   void lose_host(HostId host);
   void on(const TasksAdded& event);
   void on(const RunClosed& event);
+  void on(const RunRestored& event);
   void on(const RunResumed& event);
   void on(const HostsUnheard& event);
   void on(const AttemptStarted& event);
@@ -68,7 +69,10 @@ struct Run {
   void on(const TaskInvalidated& event);
   void on(const CancelRequested& event);
   void on(const DrainRequested& event);
+  void add_tasks(std::uint32_t count);
   void end_replay();
+  /// What RunRestored brings back. REQUIRES: replaying.
+  [[nodiscard]] RunSnapshot snapshot() const;
 
   [[nodiscard]] bool valid(const TaskKey& key) const;
   /// An attempt that is not outstanding: is this news of it, rather than of one that is long over?

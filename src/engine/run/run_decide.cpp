@@ -138,13 +138,30 @@ bool Run::has_choice() const {
 
 std::size_t Run::start_some(TimePoint now, std::size_t most, std::vector<Action>& actions) {
   if (!has_choice()) return 0;
+  ready.set_share(entitled);
   const auto classes = ready.view();
   const auto& sites = grid.files.view(now);
-  const auto plan =
-      strategy->plan({now, classes, grid.working(), run_times, ready.placeable(),
-                      grid.files.bytes(), sites, refused, &seen, &grid.map,
-                      [this](TaskId task) { return needs_of(task); }, grid.files.any_barred(now),
-                      &accuracy, &on_time, std::exchange(upset, false), run_id, most, others_mean});
+  const schedule::Ahead beyond{.tasks = tasks.selected().pending -
+                                        static_cast<std::uint32_t>(ready.size())};
+  const auto plan = strategy->plan({.now = now,
+                                    .classes = classes,
+                                    .hosts = grid.working(),
+                                    .run_times = run_times,
+                                    .ready = ready.placeable(),
+                                    .file_bytes = grid.files.bytes(),
+                                    .sites = sites,
+                                    .refused = refused,
+                                    .seen = &seen,
+                                    .map = &grid.map,
+                                    .needs_of = [this](TaskId task) { return needs_of(task); },
+                                    .barred = grid.files.any_barred(now),
+                                    .accuracy = &accuracy,
+                                    .on_time = &on_time,
+                                    .upset = std::exchange(upset, false),
+                                    .run = run_id,
+                                    .turn = most,
+                                    .others_mean = others_mean,
+                                    .ahead = {&beyond, beyond.tasks > 0 ? 1U : 0U}});
   ask_again = plan.ask_again;
   if (std::exchange(planned_end, plan.ends) != plan.ends) planned_blindly = !run_times.expected(1);
   refused.clear();
@@ -152,8 +169,14 @@ std::size_t Run::start_some(TimePoint now, std::size_t most, std::vector<Action>
     for (const auto& each : wanted)
       if (const auto why = carry_out(each, now, actions)) refused.push_back({each, *why});
   };
-  carry_out_all(plan.starts);
-  const std::size_t started = plan.starts.size() - refused.size();
+  std::size_t started = 0;
+  for (const schedule::Intent& each : plan.starts) {
+    const WhyNot why = started < most ? carry_out(each, now, actions) : RefusalReason::not_its_turn;
+    if (why)
+      refused.push_back({each, *why});
+    else
+      ++started;
+  }
   carry_out_all(plan.moves);
   carry_out_all(plan.steals);
   carry_out_all(plan.twins);

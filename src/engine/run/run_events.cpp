@@ -205,9 +205,13 @@ void Run::on(const DrainRequested& event) {
 
 void Run::on(const TasksAdded& event) {
   closed = false;
-  if (event.batch.first.value() != tasks.size() + 1) return;  // told before
+  if (event.batch.first.value() == tasks.size() + 1) add_tasks(event.batch.count);
+  // else told before
+}
+
+void Run::add_tasks(std::uint32_t count) {
   const bool first = tasks.size() == 0;
-  tasks.append(event.batch.count);
+  tasks.append(count);
   workload.count = tasks.size();
   costs = profile_of(workload);
   learned.extend(workload.count);

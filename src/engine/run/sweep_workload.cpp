@@ -16,4 +16,12 @@ Workload workload_of(const Sweep& sweep) {
   return workload;
 }
 
+Workload workload_of(const Sweep& sweep, const TaskFiles& files) {
+  Workload workload = workload_of(sweep);
+  if (files.empty()) return workload;
+  workload.files = [&files](TaskId task) { return files.shared_by(task); };
+  workload.private_bytes = [&files](TaskId task) { return files.private_bytes(task); };
+  return workload;
+}
+
 }  // namespace gantry::engine

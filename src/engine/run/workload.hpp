@@ -16,6 +16,7 @@
 #include "model/ids.hpp"
 #include "model/sweep.hpp"
 #include "model/task.hpp"
+#include "model/task_files.hpp"
 
 namespace gantry::engine {
 
@@ -59,6 +60,8 @@ struct Workload {
 
 /// `sweep` must outlive the workload.
 [[nodiscard]] Workload workload_of(const Sweep& sweep);
+/// Of tasks whose inputs travel. Both must outlive the workload.
+[[nodiscard]] Workload workload_of(const Sweep& sweep, const TaskFiles& files);
 
 /// Why no host can ever run a task with these resources: "task 3 needs 64 cores, the largest host
 /// has 2"; empty when one can.

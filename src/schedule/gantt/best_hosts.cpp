@@ -5,20 +5,16 @@
 namespace gantry::schedule {
 
 BestHosts::BestHosts(const Drawing& drawing, std::vector<double> works, const TaskClass& like)
-    : like_(&like),
-      sites_(drawing.hosts.sites()),
-      row_starts_(drawing.situation.hosts.size()),
-      asked_(drawing.situation.hosts.size()) {
+    : like_(&like), sites_(drawing.hosts.sites()) {
   replace(std::move(works));
 }
 
 void BestHosts::replace(std::vector<double> works) {
   works_ = std::move(works);
-  std::ranges::fill(row_starts_, kNever);
-  rows_.resize(row_starts_.size() * works_.size());
   for (AtSite& at : sites_) {
     at.version = 0;
     at.likely_count = 0;
+    at.rows.clear();
   }
 }
 
@@ -29,6 +25,10 @@ void BestHosts::find(const Drawing& drawing, std::uint32_t site, Seconds from, b
   at.best.reset(works_, hosts.fastest(), two);
   at.returned.resize(works_.size());
   at.runner_up.resize(two ? works_.size() : 0);
+  if (at.rows.empty()) {
+    at.rows.resize(hosts.size());
+    at.ends.resize(hosts.size() * works_.size());
+  }
   ++calls_;
   ask_likely(drawing, site, from);
   hosts.find_best(from, works_, at.best,
@@ -46,8 +46,7 @@ void BestHosts::ask_likely(const Drawing& drawing, std::uint32_t site, Seconds f
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t place = likely[i].second;
     const Seconds start = std::max(from, drawing.hosts.at(site).hosts()[place].free);
-    if (start < kNever && start == row_starts_[drawing.hosts.row(site, place)])
-      ask(drawing, site, place, start);
+    if (start < kNever && start == at.rows[place].start) ask(drawing, site, place, start);
   }
 }
 
@@ -55,17 +54,16 @@ void BestHosts::ask_likely(const Drawing& drawing, std::uint32_t site, Seconds f
 void BestHosts::ask(const Drawing& drawing, std::uint32_t site, std::size_t place, Seconds start) {
   AtSite& at = sites_[site];
   const SiteHosts::Host& host = drawing.hosts.at(site).hosts()[place];
-  const std::size_t row = drawing.hosts.row(site, place);
-  if (std::exchange(asked_[row], calls_) == calls_) return;
-  const std::span<Seconds> ends(&rows_[row * works_.size()], works_.size());
+  Row& row = at.rows[place];
+  if (std::exchange(row.asked, calls_) == calls_) return;
+  const std::span<Seconds> ends(&at.ends[place * works_.size()], works_.size());
   // A later start cannot better what an earlier one led to.
-  const bool hopeful = row_starts_[row] <= start
-                           ? at.best.admits(ends, host.rank)
-                           : at.best.admits(works_, start, host.fastest, host.rank);
+  const bool hopeful = row.start <= start ? at.best.admits(ends, host.rank)
+                                          : at.best.admits(works_, start, host.fastest, host.rank);
   if (!hopeful) return;
-  if (row_starts_[row] != start) {
+  if (row.start != start) {
     drawing.estimates.computed_each(drawing.hosts.with_rank(host.rank), start, works_, ends);
-    row_starts_[row] = start;
+    row.start = start;
   }
   at.best.offer(works_, ends, host.rank);
   remember(at, static_cast<std::uint32_t>(place), ends[ends.size() / 2]);

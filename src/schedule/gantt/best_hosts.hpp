@@ -45,6 +45,10 @@ class BestHosts {
   void replace(std::vector<double> works);
 
  private:
+  struct Row {
+    Seconds start = kNever;   ///< that the ends are for
+    std::uint32_t asked = 0;  ///< in which call of find()
+  };
   struct AtSite {
     std::uint32_t version = 0;
     BestEnds best{};
@@ -53,6 +57,9 @@ class BestHosts {
     /// Ends of a medium work on hosts, as places at the site, that were good last time.
     std::array<std::pair<Seconds, std::uint32_t>, 4> likely{};
     std::size_t likely_count = 0;
+    /// By place: what the estimates said last. Empty until the site is looked at.
+    std::vector<Row> rows{};
+    std::vector<Seconds> ends{};  ///< of each row and work
   };
 
   void ask(const Drawing& drawing, std::uint32_t site, std::size_t place, Seconds start);
@@ -62,9 +69,6 @@ class BestHosts {
   const TaskClass* like_;
   std::vector<double> works_;
   std::vector<AtSite> sites_;
-  std::vector<Seconds> row_starts_;   ///< for each host: the start that its row is for
-  std::vector<Seconds> rows_;         ///< for each host and work: the end there
-  std::vector<std::uint32_t> asked_;  ///< for each host: in which call of find()
   std::uint32_t calls_ = 0;
 };
 

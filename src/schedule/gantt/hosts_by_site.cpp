@@ -12,14 +12,12 @@ HostsBySite::HostsBySite(const Situation& situation, const Estimates& estimates,
     host_of_rank_[ranks[host]] = host;
     hosts[situation.hosts[host].site].push_back({ranks[host], estimates.fastest(host), free[host]});
   }
-  std::size_t first_row = 0;
   sites_.reserve(hosts.size());
   for (auto& its_hosts : hosts) {
-    sites_.push_back({SiteHosts(std::move(its_hosts)), first_row});
+    sites_.push_back({SiteHosts(std::move(its_hosts))});
     const auto in_order = sites_.back().hosts.hosts();
     for (std::uint32_t place = 0; place < in_order.size(); ++place)
       places_[host_of_rank_[in_order[place].rank]] = place;
-    first_row += in_order.size();
   }
 }
 

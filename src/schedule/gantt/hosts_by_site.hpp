@@ -19,11 +19,6 @@ class HostsBySite {
   [[nodiscard]] std::uint32_t sites() const { return static_cast<std::uint32_t>(sites_.size()); }
   [[nodiscard]] const SiteHosts& at(std::uint32_t site) const { return sites_[site].hosts; }
   [[nodiscard]] std::uint32_t with_rank(std::uint32_t rank) const { return host_of_rank_[rank]; }
-  /// A number for each host such that those of a site are together in the order of its SiteHosts.
-  [[nodiscard]] std::size_t row(std::uint32_t site, std::size_t place) const {
-    return sites_[site].first_row + place;
-  }
-  [[nodiscard]] std::uint32_t place(std::uint32_t host) const { return places_[host]; }
 
   /// From 1. Counts how often anything was assigned at the site.
   [[nodiscard]] std::uint32_t version(std::uint32_t site) const { return sites_[site].version; }
@@ -34,7 +29,6 @@ class HostsBySite {
  private:
   struct Site {
     SiteHosts hosts;
-    std::size_t first_row = 0;
     std::uint32_t version = 1;
   };
 

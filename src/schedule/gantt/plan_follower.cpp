@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 #include <utility>
 #include <variant>
 
@@ -33,7 +32,6 @@ void PlanFollower::follow(GanttPlan chart, const NumberedWorld& numbers, TimePoi
   all_woken_ = true;
   planned_at_ = now;
   off_ = ahead_ = 0;
-  handed_out_.clear();
   hosts_.clear();
   by_site_.clear();
   moves_.clear();
@@ -68,32 +66,7 @@ void PlanFollower::observe(const Event& event) {
     all_woken_ = true;
 }
 
-void PlanFollower::count_start(const Entry& entry, double times) {
-  off_ += times * std::abs(seconds(asked_at_ - entry.start));
-  ahead_ += times * seconds(entry.start - planned_at_);
-}
-
-void PlanFollower::take_back(std::span<const Refused> refused) {
-  std::map<std::pair<ClassId, HostId>, std::size_t> waiting;
-  for (const Refused& each : refused)
-    if (const auto* intent = std::get_if<Intent>(&each.what);
-        intent != nullptr && each.why == RefusalReason::not_its_turn)
-      ++waiting[{intent->task_class, intent->host}];
-  for (auto each = handed_out_.rbegin(); each != handed_out_.rend(); ++each) {
-    const auto count = waiting.find({each->intent.task_class, each->intent.host});
-    if (count == waiting.end() || count->second == 0) continue;
-    --count->second;
-    each->from->entries.push_front(each->entry);
-    ++queued_;
-    count_start(each->entry, -1);
-    woken_.insert(each->intent.host);
-  }
-  handed_out_.clear();
-}
-
 PlanFollower::Outcome PlanFollower::hand_out(const World& world, Plan& plan) {
-  take_back(world.refused);
-  asked_at_ = world.now;
   taken_.clear();
   if (world.ready > ready_) all_woken_ = true;  // tasks came (back)
   if (std::exchange(all_woken_, false))
@@ -125,8 +98,9 @@ bool PlanFollower::start_first(const World& world, const HostLoad& load, HostQue
   ++taken_[known->id];
   used += more;
   plan.starts.push_back({known->id, load.host->id});
-  handed_out_.push_back({plan.starts.back(), &queue, queue.entries.front()});
-  count_start(queue.entries.front(), 1);
+  const TimePoint planned = queue.entries.front().start;
+  off_ += std::abs(seconds(world.now - planned));
+  ahead_ += seconds(planned - planned_at_);
   queue.entries.pop_front();
   --queued_;
   return true;

@@ -57,16 +57,6 @@ class PlanFollower {
   /// How many of each class this plan has handed out already.
   using Taken = std::map<ClassId, std::size_t>;
 
-  /// A task that the last call handed out, and where it stood.
-  struct HandedOut {
-    Intent intent;
-    HostQueue* from = nullptr;
-    Entry entry;
-  };
-
-  /// What was not this run's turn goes back to where it stood.
-  void take_back(std::span<const Refused> refused);
-  void count_start(const Entry& entry, double times);
   void hand_out_tasks(const World& world, const HostLoad& load, Plan& plan, Outcome& outcome);
   void prefer_what_is_there(const World& world, SiteId site, HostQueue& queue);
   /// Hands over the first entry of a queue if it can begin on the host now.
@@ -89,9 +79,7 @@ class PlanFollower {
   std::size_t ready_ = 0;  ///< tasks, after the last call
   std::map<SiteId, std::deque<FileId>> moves_;
   std::vector<ClassId> choosy_;
-  Taken taken_;  ///< during a call
-  TimePoint asked_at_ = gantry::kNever;
-  std::vector<HandedOut> handed_out_;   ///< by the last call
+  Taken taken_;                         ///< during a call
   std::set<HostId> woken_;              ///< those that may have room since they were looked at
   std::set<HostId> waiting_for_files_;  ///< hosts of sites whose depots have a limit
   std::set<SiteId> fetched_for_;        ///< during a call: sites where room may be made for a task

@@ -25,7 +25,6 @@ struct Followed {
   forecast::RunTimeForecast run_times;
   NumberedWorld numbers;
   TimePoint begin = from_ns(1'000'000'000);
-  std::vector<Refused> refused{};
 
   Followed() {
     std::iota(places.begin(), places.end(), 1);
@@ -42,9 +41,9 @@ struct Followed {
     for (std::size_t i = 0; i < machines.size(); ++i) hosts.push_back({&machines[i], loads[i]});
     const std::vector<ReadyClass> classes{{ClassId(1), &needs, &places}};
     Plan plan;
-    const auto happened = follower.hand_out({begin + from_seconds(after), classes, hosts, run_times,
-                                             places.size(), file_bytes, sites, refused},
-                                            plan);
+    const auto happened = follower.hand_out(
+        {begin + from_seconds(after), classes, hosts, run_times, places.size(), file_bytes, sites},
+        plan);
     if (outcome != nullptr) *outcome = happened;
     if (moves != nullptr) *moves = plan.moves;
     std::vector<std::uint32_t> result;
@@ -80,25 +79,6 @@ TEST(PlanFollower, HostsTakeTheirTasksInOrder) {
   world.end(follower, 1);
   EXPECT_THAT(world.hosts_after(follower, 15), ElementsAre(1));
   EXPECT_DOUBLE_EQ(follower.deviation(), 0.25);  // 5 s of the 20 s that two were to wait
-}
-
-TEST(PlanFollower, WhatWasNotItsTurnIsHandedOutAgain) {
-  Followed world;
-  PlanFollower follower(false);
-  follower.follow(two_each(), world.numbers, world.begin);
-  EXPECT_THAT(world.hosts_after(follower, 4), ElementsAre(1, 2));
-  EXPECT_EQ(follower.queued(), 2U);
-  world.refused = {{Intent{ClassId(1), HostId(2)}, RefusalReason::not_its_turn}};
-  world.places.push_front(2);
-  world.loads[1] = 0;
-  EXPECT_THAT(world.hosts_after(follower, 5), ElementsAre(2));
-  EXPECT_EQ(follower.queued(), 2U);
-  world.refused.clear();
-  world.end(follower, 1);
-  world.end(follower, 2);
-  EXPECT_THAT(world.hosts_after(follower, 12), ElementsAre(1, 2));
-  // Late by 4 s, 5 s and twice 2 s, of the 20 s that two were to wait.
-  EXPECT_DOUBLE_EQ(follower.deviation(), 0.65);
 }
 
 TEST(PlanFollower, WhatIsOverdueIsShared) {

@@ -29,7 +29,7 @@ class Sched {
   SchedOptions options_;
   Drawing drawing_;
   std::vector<std::uint32_t> waiting_;                   ///< of each class
-  std::map<double, std::unique_ptr<BestHosts>> shared_;  ///< by bytes of output
+  std::map<double, std::unique_ptr<BestHosts>> shared_;  ///< by bytes of output; may be none
   std::vector<Slice> slices_;
   std::uint32_t uncovered_ = 0;     ///< a host that is not covered, as far as is known
   std::uint32_t uncovered_by_ = 0;  ///< a class that it can complete
@@ -59,7 +59,8 @@ Sched::Sched(const Situation& situation, const Estimates& estimates, const Sched
   }
 }
 
-/// For all classes with the same output.
+/// For all classes with the same output, if most of their works occur in several slices: looking up
+/// the works of others as well does not pay otherwise.
 BestHosts* Sched::shared_best_hosts(const TaskClass& like) {
   if (options_.heuristic < Heuristic::sufferage) return nullptr;
   const auto [known, is_new] = shared_.try_emplace(like.output_bytes);
@@ -67,9 +68,11 @@ BestHosts* Sched::shared_best_hosts(const TaskClass& like) {
     std::vector<double> works;
     for (const TaskClass& task : drawing_.situation.classes)
       if (task.waiting > 0 && task.output_bytes == like.output_bytes) works.push_back(task.work);
+    const std::size_t classes = works.size();
     std::ranges::sort(works);
     works.erase(std::unique(works.begin(), works.end()), works.end());
-    known->second = std::make_unique<BestHosts>(drawing_, std::move(works), like);
+    if (2 * works.size() <= classes)
+      known->second = std::make_unique<BestHosts>(drawing_, std::move(works), like);
   }
   return known->second.get();
 }

@@ -148,14 +148,9 @@ void SiteHosts::visit(std::size_t node, Seconds from, std::span<const double> wo
   // To look closer is not worth it for a few hosts.
   constexpr std::size_t kFew = 16;
   if (node * kFew <= leaves_ && !best.admits(works, start, at.fastest, at.rank)) return;
-  // The promising half first: it may rule the other out.
-  const auto outlook = [&](const Node& child) {
-    return std::max(child.free, from) + works[works.size() / 2] / child.fastest;
-  };
-  const std::size_t left = 2 * node;
-  const bool right_first = outlook(nodes_[left + 1]) < outlook(nodes_[left]);
-  visit(right_first ? left + 1 : left, from, works, best, ask);
-  visit(right_first ? left : left + 1, from, works, best, ask);
+  // The faster half first: it may rule the other out.
+  visit(2 * node, from, works, best, ask);
+  visit(2 * node + 1, from, works, best, ask);
 }
 
 }  // namespace gantry::schedule

@@ -28,7 +28,7 @@ class Slice {
   };
 
   /// `classes` as class_slices() gives them. `shared`: best hosts for these works and others, for
-  /// the time when files do not matter any more; none for heuristics that do not compare sites.
+  /// the time when files do not matter any more; may be none.
   Slice(const Drawing& drawing, std::vector<std::uint32_t> classes, BestHosts* shared);
 
   /// What the heuristic would choose of this slice; nullptr if nothing can be complete anywhere.

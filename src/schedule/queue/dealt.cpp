@@ -1,6 +1,5 @@
 #include "schedule/queue/dealt.hpp"
 
-#include <ranges>
 #include <utility>
 #include <variant>
 
@@ -27,15 +26,6 @@ const Host* Dealt::next_host(const World& world, const TaskNeeds& needs) {
   return nullptr;
 }
 
-void Dealt::take_back(std::span<const Refused> refused) {
-  for (auto each = refused.rbegin(); each != refused.rend(); ++each) {
-    const auto* intent = std::get_if<Intent>(&each->what);
-    if (intent == nullptr) continue;
-    queues_[intent->host].push_front(intent->task_class);
-    ++dealt_[intent->task_class];
-  }
-}
-
 void Dealt::deal_new(const World& world) {
   for (const ReadyClass& ready : world.classes) {
     std::size_t& dealt = dealt_[ready.id];
@@ -53,8 +43,6 @@ Plan Dealt::plan(const World& world) {
     queues_.clear();
     dealt_.clear();
     deal_anew_ = false;
-  } else {
-    take_back(world.refused);
   }
   deal_new(world);
   Plan plan;

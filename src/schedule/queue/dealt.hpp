@@ -24,8 +24,6 @@ class Dealt final : public Scheduler {
 
  private:
   void deal_new(const World& world);
-  /// What was not this run's turn goes back to the host that it was dealt to.
-  void take_back(std::span<const Refused> refused);
   /// A host on which such tasks fit; nullptr if there is none.
   [[nodiscard]] const Host* next_host(const World& world, const TaskNeeds& needs);
 

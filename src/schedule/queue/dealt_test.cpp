@@ -18,7 +18,7 @@ struct DealtCase {
   TaskNeeds needs;
   std::deque<std::uint64_t> places = std::deque<std::uint64_t>(300);
   forecast::RunTimeForecast run_times;
-  std::vector<Refused> refused{};
+  std::size_t turn = 1000;
 
   DealtCase() {
     std::iota(places.begin(), places.end(), 1);
@@ -35,7 +35,7 @@ struct DealtCase {
                             .hosts = hosts,
                             .run_times = run_times,
                             .ready = places.size(),
-                            .refused = refused})
+                            .turn = turn})
                                     .starts) {
       result.push_back(intent.host.value());
       places.pop_front();
@@ -62,23 +62,12 @@ TEST(Dealt, AHostThatIsFullKeepsItsShareWaiting) {
   EXPECT_THAT(count, ElementsAre(0, 100, 0, 100));
 }
 
-TEST(Dealt, AHostWhoseTurnHasNotComeKeepsItsShare) {
+TEST(Dealt, WhatIsLeftWhenTheTurnIsOverKeepsItsHost) {
   DealtCase world;
   Dealt strategy(Deal::in_turn, 0);
-  std::vector<std::uint32_t> count(4);
-  for (bool turn = false; !world.places.empty(); turn = !turn) {
-    const auto hosts = world.hosts_of(strategy);
-    world.refused.clear();
-    for (const std::uint32_t host : hosts) {
-      if (host != 3 || turn) {
-        ++count[host];
-        continue;
-      }
-      world.refused.push_back({Intent{ClassId(1), HostId(3)}, RefusalReason::not_its_turn});
-      world.places.push_back(world.places.empty() ? 1 : world.places.back() + 1);
-    }
-  }
-  EXPECT_THAT(count, ElementsAre(0, 100, 100, 100));
+  world.turn = 2;
+  EXPECT_THAT(world.hosts_of(strategy), ElementsAre(1, 2));
+  EXPECT_THAT(world.hosts_of(strategy, {kFull, kFull, 0}), ElementsAre(3));
 }
 
 TEST(Dealt, WhatIsLeftIsDealtAnewWhenAHostGoes) {
