@@ -22,11 +22,18 @@ Result<std::vector<TaskFile>> RunIo::files(const TaskKey& key) {
   for (const auto& input : inputs_[key]) {
     TRY_ASSIGN(auto some, contents_.files(*input.path, stop_));
     for (TaskFile& file : some) {
-      file.shared = shared_.find(*input.path);
+      file.shared = shared_file(key.task, *input.path);
       files.push_back(std::move(file));
     }
   }
   return files;
+}
+
+std::optional<FileId> RunIo::shared_file(TaskId task, const std::string& path) const {
+  if (files_.empty()) return std::nullopt;
+  for (const FileId file : files_.shared_by(task))
+    if (names_.path(file) == path) return file;
+  return std::nullopt;
 }
 
 RunIo::Inputs RunIo::forget(const TaskKey& key) {

@@ -16,6 +16,7 @@
 #include "driver/content_cache.hpp"
 #include "driver/driver.hpp"
 #include "driver/run_setup.hpp"
+#include "model/task_files.hpp"
 
 namespace gantry::driver {
 
@@ -26,13 +27,15 @@ class RunIo {
   /// All references must outlive this. `stop`: a person wants to stop, and nobody has heeded it
   /// yet.
   RunIo(const Job& job, const Options& options, store::Store& store, ContentCache& contents,
-        const SharedInputs& shared, PreparedRun prepared, ContentCache::Stop stop)
+        const TaskFiles& files, const FileNames& names, PreparedRun prepared,
+        ContentCache::Stop stop)
       : run(std::move(prepared)),
         job_(job),
         options_(options),
         store_(store),
         contents_(contents),
-        shared_(shared),
+        files_(files),
+        names_(names),
         stop_(std::move(stop)) {}
 
   [[nodiscard]] RunId id() const { return run.id; }
@@ -68,6 +71,8 @@ class RunIo {
   bool is_closed = false;       ///< the store knows that it is finished
 
  private:
+  /// The name of a file that the task shares with others.
+  [[nodiscard]] std::optional<FileId> shared_file(TaskId task, const std::string& path) const;
   /// A file that the task itself has written is no input.
   [[nodiscard]] bool is_own_work(const AttemptEnded& ended, const ContentCache::Used& used) const;
 
@@ -75,7 +80,8 @@ class RunIo {
   const Options& options_;
   store::Store& store_;
   ContentCache& contents_;
-  const SharedInputs& shared_;
+  const TaskFiles& files_;
+  const FileNames& names_;
   ContentCache::Stop stop_;
   std::map<TaskKey, Inputs> inputs_;  ///< of attempts that we have started
 };
