@@ -14,7 +14,7 @@
 
 namespace gantry::agent {
 
-inline constexpr std::uint32_t kProtocolVersion = 11;
+inline constexpr std::uint32_t kProtocolVersion = 12;
 /// Larger than any argv the kernel takes (2 MiB), any captured output and any set of result files.
 inline constexpr std::size_t kMaxFrame = std::size_t{64} << 20;
 
@@ -280,14 +280,16 @@ struct Ended {
   std::vector<std::string> unstaged;  ///< contents that the depot lacked: it was not started
   bool swept = false;                 ///< its sandbox is gone
   std::vector<KeptOutput> kept;       ///< all that it was to keep, or none
+  std::uint64_t memory_limit = 0;     ///< the limit that it exceeded, in bytes; else 0
 
   static void fields(auto& wire, auto& m) {
     wire(m.key, m.cause, m.code, m.detail);
     wire(m.started_ns, m.ended_ns, m.user_ns, m.system_ns, m.max_rss);
     wire(m.out, m.err, m.collected, m.tag);
     // Mostly nothing more, where tasks have no sandboxes.
-    if (!wire.more(!m.unstaged.empty() || m.swept || !m.kept.empty())) return;
-    wire(m.unstaged, m.swept, m.kept);
+    if (!wire.more(!m.unstaged.empty() || m.swept || !m.kept.empty() || m.memory_limit != 0))
+      return;
+    wire(m.unstaged, m.swept, m.kept, m.memory_limit);
   }
 };
 

@@ -132,6 +132,7 @@ TEST(Protocol, AnEndedComesBackWholeAndUnderAnotherReceipt) {
   EXPECT_EQ(decoded->second.out.pack, "run-1/slot-0.out");
   EXPECT_TRUE(decoded->second.out.truncated);
   EXPECT_EQ(decoded->second.collected, ended.collected);
+  EXPECT_EQ(decoded->second.memory_limit, 0U);
   EXPECT_EQ(peek_ended_key(body_of(frame)), ended.key);
   EXPECT_EQ(peek_run_time(body_of(frame)).started_ns, ended.started_ns);
   EXPECT_EQ(peek_run_time(body_of(frame)).ended_ns, ended.ended_ns);
@@ -141,6 +142,16 @@ TEST(Protocol, AnEndedComesBackWholeAndUnderAnotherReceipt) {
   std::string direct;
   encode(direct, 99, ended);
   EXPECT_EQ(forwarded, direct);
+}
+
+TEST(Protocol, TheLimitOfOneThatDiedOfMemoryComesBack) {
+  Ended ended = example_ended();
+  ended.memory_limit = std::uint64_t{3} << 32U;
+  std::string frame;
+  encode(frame, 8, ended);
+  const auto decoded = decode_ended(body_of(frame));
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(decoded->second.memory_limit, ended.memory_limit);
 }
 
 TEST(Protocol, SmallMessagesComeBack) {

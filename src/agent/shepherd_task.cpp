@@ -241,6 +241,7 @@ void Shepherd::judge(const Start& start, int status) {
   if (watch_.reason() != Cause::none) cause = watch_.reason();
   current_.cause = static_cast<std::uint8_t>(cause);
   if (cause == Cause::out_of_memory) {
+    current_.memory_limit = start.memory;
     current_.detail = "limit " + std::to_string(start.memory >> 20) + " MiB";
   } else if (cause == Cause::timeout) {
     current_.detail = "limit " + seconds_text(start.timeout_ns);

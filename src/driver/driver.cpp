@@ -14,7 +14,6 @@
 #include "driver/run_setup.hpp"
 #include "driver/take_over.hpp"
 #include "driver/undriven_runs.hpp"
-#include "store/live_state.hpp"
 #include "store/run_lock.hpp"
 
 namespace gantry::driver {
@@ -29,18 +28,14 @@ Result<> make_state_dir(const std::filesystem::path& path) {
               "choose another place for Gantry's state with --state DIR");
 }
 
-/// Waits for a gantry that drives runs here, if the person wants that. `left`: what one that was
-/// killed has left, which can be told only while nobody holds the lock.
-Result<store::RunLock> lock_state(const Options& options, const Observer& observer,
-                                  std::optional<store::LiveState>& left) {
-  left = store::read_left_live(options.state_dir);
+/// Waits for a gantry that drives runs here, if the person wants that.
+Result<store::RunLock> lock_state(const Options& options, const Observer& observer) {
   auto lock = store::RunLock::acquire(options.state_dir);
   if (!options.wait || lock || lock.error().code != ErrorCode::busy) return lock;
   if (observer.notice) observer.notice(lock.error().message + "; waiting for it to end");
   constexpr auto kLook = std::chrono::milliseconds(100);
   while (!lock && lock.error().code == ErrorCode::busy) {
     std::this_thread::sleep_for(kLook);
-    left = store::read_left_live(options.state_dir);
     lock = store::RunLock::acquire(options.state_dir);
   }
   return lock;
@@ -58,24 +53,13 @@ Result<> check_different(std::span<const Job> jobs) {
   return {};
 }
 
-/// Those that a gantry which was killed had at sites.
-std::set<std::string> far_hosts(const store::LiveState& left) {
-  std::set<std::string> names;
-  for (const store::LiveHost& host : left.hosts) {
-    const bool is_far = host.site < left.sites.size() && left.sites[host.site].name != kHomeSite;
-    if (is_far && host.condition == HostCondition::up) names.insert(host.name);
-  }
-  return names;
-}
-
 }  // namespace
 
 Result<std::vector<Summary>> drive(std::span<const Job> jobs, const Options& options,
                                    const Observer& observer, const Clock& clock) {
   TRY(check_different(jobs));
   TRY(make_state_dir(options.state_dir));
-  std::optional<store::LiveState> left;
-  TRY_ASSIGN(const auto lock, lock_state(options, observer, left));
+  TRY_ASSIGN(const auto lock, lock_state(options, observer));
   TRY_ASSIGN(auto store, store::Store::open(options.state_dir, store::Access::read_write));
   ContentCache contents(store, options.state_dir);
   if (!options.job_log.empty())
@@ -98,7 +82,6 @@ Result<std::vector<Summary>> drive(std::span<const Job> jobs, const Options& opt
              take_over(sites.sites(), all_finished ? Leftovers::none : Leftovers::possible, store,
                        others, jobs, ours, observer, clock));
   for (std::size_t i = 0; i < jobs.size(); ++i) TRY(hub.add(jobs[i], continued[i], options));
-  if (left) hub.expect(RunId(left->run), far_hosts(*left));
   auto summaries = hub.run(std::move(opened));
   static_cast<void>(store.index_results());  // or else the next call does
   return summaries;

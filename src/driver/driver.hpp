@@ -75,11 +75,17 @@ struct Progress {
   std::vector<RunProgress> runs{};  ///< each of them, when there are several
 };
 
+/// What comes of a task after an attempt of it.
+enum class AfterEnd : std::uint8_t {
+  over,         ///< the task is done, has failed or was cancelled
+  again,        ///< the attempt failed; the task goes on with another one
+  again_noted,  ///< likewise, and the detail of the report says so
+};
+
 /// Called from drive(), in its thread. Empty functions are not called.
 struct Observer {
   std::function<void(const Progress&)> progress;  ///< about ten times a second
-  /// An attempt ended; `again`: it failed, and the task will be tried again.
-  std::function<void(const AttemptEnded&, bool again)> ended;
+  std::function<void(const AttemptEnded&, AfterEnd)> ended;
   std::function<void(const std::string&)> notice;
   /// Before the run begins: so many tasks of other runs are waited for, for so long. About ten
   /// times a second.

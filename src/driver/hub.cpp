@@ -79,11 +79,6 @@ Result<> Hub::add(const Job& job, const std::optional<ContinuedRun>& ours, const
   return {};
 }
 
-void Hub::expect(RunId run, std::set<std::string> hosts) {
-  if (const auto found = runs_.find(run); found != runs_.end())
-    found->second->run.unheard = std::move(hosts);
-}
-
 RunIo* Hub::owner(const TaskKey& key) {
   const auto run = runs_.find(key.run);
   return run != runs_.end() && run->second->has(key) ? run->second : nullptr;
@@ -129,7 +124,7 @@ Result<std::vector<Summary>> Hub::run(Opened opened) {
   signals_.emplace(std::move(signals));
   show_progress();  // whoever watches learns which runs these are before anything ends
   while (!all_finished() && stops_ < 3) {
-    if (stuck_since_ == kNever) start_tasks();
+    if (stuck_since_ == kNever) TRY(start_tasks());
     end_if_stranded();
     if (all_finished() || gives_up_placing()) break;
     std::uint64_t cores = 0;
@@ -182,12 +177,6 @@ Result<> Hub::keep_forecasts(RunIo& io) {
 void Hub::drain_all(const std::string& why) {
   for (const auto& io : ios_)
     if (view(*io).draining().empty()) record(*io, DrainRequested{io->id(), why});
-}
-
-void Hub::hear_of(const std::string& host) {
-  for (const auto& io : ios_)
-    if (io->run.unheard.erase(host) > 0 && io->run.unheard.empty())
-      engine_.apply(HostsUnheard{io->id(), false});
 }
 
 void Hub::end_if_stranded() {
@@ -263,12 +252,14 @@ Result<> Hub::wait() {
 // Out.
 // -----------------------------------------------------------------------------------------------
 
-void Hub::start_tasks() {
+Result<> Hub::start_tasks() {
   for (;;) {
     const auto actions = engine_.decide(now_);
-    if (actions.empty()) return;
+    if (actions.empty()) return {};
+    TRY(note_given(actions));
     carry_out(actions);
     on_stop_signals();
+    if (stuck_since_ != kNever) return {};
   }
 }
 
@@ -316,7 +307,8 @@ void Hub::start(const StartAttempt& action) {
     else
       print = tl::unexpected<Error>(std::move(found).error());
   }
-  if (stop_waits()) return engine_.apply(AttemptReturned{key, action.host});
+  if (stop_waits() || stuck_since_ != kNever)
+    return engine_.apply(AttemptReturned{key, action.host});
   if (!print && print.error().code == ErrorCode::busy) return park(action);
   if (print) {
     dirty_ = true;  // for those who ask `gantry status` while long tasks run

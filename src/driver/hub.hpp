@@ -40,9 +40,6 @@ class Hub {
 
   /// Goes on with `ours`, or makes a run of the study. `options` must outlive the hub.
   Result<> add(const Job& job, const std::optional<ContinuedRun>& ours, const Options& options);
-  /// A gantry that was killed had these hosts for the run: until they are heard of, nobody knows
-  /// what runs there.
-  void expect(RunId run, std::set<std::string> hosts);
   /// Takes in what is really there, and loops until all runs have finished. From then on, SIGINT
   /// and SIGTERM are requests to stop. A summary for each run that was added before, in the order
   /// of add(). REQUIRES: the sites are open.
@@ -58,14 +55,12 @@ class Hub {
   /// Why no host can take some task of a run, or an empty text.
   Result<> check_placeable();
   [[nodiscard]] tl::unexpected<Error> refuse(const RunIo& io, const std::string& why) const;
-  /// It is there, and tells what runs there.
-  void hear_of(const std::string& host);
   /// What is left of a run fits no host, nor any that may still come.
   void end_if_stranded();
   Result<> take_in(Opened opened);
   Result<> step();
   Result<> wait();
-  void start_tasks();
+  Result<> start_tasks();
   void carry_out(const std::vector<Action>& actions);
   void start(const StartAttempt& action);
   void bring(const MoveFile& move);
@@ -106,7 +101,16 @@ class Hub {
   Result<> take_back(const RunIo& io);
   /// What a run begins with, once its journal is known.
   Result<> begin(RunIo& io);
-  // hub_sites.cpp: sites that come and go.
+  // hub_sites.cpp: sites and hosts that come and go.
+  /// The host is there, and tells what runs there.
+  void hear_of(const Host& host);
+  /// Writes down the hosts at sites that get their first attempts of a run by these actions: the
+  /// next gantry must know of them if this one is killed.
+  Result<> note_given(const std::vector<Action>& actions);
+  /// The host goes. Each run whose attempts there have all ended forgets it.
+  void release_if_free(HostId host);
+  /// Attempts of the run may still go on at sites.
+  [[nodiscard]] bool leaves_attempts(const RunIo& io) const;
   void change_sites(const store::Request& request);
   void join(const std::string& file, const std::string& name);
   void begin_to_leave(const std::string& name);
@@ -127,8 +131,9 @@ class Hub {
   void record_end(RunIo& io, AttemptEnded ended);
   /// Starts nothing more of any run.
   void drain_all(const std::string& why);
-  /// What comes of an attempt that died of memory.
-  void add_memory_note(const RunIo& io, AttemptReport& report) const;
+  /// Adds to the detail what comes of an attempt that died of memory. False when there is nothing
+  /// to say.
+  bool add_memory_note(const RunIo& io, AttemptReport& report) const;
   Result<> commit(bool last);
   /// For the next runs. Joins the open group.
   Result<> keep_learned();
@@ -187,6 +192,11 @@ class Hub {
   std::vector<Parked> parked_;
 
   std::map<HostId, std::string> host_names_;
+  struct FarHost {
+    SiteId site;
+    store::SiteHost name;
+  };
+  std::map<HostId, FarHost> far_hosts_;       ///< all that were ever up at sites
   std::map<HostId, std::uint32_t> ended_on_;  ///< attempts
   LiveBoard board_;
   LinkProbes probes_;

@@ -63,11 +63,12 @@ bool Hub::is_to_know(const AttemptStarted& started) {
 void Hub::show(const Event& event) {
   std::visit(Overloaded{[&](const HostUp& e) {
                           host_names_[e.host.id] = e.host.name;
-                          hear_of(e.host.name);
+                          hear_of(e.host);
                         },
                         [&](const HostDown& e) {
                           if (!e.why.empty()) tell(e.why + what_is_lost_with(e.host));
                           board_.on_vanished(e.host);
+                          release_if_free(e.host);
                         },
                         [&](const HostDraining& e) {
                           if (!e.why.empty() && rested_.insert(e.host).second) tell(e.why);

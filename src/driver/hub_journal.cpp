@@ -66,14 +66,16 @@ void Hub::record(RunIo& io, Event event) {
   journal(io, std::move(event));
 }
 
-void Hub::add_memory_note(const RunIo& io, AttemptReport& report) const {
-  if (report.cause != FailureCause::out_of_memory) return;
+bool Hub::add_memory_note(const RunIo& io, AttemptReport& report) const {
+  if (report.cause != FailureCause::out_of_memory) return false;
   const TaskId task = report.key.task;
   std::string note = view(io).after_memory(task);
   const bool failed = view(io).state(task) == engine::TaskState::failed;
   if (failed && !io.sweep().resources(task).learn_memory)
     note = "with 'resources: {memory: learn}' it is given what it needs";
-  if (!note.empty()) report.detail += (report.detail.empty() ? "" : "; ") + note;
+  if (note.empty()) return false;
+  report.detail += (report.detail.empty() ? "" : "; ") + note;
+  return true;
 }
 
 void Hub::record_end(RunIo& io, AttemptEnded ended) {
@@ -82,11 +84,12 @@ void Hub::record_end(RunIo& io, AttemptEnded ended) {
   Event event = std::move(ended);
   apply(event);
   const auto state = view(io).state(task);
-  add_memory_note(io, std::get<AttemptEnded>(event).report);
+  const bool noted = add_memory_note(io, std::get<AttemptEnded>(event).report);
   // It waits for its retry, or its twin still runs.
   const bool again = state != engine::TaskState::done && state != engine::TaskState::failed &&
                      state != engine::TaskState::cancelled;
-  if (observer_.ended) observer_.ended(std::get<AttemptEnded>(event), again);
+  const AfterEnd after = !again ? AfterEnd::over : noted ? AfterEnd::again_noted : AfterEnd::again;
+  if (observer_.ended) observer_.ended(std::get<AttemptEnded>(event), after);
   journal(io, std::move(event));
 }
 
@@ -98,6 +101,7 @@ Result<> Hub::commit(bool last) {
     const auto& c = view(*io).counts();
     io->is_closed = last || (ios_.size() > 1 && view(*io).finished() && group_.empty());
     const bool complete = io->is_closed && c.done + c.failed == c.total;
+    if (io->is_closed && !leaves_attempts(*io)) store_.release_all(io->id());
     TRY(store_.update_run(io->id(), complete ? store::RunState::finished : store::RunState::open,
                           counts(*io), view(*io).eta(now_), io->is_closed ? 0 : ::getpid(), now_));
   }

@@ -8,6 +8,55 @@
 
 namespace gantry::driver {
 
+void Hub::hear_of(const Host& host) {
+  if (host.site == kHome) return;
+  const store::SiteHost name{site_name(host.site), host.name};
+  far_hosts_[host.id] = {host.site, name};
+  for (const auto& io : ios_) {
+    if (io->run.unheard.erase(name) == 0) continue;
+    io->given.insert(host.id);
+    if (io->run.unheard.empty()) engine_.apply(HostsUnheard{io->id(), false});
+  }
+}
+
+Result<> Hub::note_given(const std::vector<Action>& actions) {
+  bool added = false;
+  for (const Action& action : actions) {
+    const auto* start = std::get_if<StartAttempt>(&action);
+    if (start == nullptr || !far_hosts_.contains(start->host)) continue;
+    RunIo& io = io_of(start->key.run);
+    if (io.given.contains(start->host)) continue;
+    // All that are up: the others get their first attempts soon, and a commit takes its time.
+    for (const schedule::HostLoad& load : engine_.hosts()) {
+      const auto far = far_hosts_.find(load.host->id);
+      if (far != far_hosts_.end() && io.given.insert(far->first).second)
+        store_.give(io.id(), far->second.name);
+    }
+    added = true;
+  }
+  if (!added) return {};
+  dirty_ = true;
+  return commit(false);
+}
+
+void Hub::release_if_free(HostId host) {
+  for (const auto& io : ios_) {
+    // A host that has an attempt may go on with it, and come back.
+    if (view(*io).uses(host) || io->given.erase(host) == 0) continue;
+    store_.release(io->id(), far_hosts_.at(host).name);
+    dirty_ = true;
+  }
+}
+
+bool Hub::leaves_attempts(const RunIo& io) const {
+  const auto& c = view(io).counts();
+  if (c.done + c.failed == c.total) return false;
+  if (!io.run.unheard.empty()) return true;
+  std::set<SiteId> sites;
+  for (const auto& [id, far] : far_hosts_) sites.insert(far.site);
+  return std::ranges::any_of(sites, [&](SiteId site) { return view(io).uses(site); });
+}
+
 void Hub::change_sites(const store::Request& request) {
   dirty_ = true;  // whoever asked waits until the request is taken
   for (const std::string& name : request.join) join(request.grid, name);

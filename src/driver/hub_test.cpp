@@ -5,9 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "driver/driver_fixture.hpp"
-#include "driver/run_setup.hpp"
-#include "driver/take_over.hpp"
+#include "driver/hub_fixture.hpp"
 #include "store/faulty_disk.hpp"
 
 namespace gantry::driver {
@@ -26,49 +24,6 @@ class HastyClock final : public Clock {
   mutable TimePoint now_ = RealClock{}.now();
 };
 
-class HubTest : public DriverTest {
- protected:
-  void SetUp() override {
-    DriverTest::SetUp();
-    source_.base_dir = dir_;
-  }
-
-  /// One call of drive() with the fake launcher in place of this machine.
-  Summary drive_with(FakeLauncher& launcher, Sweep& study) {
-    return drive_all(launcher, {Job{study, source_}}).front();
-  }
-  Summary drive_with(FakeLauncher& launcher, Sweep&& study) { return drive_with(launcher, study); }
-
-  std::vector<Summary> drive_all(FakeLauncher& launcher, const std::vector<Job>& jobs) {
-    auto store = open_store();
-    ContentCache contents(store);
-    UndrivenRuns others(store, options_);
-    std::set<RunId> ours;
-    std::vector<std::optional<ContinuedRun>> continued;
-    for (const Job& job : jobs) {
-      continued.push_back(run_to_continue(store, job.sweep, options_).value());
-      if (continued.back()) ours.insert(continued.back()->record.id);
-    }
-    GridLaunch sites(sites_with(launcher), options_, launcher.site != kHome);
-    Hub hub(options_, observer_, store, contents, sites, others, *time_);
-    auto opened =
-        take_over(sites.sites(), Leftovers::possible, store, others, jobs, ours, observer_, *time_);
-    EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      const auto added = hub.add(jobs[i], continued[i], options_);
-      EXPECT_TRUE(added) << (added ? "" : added.error().message);
-    }
-    auto summaries = hub.run(std::move(*opened));
-    EXPECT_TRUE(summaries) << (summaries ? "" : summaries.error().message);
-    return *summaries;
-  }
-
-  SpecSource source_;
-  MonotonicClock clock_;
-  const Clock* time_ = &clock_;
-  Observer observer_;
-};
-
 TEST_F(HubTest, RunsEveryTaskAndAcknowledgesWhatIsJournalled) {
   FakeLauncher launcher;
   const auto summary = drive_with(launcher, sweep({"echo", "{}", ":::", "a", "b", "c"}));
@@ -76,6 +31,29 @@ TEST_F(HubTest, RunsEveryTaskAndAcknowledgesWhatIsJournalled) {
   EXPECT_EQ(summary.executed, 3U);
   EXPECT_EQ(launcher.acknowledged, 3U);
   EXPECT_THAT(rows(summary.run), SizeIs(3));
+}
+
+TEST_F(HubTest, TellsWhatComesOfATaskWhoseAttemptFailed) {
+  write("sweep.yaml",
+        "command: echo {x}\nparameters: {x: [1]}\nretries: {count: 1, backoff: 10ms}\n");
+  std::vector<AfterEnd> told;
+  observer_.ended = [&](const AttemptEnded&, AfterEnd after) { told.push_back(after); };
+  FakeLauncher failing;
+  failing.outcome = [](const Task&, AttemptReport& report) {
+    report.cause = FailureCause::exit_code;
+  };
+  drive_with(failing, spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
+  EXPECT_THAT(told, ElementsAre(AfterEnd::again, AfterEnd::over));
+
+  write("sweep.yaml", "command: echo {x}\nparameters: {x: [1]}\nresources: {memory: learn}\n");
+  told.clear();
+  FakeLauncher small;
+  small.announce(HostUp{{HostId(2), "large", 1, std::uint64_t{8} << 30U, kHome}});
+  small.outcome = [&](const Task&, AttemptReport& report) {
+    if (told.empty()) report.cause = FailureCause::out_of_memory;
+  };
+  drive_with(small, spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
+  EXPECT_THAT(told, ElementsAre(AfterEnd::again_noted, AfterEnd::over));
 }
 
 TEST_F(HubTest, DrivesSeveralStudiesAtOnce) {
@@ -476,7 +454,7 @@ TEST_F(HubTest, AnEndFromBeforeAnInputChangedDoesNotCount) {
     if (!std::exchange(told, true)) launcher.report(adopted, before[2]);
   };
   std::uint32_t shown = 0;
-  observer_.ended = [&](const AttemptEnded&, bool) { ++shown; };
+  observer_.ended = [&](const AttemptEnded&, AfterEnd) { ++shown; };
   const auto summary = drive_with(launcher, study);
   EXPECT_EQ(summary.counts.done, 3U);
   EXPECT_THAT(launcher.started, SizeIs(3));

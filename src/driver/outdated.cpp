@@ -27,12 +27,6 @@ constexpr std::array<std::string_view, 10> kReasons{
 };
 static_assert(kReasons.size() == static_cast<std::size_t>(OutdatedBy::unknown) + 1);
 
-/// The input that changed while a task ran: the journal keeps it in the attempt's detail.
-std::string input_of(const std::string& noted) {
-  const std::string before = changed_meanwhile("") + ": ";
-  return noted.starts_with(before) ? noted.substr(before.size()) : "";
-}
-
 std::string name_in(const Task& task, std::string name) {
   if (name.starts_with(task.workdir + "/")) name.erase(0, task.workdir.size() + 1);
   return name;
@@ -74,14 +68,10 @@ OutdatedReason what_changed(const Making& before, const Fingerprint& now, const 
   if (print.command != now.command) return {OutdatedBy::older_gantry};
   if (print.environment != now.environment) return {OutdatedBy::environment};
   if (print.inputs.empty())
-    return {OutdatedBy::input_meanwhile, name_in(task, input_of(before.noted))};
+    return {OutdatedBy::input_meanwhile, name_in(task, before.changed_input)};
   std::string newer = newer_files(task, before.began);
   if (newer.empty()) return {OutdatedBy::input_list};
   return {OutdatedBy::input, std::move(newer)};
-}
-
-std::string changed_meanwhile(std::string_view path) {
-  return reason_text({OutdatedBy::input_meanwhile, std::string(path)});
 }
 
 std::string outdated_text(OutdatedBy by, const Outdated& outdated) {
@@ -102,7 +92,7 @@ Result<Making> latest_making(const store::Store& store, RunId run, TaskId task) 
     if (row.fingerprint.empty()) continue;
     const bool ran = row.kind == "ended";
     changes_inputs |= !making.print.empty() && making.print.inputs.empty();
-    making = {row.fingerprint, ran ? row.report.started : row.at, std::move(row.report.detail),
+    making = {row.fingerprint, ran ? row.report.started : row.at, std::move(row.changed_input),
               ran ? row.report.ended : row.at};
     if (changes_inputs) making.ended = TimePoint::max();
   }

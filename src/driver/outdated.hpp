@@ -32,7 +32,7 @@ std::string outdated_text(OutdatedBy by, const Outdated& outdated);
 struct Making {
   Fingerprint print;
   TimePoint began;
-  std::string noted{};  ///< see changed_meanwhile()
+  std::string changed_input{};  ///< see AttemptEnded
   /// Files of its values that were made until then may be its own work; without an end when an
   /// earlier attempt was seen to change one.
   TimePoint ended = TimePoint::max();
@@ -44,9 +44,6 @@ Result<Making> latest_making(const store::Store& store, RunId run, TaskId task);
 /// Why a result must be made again; names the first file that is newer. REQUIRES: the fingerprints
 /// differ.
 OutdatedReason what_changed(const Making& before, const Fingerprint& now, const Task& task);
-
-/// What is noted with a success one of whose inputs changed while it ran.
-std::string changed_meanwhile(std::string_view path);
 
 /// Of files that a task has written, the first that is neither here nor kept at a site; empty when
 /// all are.

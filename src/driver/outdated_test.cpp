@@ -36,8 +36,8 @@ TEST(Outdated, FingerprintsTellWhatChanged) {
   Task task;
   task.workdir = "/study";
   const Fingerprint now{Digest{1, 1}, Digest{2, 2}, Digest{3, 3}};
-  const auto changed = [&](const Fingerprint& print, const std::string& noted = "") {
-    return what_changed({print, from_ns(1), noted}, now, task);
+  const auto changed = [&](const Fingerprint& print, const std::string& input = "") {
+    return what_changed({print, from_ns(1), input}, now, task);
   };
   EXPECT_EQ(changed({}).by, OutdatedBy::unknown);
   EXPECT_EQ(changed({Digest{9, 9}, now.environment, now.inputs}).by, OutdatedBy::older_gantry);
@@ -45,9 +45,8 @@ TEST(Outdated, FingerprintsTellWhatChanged) {
   EXPECT_EQ(changed({now.command, now.environment, Digest{9, 9}}).by, OutdatedBy::input_list);
   const Fingerprint meanwhile{now.command, now.environment, {}};
   EXPECT_EQ(changed(meanwhile).name, "");
-  EXPECT_EQ(changed(meanwhile, changed_meanwhile("/study/mesh.dat")).by,
-            OutdatedBy::input_meanwhile);
-  EXPECT_EQ(changed(meanwhile, changed_meanwhile("/study/mesh.dat")).name, "mesh.dat");
+  EXPECT_EQ(changed(meanwhile, "/study/mesh.dat").by, OutdatedBy::input_meanwhile);
+  EXPECT_EQ(changed(meanwhile, "/study/mesh.dat").name, "mesh.dat");
 }
 
 class LatestMakingTest : public DriverTest {};

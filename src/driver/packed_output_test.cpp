@@ -44,7 +44,9 @@ TEST_F(PackedOutputTest, AMissingPackIsAnError) {
   CapturedOutput output;
   output.pack = "run-9/slot-0.out";
   output.size = 4;
-  EXPECT_FALSE(whole_output(options_.state_dir, output, 100));
+  const auto text = whole_output(options_.state_dir, output, 100);
+  ASSERT_FALSE(text);
+  EXPECT_NE(text.error().message.find("run-9/slot-0.out"), std::string::npos);
 }
 
 }  // namespace

@@ -91,7 +91,8 @@ bool RunIo::check_inputs(AttemptEnded& ended, const Inputs& inputs) {
     }
     ended.fingerprint.inputs = {};
     if (cause != FailureCause::none) return true;
-    ended.report.detail = changed_meanwhile(*used.path);
+    ended.changed_input = *used.path;
+    ended.report.detail = reason_text({OutdatedBy::input_meanwhile, *used.path});
     ++changed[*used.path];
     return true;
   }
@@ -111,7 +112,7 @@ bool RunIo::is_own_work(const AttemptEnded& ended, const ContentCache::Used& use
   // Somebody may edit a program or a value's file while it runs; but not each time that it runs.
   const auto history = store_.history(run.id, ended.report.key.task);
   return history && std::ranges::any_of(*history, [&](const store::HistoryRow& row) {
-           return row.kind == "ended" && row.report.detail == changed_meanwhile(*used.path);
+           return row.kind == "ended" && row.changed_input == *used.path;
          });
 }
 

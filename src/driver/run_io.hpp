@@ -67,6 +67,7 @@ class RunIo {
   PreparedRun run;
   std::map<std::string, std::uint32_t> changed{};  ///< Summary::changed
   std::set<TaskKey> adopted{};  ///< run, as the launcher says, and were not started by us
+  std::set<HostId> given{};     ///< at sites: the store knows that they have attempts of this run
   std::uint32_t executed = 0;   ///< attempts that ended in this call
   std::uint32_t cut = 0;        ///< Summary::cut
   bool is_closed = false;       ///< the store knows that it is finished

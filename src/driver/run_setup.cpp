@@ -53,6 +53,7 @@ class Setup {
   Result<PreparedRun> prepare(const SpecSource& source, const std::optional<ContinuedRun>& ours) {
     if (ours) {
       open(ours->record.id);
+      TRY_ASSIGN(run_.unheard, store_.given_hosts(run_.id));
       if (ours->edited) TRY(edit(source, *ours));
       TRY(replay());
       TRY(resume());

@@ -22,9 +22,9 @@ struct PreparedRun {
   std::uint32_t unchanged = 0;         ///< tasks that need no run
   OutdatedTasks outdated{};            ///< Summary::outdated
   std::vector<std::string> notices{};  ///< for a person
-  /// Hosts at sites that a gantry which was killed had, and that were not heard of since: nobody
+  /// Hosts at sites that an earlier gantry gave work to, and that were not heard of since: nobody
   /// knows what runs there.
-  std::set<std::string> unheard{};
+  std::set<store::SiteHost> unheard{};
 };
 
 /// A run of the state directory that this call goes on with.

@@ -89,10 +89,16 @@ TEST_F(UndrivenRunsTest, ASuccessOfAStudyThatIsLostMustRunAgain) {
 }
 
 TEST_F(UndrivenRunsTest, ForgetsWhatBelongsToNoTask) {
-  take({report(4, 1)});
+  const RunId known = run_;
+  take({report(4, 1)});  // of three tasks
   run_ = RunId(99);
   take({report(1, 1)});
-  EXPECT_THAT(rows(RunId(1)), IsEmpty());
+  EXPECT_THAT(rows(known), IsEmpty());
+  EXPECT_THAT(rows(RunId(99)), IsEmpty());
+  run_ = known;
+  EXPECT_EQ(record().counts.done, 0U);
+  take({report(3, 1)});
+  EXPECT_THAT(rows(known), SizeIs(1));
 }
 
 }  // namespace

@@ -82,6 +82,8 @@ class RunView {
   /// Hosts of the site were given attempts that have not ended, or whose end is not known while
   /// their task is not done. Looks at all there are.
   [[nodiscard]] bool uses(SiteId site) const;
+  /// The host was given attempts that have not ended. REQUIRES: it is up.
+  [[nodiscard]] bool uses(HostId host) const;
   /// Tasks that have not ended may need a shared file there that is not, or send what they make
   /// from there home.
   [[nodiscard]] bool may_move_files(SiteId site) const;

@@ -35,7 +35,7 @@ inline AttemptEnded end_of(const StartAttempt& start, FailureCause cause, std::u
   event.report.started = at(0);
   event.report.ended = at(1);
   event.report.usage.max_rss = used_mebi * kMebi;
-  if (limit > 0) event.report.detail = fmt::format("limit {} MiB", limit / kMebi);
+  event.report.memory_limit = limit;
   event.host = start.host;
   return event;
 }

@@ -1,5 +1,6 @@
 // Random histories from a tiny world of hosts whose agents queue, start, finish, lose and forget
-// tasks, with a gantry that is killed and restarted from its journal in between.
+// tasks, and of depots that files come to and go from, with a gantry that is killed and restarted
+// from its journal in between.
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -10,6 +11,7 @@
 #include <map>
 #include <set>
 
+#include "engine/depot_model.hpp"
 #include "engine/one_run.hpp"
 #include "schedule/packing.hpp"
 #include "schedule/registry.hpp"
@@ -22,6 +24,9 @@ struct Plan {
   std::uint32_t retries = 0;
   std::vector<Host> hosts;
   std::vector<std::uint8_t> shapes;  ///< resources of task i: entry i modulo size
+  std::vector<std::uint8_t> reads;   ///< its files, a bit each: entry i modulo size
+  std::vector<double> file_bytes;
+  SiteMap map;
 };
 
 Workload workload_for(const Plan& plan) {
@@ -29,10 +34,18 @@ Workload workload_for(const Plan& plan) {
     const std::uint32_t shape = shapes[task.value() % shapes.size()];
     return Resources{.cores = 1 + shape % 3, .memory = shape / 3 % 4};
   };
+  const auto files = [reads = plan.reads, count = plan.file_bytes.size()](TaskId task) {
+    std::vector<FileId> list;
+    for (std::uint32_t i = 0; i < count; ++i)
+      if ((reads[task.value() % reads.size()] >> i & 1U) != 0) list.emplace_back(i);
+    return list;
+  };
   return {.count = plan.tasks,
           .resources = resources,
           .cost = {},
-          .retry = {.retries = plan.retries, .backoff = std::chrono::seconds(1)}};
+          .retry = {.retries = plan.retries, .backoff = std::chrono::seconds(1)},
+          .file_bytes = plan.file_bytes,
+          .files = files};
 }
 
 /// An agent that obeys: first in, first out, and only what fits.
@@ -78,6 +91,7 @@ class World {
         workload_(workload_for(plan)),
         policy_(policy),
         strategy_(strategy),
+        depots_(plan.file_bytes, plan.map),
         engine_(new_engine()),
         shadow_(new_engine()) {
     for (const Host& host : plan.hosts) agents_[host.id] = {.host = host};
@@ -106,6 +120,9 @@ class World {
       default:
         break;
     }
+    if (dice % 100 < 12) return end_a_move(more, true);
+    if (dice % 100 < 13) return end_a_move(more, false);
+    if (dice % 100 < 14) return lose_a_file(more);
     // Of hosts that are not up, and with shares that cannot be, too.
     if (dice % 100 < 20)
       return tell(
@@ -124,6 +141,7 @@ class World {
   void play_out() {
     for (int i = 0; i < 10'000 && !engine_.finished(); ++i) {
       now_ += std::chrono::seconds(5);
+      for (auto left = depots_.moving().size(); left > 0; --left) end_a_move(0, true);
       for (auto& [id, agent] : agents_) {
         if (!agent.up || agent.draining) bring_up(agent);
         start_one(agent, 1);
@@ -148,7 +166,8 @@ class World {
   [[nodiscard]] OneRun new_engine() const {
     return {
         workload_, policy_,
-        std::make_unique<Watched>(std::move(schedule::make_scheduler(strategy_).value()), twins_)};
+        std::make_unique<Watched>(std::move(schedule::make_scheduler(strategy_).value()), twins_),
+        plan_.map};
   }
 
   /// From a snapshot that was made anywhere in the journal, and the rest of it.
@@ -184,7 +203,8 @@ class World {
   }
 
   void act() {
-    twins_->clear();
+    // A twin that reads files may start later, when they have arrived.
+    std::erase_if(*twins_, [&](TaskId task) { return workload_.files_of(task).empty(); });
     const auto actions = engine_.decide(now_);
     const auto same = shadow_.decide(now_);
     RC_ASSERT(describe(actions) == describe(same));
@@ -193,6 +213,9 @@ class World {
       if (const auto* stop = std::get_if<CancelAttempt>(&action)) cancel(*stop);
       if (const auto* recall = std::get_if<RecallQueued>(&action))
         recalled_.push_back(recall->host);
+      if (const auto* move = std::get_if<MoveFile>(&action)) depots_.begin(*move);
+      if (const auto* drop = std::get_if<DropFile>(&action))
+        depots_.drop(*drop, is_read(drop->file, drop->site));
     }
     check_now();
   }
@@ -206,7 +229,12 @@ class World {
         list.push_back({1, a->key.task.value(), a->key.attempt.value(), a->host.value()});
       if (const auto* a = std::get_if<RecallQueued>(&action))
         list.push_back({2, 0, 0, a->host.value()});
+      if (const auto* a = std::get_if<MoveFile>(&action))
+        list.push_back({3, a->file.value(), a->from.value(), a->to.value()});
+      if (const auto* a = std::get_if<DropFile>(&action))
+        list.push_back({4, a->file.value(), 0, a->site.value()});
     }
+    RC_ASSERT(list.size() == actions.size());  // none was left out
     return list;
   }
 
@@ -216,8 +244,10 @@ class World {
     RC_ASSERT(engine_.draining().empty());
     RC_ASSERT(agent.up && !agent.draining);
     RC_ASSERT(schedule::slots(agent.host, workload_.resources_of(start.key.task)) > 0U);
+    for (const FileId file : workload_.files_of(start.key.task))
+      RC_ASSERT(depots_.is_there(file, agent.host.site));
     // Never beside its twin, unless it is wanted; then on another host.
-    RC_ASSERT(times_out(start.key.task) <= (twins_->contains(start.key.task) ? 1U : 0U));
+    RC_ASSERT(times_out(start.key.task) <= (twins_->erase(start.key.task) > 0 ? 1U : 0U));
     RC_ASSERT(std::ranges::count(agent.queue, start.key.task, &TaskKey::task) +
                   std::ranges::count(agent.running, start.key.task, &TaskKey::task) ==
               0);
@@ -235,7 +265,8 @@ class World {
 
   void check_now() const {
     const Counts& c = engine_.counts();
-    RC_ASSERT(c.pending + c.handed_over + c.running + c.waiting + c.done + c.failed + c.cancelled ==
+    RC_ASSERT(c.pending + c.staging + c.handed_over + c.running + c.waiting + c.done + c.failed +
+                  c.cancelled ==
               c.total);
     std::set<TaskId> out;
     for (const auto& [key, host] : cancelled_) out.insert(key.task);
@@ -255,6 +286,44 @@ class World {
       times += std::ranges::count(agent.queue, task, &TaskKey::task) +
                std::ranges::count(agent.running, task, &TaskKey::task);
     return static_cast<std::size_t>(times);
+  }
+
+  /// Also by attempts that were told to end, and have not.
+  [[nodiscard]] bool is_read(FileId file, SiteId site) const {
+    const auto reads = [&](const TaskKey& key) {
+      return std::ranges::count(workload_.files_of(key.task), file) > 0;
+    };
+    return std::ranges::any_of(agents_,
+                               [&](const auto& entry) {
+                                 const Agent& agent = entry.second;
+                                 return agent.host.site == site &&
+                                        (std::ranges::any_of(agent.queue, reads) ||
+                                         std::ranges::any_of(agent.running, reads));
+                               }) ||
+           std::ranges::any_of(cancelled_, [&](const auto& entry) {
+             return agents_.at(entry.second).host.site == site && reads(entry.first);
+           });
+  }
+
+  void end_a_move(std::uint32_t dice, bool arrives) {
+    const auto moving = depots_.moving();
+    if (moving.empty()) return act();
+    const auto [site, file] = moving[dice % moving.size()];
+    if (arrives) {
+      depots_.arrive(site, file);
+      return tell(FileArrived{file, site, now_});
+    }
+    depots_.lose(site, file);
+    tell(MoveFailed{file, site, "no route", now_});
+  }
+
+  /// A person tidies up.
+  void lose_a_file(std::uint32_t dice) {
+    const auto there = depots_.present();
+    if (there.empty()) return act();
+    const auto [site, file] = there[dice % there.size()];
+    depots_.lose(site, file);
+    tell(FileGone{file, site});
   }
 
   void bring_up(Agent& agent) {
@@ -397,6 +466,8 @@ class World {
     engine_ = std::move(fresh);
     if (only)
       for (const TaskId task : some) invalidate(task);
+    for (const auto& [site, file] : depots_.moving()) depots_.lose(site, file);
+    for (const auto& [site, file] : depots_.present()) apply(FileArrived{file, site, now_, true});
     for (auto& [id, agent] : agents_) {
       agent.draining = false;
       if (!agent.up) continue;
@@ -422,6 +493,7 @@ class World {
   TimePoint now_ = TimePoint{} + std::chrono::hours(1);
   /// Of the last plans.
   std::shared_ptr<std::set<TaskId>> twins_ = std::make_shared<std::set<TaskId>>();
+  DepotModel depots_;
   OneRun engine_;
   OneRun shadow_;  ///< told the same: must do the same
   std::map<HostId, Agent> agents_;
@@ -441,10 +513,21 @@ Plan any_plan() {
   for (std::uint32_t i = 1; i <= count; ++i)
     plan.hosts.push_back({HostId(i), "h", *rc::gen::inRange<std::uint32_t>(1, 5),
                           *rc::gen::inRange<std::uint64_t>(0, 6)});
+  for (Host& host : plan.hosts) host.site = SiteId(*rc::gen::inRange<std::uint32_t>(0, 3));
   // The first host can run everything.
   plan.hosts[0].cores = 4;
   plan.hosts[0].memory = 8;
+  plan.hosts[0].site = kHome;
   plan.shapes = *rc::gen::nonEmpty<std::vector<std::uint8_t>>();
+  plan.reads = *rc::gen::nonEmpty<std::vector<std::uint8_t>>();
+  plan.file_bytes = *rc::gen::resize(
+      5, rc::gen::container<std::vector<double>>(
+             rc::gen::map(rc::gen::inRange(1, 9), [](int n) { return static_cast<double>(n); })));
+  // The first depot may be too small for some tasks; the second has no limit, and may give files
+  // to the first.
+  plan.map.limit_depot(SiteId(1), *rc::gen::inRange(1, 25));
+  if (*rc::gen::arbitrary<bool>())
+    plan.map.ways.push_back({.one = SiteId(1), .other = SiteId(2), .bandwidth = 10});
   return plan;
 }
 

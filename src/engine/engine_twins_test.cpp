@@ -306,17 +306,47 @@ TEST(EngineTwins, OneWhoseTwinHasComputedIsShownToBeLeftAlone) {
   EXPECT_TRUE(t.says.hosts[0].ongoing[0].alone);
 }
 
+/// Task 2 took 10 s. Task 1, which runs on host 1, costs three times as much.
+struct Forecasting : Trio {
+  explicit Forecasting(std::uint32_t count)
+      : Trio({.count = count, .cost = cost, .file_bytes = {5}, .files = files}) {
+    AttemptEnded sample = end_of(1);
+    sample.report.key = attempt_of(2, 1);
+    sample.report.ended = at(10);
+    engine.apply(sample);
+  }
+  static double cost(TaskId task) { return task.value() == 1 ? 3 : 1; }
+  static std::vector<FileId> files(TaskId) { return {FileId(0)}; }
+  [[nodiscard]] Duration eta() const { return engine.eta(at(5)).expected; }
+};
+
 TEST(EngineTwins, ForecastsCountTheTaskOnce) {
-  Trio t({.count = 2, .cost = [](TaskId) { return 1.0; }});
-  AttemptEnded sample = Trio::end_of(1);
-  sample.report.key = attempt_of(2, 1);
-  sample.report.ended = at(10);  // took 10 s
-  t.engine.apply(sample);
-  const auto eta = t.engine.eta(at(5)).expected;
-  t.twice();
-  EXPECT_EQ(t.engine.eta(at(5)).expected, eta);
-  t.ended(1, FailureCause::lost);
-  EXPECT_EQ(t.engine.eta(at(5)).expected, eta);
+  // The end of 30 tasks is played, that of 300 calculated. Work that is counted twice shows where
+  // more is left than the longest task takes.
+  for (const std::uint32_t count : {2U, 30U, 300U}) {
+    SCOPED_TRACE(count);
+    Forecasting both(count);
+    const Duration alone = both.eta();
+    both.twice();
+    EXPECT_EQ(both.eta(), alone);
+    both.ended(1, FailureCause::lost);
+    EXPECT_EQ(both.eta(), alone) << "with the second attempt, as old as the first";
+
+    Forecasting coming(count);
+    EXPECT_THAT(coming.twin(3), ElementsAre("move 0 to 1"));
+    EXPECT_EQ(coming.eta(), alone) << "while its files travel";
+  }
+}
+
+TEST(EngineTwins, ForecastsDoNotCountALeftover) {
+  for (const std::uint32_t count : {30U, 300U}) {
+    SCOPED_TRACE(count);
+    Forecasting never(count);
+    never.ended(1);
+    Forecasting twin(count);
+    twin.twice().ended(1);
+    EXPECT_EQ(twin.eta(), never.eta());
+  }
 }
 
 TEST(EngineEta, FollowsAPlanOfAllTasksUnlessThatMakesNoSense) {

@@ -136,6 +136,8 @@ struct AttemptEnded {
   std::vector<std::pair<std::string, std::string>> parameters;
   std::vector<std::pair<std::string, std::string>> results;
   Fingerprint fingerprint;
+  /// An input that changed while it ran, or empty: later runs do not reuse such a result.
+  std::string changed_input{};
   /// Its outputs, when the journal knows of older ones at sites, which these replace.
   std::vector<std::string> replaces{};
   Duration expected{0};  ///< to take, when it started; 0 = nothing was known. Not journalled

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstring>
-#include <system_error>
 
 namespace gantry {
 
@@ -36,18 +34,6 @@ std::string_view to_string(FailureCause cause) {
       return "checkpointed";
   }
   return "unknown";
-}
-
-std::uint64_t memory_limit(const AttemptReport& report) {
-  constexpr std::string_view kBefore = "limit ";
-  constexpr std::string_view kAfter = " MiB";
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 40U;
-  if (report.cause != FailureCause::out_of_memory || !report.detail.starts_with(kBefore)) return 0;
-  const std::string_view text = std::string_view(report.detail).substr(kBefore.size());
-  std::uint64_t mib = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mib);
-  const std::string_view rest = text.substr(static_cast<std::size_t>(end - text.data()));
-  return error == std::errc{} && mib <= kMost && rest.starts_with(kAfter) ? mib << 20U : 0;
 }
 
 std::string describe(FailureCause cause, std::int32_t code, std::string_view detail) {

@@ -64,8 +64,9 @@ struct RemoteFile {
 struct AttemptReport {
   TaskKey key;
   FailureCause cause = FailureCause::none;
-  std::int32_t code = 0;  ///< exit status, signal number or errno, as `cause` says
-  std::string detail;     ///< a path or message that explains the cause
+  std::int32_t code = 0;           ///< exit status, signal number or errno, as `cause` says
+  std::string detail;              ///< a path or message that explains the cause, for people
+  std::uint64_t memory_limit = 0;  ///< of one that died of memory, in bytes; 0 = not known
   TimePoint started;
   TimePoint ended;
   Usage usage;
@@ -80,10 +81,6 @@ struct AttemptReport {
 inline bool was_started(const AttemptReport& report) {
   return report.started != kNever && report.started < report.ended;
 }
-
-/// The limit of an attempt that died of memory, in bytes, which its detail begins with: "limit 2048
-/// MiB". 0 when it does not.
-[[nodiscard]] std::uint64_t memory_limit(const AttemptReport& report);
 
 /// One line for a person: "exit code 3", "killed by signal 11 (Segmentation fault)", "timeout" …
 std::string describe(FailureCause cause, std::int32_t code, std::string_view detail);

@@ -33,22 +33,6 @@ TEST(Outcome, DescribesInOneLine) {
   EXPECT_EQ(describe(FailureCause::none, 0, ""), "ok");
 }
 
-TEST(Outcome, TheLimitOfOneThatDiedOfMemoryIsInItsDetail) {
-  const auto limit = [](FailureCause cause, std::string detail) {
-    AttemptReport report;
-    report.cause = cause;
-    report.detail = std::move(detail);
-    return memory_limit(report);
-  };
-  const auto died = FailureCause::out_of_memory;
-  EXPECT_EQ(limit(died, "limit 2048 MiB"), std::uint64_t{2} << 30U);
-  EXPECT_EQ(limit(died, "limit 64 MiB; tried again with 128 MiB"), std::uint64_t{64} << 20U);
-  for (const char* other : {"", "limit", "limit x MiB", "limit -3 MiB", "limit 5 s",
-                            "limit 99999999999999999999 MiB", "limit 9999999999999 MiB"})
-    EXPECT_EQ(limit(died, other), 0U) << other;
-  EXPECT_EQ(limit(FailureCause::timeout, "limit 2048 MiB"), 0U);
-}
-
 TEST(Outcome, AFingerprintWithoutCommandIsEmpty) {
   EXPECT_TRUE(Fingerprint{}.empty());
   EXPECT_FALSE((Fingerprint{Digest{1, 0}, {}, {}}).empty());

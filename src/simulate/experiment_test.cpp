@@ -63,9 +63,12 @@ TEST(Experiment, GivesTheSameOnAnyNumberOfThreads) {
 }
 
 TEST(Experiment, NobodyIsFasterThanTheBound) {
-  for (const auto& [key, outcome] :
-       outcomes(small(3, {"workqueue", "min-min", "sufferage", "best"}), 2)) {
+  const Outcomes all = outcomes(small(3, {"workqueue", "min-min", "sufferage", "best"}), 2);
+  EXPECT_THAT(all, SizeIs(2 * 3));
+  for (const auto& [key, outcome] : all) {
+    EXPECT_GT(outcome.compute_bound, 0);
     EXPECT_GE(outcome.data_bound, outcome.compute_bound);
+    EXPECT_THAT(outcome.makespans, SizeIs(4));
     for (const double makespan : outcome.makespans) EXPECT_GE(makespan, outcome.data_bound);
   }
 }

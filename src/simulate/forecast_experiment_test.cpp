@@ -58,10 +58,14 @@ TEST(ForecastExperiment, ErrorsAreMeansOverTheForecastsThatCameDue) {
 }
 
 TEST(ForecastExperiment, SeriesThatAreTooShortOrConstantAreLeftOut) {
-  const std::vector<ForecastSeries> series{
+  std::vector<ForecastSeries> series{
       {"g", "empty", {}}, {"g", "one", {1}}, {"g", "same", std::vector<double>(40, 0.3)}};
+  const auto none = group_scores(series, scores_of(series));
+  ASSERT_EQ(none.size(), kDistances);
+  for (const GroupScore& group : none) EXPECT_EQ(group.series, 0U) << group.ahead;
+  series.push_back({"g", "usual", generated_series(3, 1).front().values});
   for (const GroupScore& group : group_scores(series, scores_of(series)))
-    EXPECT_EQ(group.series, 0U) << group.ahead;
+    EXPECT_EQ(group.series, 1U) << group.ahead;
 }
 
 TEST(ForecastExperiment, TheTextTellsWhatAFileHolds) {

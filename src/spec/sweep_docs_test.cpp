@@ -76,12 +76,15 @@ TEST(SweepDocs, EveryKeyIsDescribed) {
 }
 
 TEST(SweepDocs, TheExampleStudiesLoad) {
+  std::size_t studies = 0;
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(source_dir() / "examples")) {
     if (entry.path().filename() != "sweep.yaml") continue;
     const auto loaded = load_sweep(entry.path());
     EXPECT_TRUE(loaded) << (loaded ? "" : loaded.error().message);
+    ++studies;
   }
+  EXPECT_GE(studies, 3U);
 }
 
 }  // namespace

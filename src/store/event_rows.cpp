@@ -22,8 +22,9 @@ constexpr auto kInsert =
     "inputs_digest, "
     "stdout_size, stdout_pack, stdout_offset, stdout_truncated, stderr_size, stderr_pack, "
     "stderr_offset, "
-    "stderr_truncated, detail, parameters, results, exact, data, stdout, stderr) "
-    "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+    "stderr_truncated, detail, parameters, results, exact, data, stdout, stderr, memory_limit, "
+    "changed_input) "
+    "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
     "ON CONFLICT (run, task, attempt) DO NOTHING";
 
 /// From `cause` up to, and without, `data`.
@@ -65,6 +66,24 @@ void read_end(Statement& row, AttemptReport& r) {
   r.usage.max_rss = static_cast<std::uint64_t>(row.integer());
 }
 
+/// Before version 8 only the text for people said what is in columns now.
+void read_old_detail(EventRow& row) {
+  constexpr std::string_view kLimit = "limit ";
+  constexpr std::string_view kChanged = "an input changed while it ran: ";
+  const std::string_view detail = row.report.detail;
+  const FailureCause cause = row.report.cause;
+  if (cause == FailureCause::out_of_memory && row.report.memory_limit == 0 &&
+      detail.starts_with(kLimit)) {
+    std::uint64_t mebibytes = 0;
+    const char* const end = detail.data() + detail.size();
+    const auto [rest, error] = std::from_chars(detail.data() + kLimit.size(), end, mebibytes);
+    const bool valid = error == std::errc{} && std::string_view(rest, end).starts_with(" MiB");
+    if (valid && mebibytes < std::uint64_t{1} << 40U) row.report.memory_limit = mebibytes << 20U;
+  }
+  if (cause == FailureCause::none && row.changed_input.empty() && detail.starts_with(kChanged))
+    row.changed_input = detail.substr(kChanged.size());
+}
+
 void read_fingerprint(Statement& row, Fingerprint& print) {
   print.command = row.digest();
   print.environment = row.digest();
@@ -80,7 +99,7 @@ const char* const kEventColumns =
     "stdout_size, "
     "stdout_pack, stdout_offset, stdout_truncated, stderr_size, stderr_pack, stderr_offset, "
     "stderr_truncated, "
-    "detail, parameters, results, exact, data";
+    "detail, parameters, results, exact, data, memory_limit, changed_input";
 
 bool is_journalled(const Event& event) {
   return std::holds_alternative<AttemptEnded>(event) || std::holds_alternative<TaskReused>(event) ||
@@ -129,6 +148,8 @@ void EventWriter::bind(RunId run, const AttemptEnded& e) {
   nulls(1);
   output_text(r.out);
   output_text(r.err);
+  r.memory_limit == 0 ? insert_.null() : insert_.integer(static_cast<std::int64_t>(r.memory_limit));
+  opt_text(e.changed_input);
 }
 
 void EventWriter::bind(RunId run, const TaskReused& e) {
@@ -142,7 +163,7 @@ void EventWriter::bind(RunId run, const TaskReused& e) {
   fingerprint(e.fingerprint);
   nulls(9);
   values(e.parameters, e.results);
-  nulls(3);
+  nulls(5);
 }
 
 void EventWriter::bind(RunId run, const TaskInvalidated& e) {
@@ -153,14 +174,14 @@ void EventWriter::bind(RunId run, const TaskInvalidated& e) {
       .integer(to_ns(e.at));
   nulls(23);
   opt_text(e.reason);
-  nulls(6);
+  nulls(8);
 }
 
 void EventWriter::bind(RunId run, const CancelRequested& e) {
   begin(run, "cancel asked", e.at, kColumnsToData);
   write_task_list(e.all, e.tasks, data_);
   insert_.plain_text(data_);
-  nulls(2);
+  nulls(4);
 }
 
 void EventWriter::bind(RunId run, const TasksAdded& e) {
@@ -168,12 +189,12 @@ void EventWriter::bind(RunId run, const TasksAdded& e) {
   write_batch(e, data_, exact_);
   exact_.empty() ? insert_.null() : insert_.blob(exact_);
   insert_.plain_text(data_);
-  nulls(2);
+  nulls(4);
 }
 
 void EventWriter::bind(RunId run, const RunClosed& e) {
   begin(run, "closed", e.at, kColumnsToData);
-  nulls(3);
+  nulls(5);
 }
 
 void EventWriter::begin(RunId run, std::string_view kind, TimePoint at, int columns_to_data) {
@@ -266,7 +287,11 @@ bool read_row(Statement& row, EventRow& out) {
   if (!exact.empty() && !read_exact(exact, out.parameters, out.results)) return false;
   out.all = false;
   out.tasks.clear();
-  return data.empty() || read_task_list(data, out.all, out.tasks);
+  if (!data.empty() && !read_task_list(data, out.all, out.tasks)) return false;
+  r.memory_limit = row.number<std::uint64_t>();
+  out.changed_input = row.bytes();
+  if (!r.detail.empty()) read_old_detail(out);
+  return true;
 }
 
 bool read_results(Statement& row, Pairs& results) {
@@ -309,6 +334,7 @@ bool read_state(Statement& row, RunId run, std::int64_t& seq, Event& out) {
   auto& e = out.emplace<AttemptEnded>();
   e.report.key = {run, task, attempt};
   read_end(row, e.report);
+  if (e.report.cause == FailureCause::out_of_memory) return false;  // with which limit?
   e.host = HostId(row.number<std::uint32_t>());
   row.skip(3);
   read_fingerprint(row, e.fingerprint);
@@ -335,9 +361,10 @@ Result<> RowReader::read(std::int64_t seq, EventRow& row) {
 
 std::optional<Event> to_event(EventRow&& row) {
   if (row.kind == "ended") {
-    return AttemptEnded{std::move(row.report),    row.host,
-                        std::move(row.host_name), std::move(row.parameters),
-                        std::move(row.results),   row.fingerprint};
+    return AttemptEnded{std::move(row.report),       row.host,
+                        std::move(row.host_name),    std::move(row.parameters),
+                        std::move(row.results),      row.fingerprint,
+                        std::move(row.changed_input)};
   }
   if (row.kind == "reused") {
     return TaskReused{row.key.run,

@@ -64,6 +64,7 @@ struct EventRow {
   TaskId from_task;
   AttemptId from_attempt;
   Fingerprint fingerprint;
+  std::string changed_input;
   Pairs parameters;
   Pairs results;
   bool all = false;
@@ -83,8 +84,8 @@ std::optional<Event> to_event(EventRow&& row);
 /// The few columns that the state of a run depends on, for replay: a third of the cost of a whole
 /// row.
 extern const char* const kStateColumns;
-/// One row of `kStateColumns`. False for the rare kinds whose rest must be read by number, with
-/// RowReader.
+/// One row of `kStateColumns`. False for the rare kinds, and causes, whose rest must be read by
+/// number, with RowReader.
 bool read_state(Statement& row, RunId run, std::int64_t& seq, Event& out);
 
 /// Reads rows of `events` by their number.

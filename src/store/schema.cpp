@@ -158,6 +158,19 @@ CREATE TABLE IF NOT EXISTS answers (
 );
 )sql";
 
+// What only `detail` said before, in words. Columns that are added come last in a row; where they
+// are NULL, as nearly always, reading them costs nothing.
+constexpr auto kRecoveryFacts = R"sql(
+ALTER TABLE events ADD COLUMN memory_limit INTEGER;
+ALTER TABLE events ADD COLUMN changed_input TEXT;
+CREATE TABLE IF NOT EXISTS given_hosts (
+  run INTEGER NOT NULL,
+  site TEXT NOT NULL,
+  host TEXT NOT NULL,
+  PRIMARY KEY (run, site, host)
+) WITHOUT ROWID;
+)sql";
+
 constexpr auto kViews = R"sql(
 CREATE VIEW tasks AS
 SELECT l.run AS run, l.task AS task,
@@ -185,7 +198,7 @@ CREATE VIEW results AS
 SELECT run, task, parameters, results, reused, seconds FROM tasks WHERE state = 'done';
 )sql";
 
-constexpr std::array<Migration, 7> kMigrations{
+constexpr std::array<Migration, 8> kMigrations{
     "ALTER TABLE runs ADD COLUMN driven INTEGER NOT NULL DEFAULT 0; UPDATE runs SET driven = id",
     "ALTER TABLE runs ADD COLUMN result_rules TEXT NOT NULL DEFAULT '[]'",
     kRemoteFiles,
@@ -193,6 +206,7 @@ constexpr std::array<Migration, 7> kMigrations{
     kForecasts,
     kGrowingRuns,
     kJoining,
+    kRecoveryFacts,
 };
 
 /// `CASE e.cause WHEN 0 THEN 'ok' …`
@@ -220,6 +234,7 @@ Result<std::string> new_database_image() {
   TRY(db.execute(kForecasts));
   TRY(db.execute(kGrowingRuns));
   TRY(db.execute(kJoining));
+  TRY(db.execute(kRecoveryFacts));
   TRY(db.execute(fmt::format(kViews, fmt::arg("causes", cause_names()))));
   TRY(db.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId,
                              kSchemaVersion)));

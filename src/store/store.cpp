@@ -155,6 +155,7 @@ Result<> Store::Impl::write_group() {
   for (const auto& [run, update] : group.updates) TRY(write_update(hot->update_run, run, update));
   for (const auto& [path, file] : group.files) TRY(write_file(hot->put_file, path, file));
   TRY(write_learned());
+  TRY(write_hosts());
   if (group.driven) {
     TRY(db.execute("UPDATE runs SET driven = (SELECT max(driven) + 1 FROM runs) WHERE id = " +
                    std::to_string(group.driven->value())));

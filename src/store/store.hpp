@@ -123,6 +123,14 @@ struct HistoryRow {
   std::string text;      ///< reason, or where a reused result came from
   Reusable from;         ///< for "reused": the same as `text`
   Fingerprint fingerprint;
+  std::string changed_input{};  ///< for "ended": as AttemptEnded's
+};
+
+/// A host and its site, by the names that people use.
+struct SiteHost {
+  std::string site;
+  std::string host;
+  friend auto operator<=>(const SiteHost&, const SiteHost&) = default;
 };
 
 /// A study that is to run beside those that a gantry drives already.
@@ -201,8 +209,8 @@ class Store {
   /// full) nothing of the group is lost from memory: a later commit() tries the same group again.
   Result<> commit();
   /// Feeds every journalled event of the run that comes after event `after` to `sink`, in order,
-  /// with what the state of a run depends on: ends and reuses come without output, detail, host
-  /// name, parameters and results (see for_each_task() and history()). From the beginning, the
+  /// with what the state of a run depends on: ends and reuses mostly come without output, detail,
+  /// host name, parameters and results (see for_each_task() and history()). From the beginning, the
   /// first is always TasksAdded, also of runs of older gantries, which did not journal it.
   Result<> replay(RunId run, const std::function<void(const Event&)>& sink,
                   std::int64_t after = 0) const;
@@ -277,6 +285,16 @@ class Store {
   Result<bool> knows(const RemoteFile& file) const;
   /// It is not there any more. Commits at once, from any process.
   Result<> forget(const RemoteFile& file);
+
+  // Hosts that may have attempts of a run whose ends are not in the journal. A gantry that goes on
+  // with the run does not use those attempts' numbers again.
+  // -----------------------------------------------------------------------
+  /// Joins the open group. REQUIRES: it is committed before the host is given an attempt.
+  void give(RunId run, SiteHost host);
+  /// Joins the open group: all that the host, or any host, was given has ended.
+  void release(RunId run, const SiteHost& host);
+  void release_all(RunId run);
+  Result<std::set<SiteHost>> given_hosts(RunId run) const;
 
   // What runs have taught of programs, hosts and links, for the next ones.
   // -----------------------------------------------------------------------

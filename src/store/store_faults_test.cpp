@@ -377,6 +377,7 @@ TEST(Schema, RunsOfVersionOneCountInTheirOrder) {
   must(
       db.execute("CREATE TABLE runs (id INTEGER PRIMARY KEY); INSERT INTO runs VALUES (3), (5);"
                  "CREATE TABLE requests (id INTEGER PRIMARY KEY);"
+                 "CREATE TABLE events (seq INTEGER PRIMARY KEY);"
                  "CREATE TABLE sources (run INTEGER PRIMARY KEY);"
                  "PRAGMA user_version = 1"));
   must(migrate(db, 1, migrations()));

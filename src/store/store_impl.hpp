@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -39,12 +40,16 @@ struct Group {
   std::unordered_map<std::string, KnownFile> files;
   std::map<std::pair<std::string, std::string>, Store::Learned> learned;  ///< by kind and name
   std::map<std::string, std::uint32_t> most_learned;                      ///< of a kind
-  std::optional<RunId> driven;                                            ///< becomes the last run
+  /// By run: hosts that are given work (true) or are free of it. Those that are not listed are
+  /// free, too, if the run is in `released`.
+  std::map<RunId, std::map<SiteHost, bool>> hosts;
+  std::set<RunId> released;
+  std::optional<RunId> driven;      ///< becomes the last run
   std::int64_t taken_requests = 0;  ///< requests up to this id are done; 0 = none new
 
   [[nodiscard]] bool empty() const {
-    return events.empty() && updates.empty() && files.empty() && learned.empty() && !driven &&
-           taken_requests == 0;
+    return events.empty() && updates.empty() && files.empty() && learned.empty() && hosts.empty() &&
+           released.empty() && !driven && taken_requests == 0;
   }
   void clear() {
     events.clear();
@@ -52,6 +57,8 @@ struct Group {
     files.clear();
     learned.clear();
     most_learned.clear();
+    hosts.clear();
+    released.clear();
     driven.reset();
     taken_requests = 0;
   }
@@ -110,6 +117,7 @@ struct Store::Impl {
   /// What the ends of this group say of outputs at sites.
   Result<> write_remote_files(RunId run, const AttemptEnded& ended);
   Result<> write_learned();
+  Result<> write_hosts();
 };
 
 }  // namespace gantry::store

@@ -96,6 +96,7 @@ HistoryRow to_history(EventRow&& row) {
   } else if (row.kind == "ended" || kept) {
     h.report = std::move(row.report);
     h.host = std::move(row.host_name);
+    h.changed_input = std::move(row.changed_input);
   }
   h.kind = kept ? "ended" : std::move(row.kind);
   return h;

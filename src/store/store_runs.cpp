@@ -244,7 +244,8 @@ Result<> Store::remove_run(RunId id) {
       "DELETE FROM events WHERE kind = 'kept' AND (run, task, attempt) NOT IN "
       "(SELECT from_run, from_task, from_attempt FROM events WHERE kind = 'reused');"
       "DELETE FROM requests WHERE run = {0}; DELETE FROM sources WHERE run = {0};"
-      "DELETE FROM snapshots WHERE run = {0}; DELETE FROM runs WHERE id = {0};",
+      "DELETE FROM given_hosts WHERE run = {0}; DELETE FROM snapshots WHERE run = {0};"
+      "DELETE FROM runs WHERE id = {0};",
       id.value())));
   // Numbers of removed events are given out again: no run's events may seem to lie before its
   // beginning.
@@ -257,6 +258,7 @@ Result<> Store::remove_run(RunId id) {
   TRY(transaction.commit());
   std::erase_if(impl_->group.events, [&](const auto& e) { return e.first == id; });
   impl_->group.updates.erase(id);
+  impl_->group.hosts.erase(id);
   if (impl_->group.driven == id) impl_->group.driven.reset();
   shrink(db);
   return {};

@@ -261,7 +261,7 @@ class SlurmTest(Queues, SiteCases, BatchTestCase):
     def check_jobs(self, grid, tasks):
         # Two pilots, and never a job for each task.
         jobs = grid.ssh("c1", self.JOBS).stdout.split()
-        self.assertLessEqual(len(jobs), 2, jobs)
+        self.assertIn(len(jobs), (1, 2), jobs)
 
     def test_jobs_are_submitted_when_there_is_work_and_given_back_when_there_is_none(self):
         # Two slots a job. What runs last waits for a word, alone in one of the jobs.
@@ -280,7 +280,7 @@ class SlurmTest(Queues, SiteCases, BatchTestCase):
             self.check_once(grid, tasks=5)
             # Five tasks are work for three jobs, not for eight.
             jobs = grid.ssh("c1", "squeue --noheader --states=all --format=%j").stdout.split()
-            self.assertLessEqual(len(jobs), 3, jobs)
+            self.assertIn(len(jobs), (1, 2, 3), jobs)
 
     def test_jobs_ask_for_what_the_grid_file_says(self):
         self.write_study(tasks=8, work="sleep 0.5")

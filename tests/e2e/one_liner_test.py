@@ -2,6 +2,7 @@
 import os
 import pathlib
 import shutil
+import time
 import unittest
 
 import gantry_test
@@ -107,32 +108,37 @@ class OneLinerTest(gantry_test.TestCase):
         self.assertNotIn("warning", self.gantry("run", "--", "sh", "-c", "echo {}", ":::", "1..3").stderr)
 
     def test_jobs_limit_what_runs_at_once(self):
-        self.write("together.py", """
-            import os, sys, time
-            os.makedirs("now", exist_ok=True)
-            mark = os.path.join("now", sys.argv[1])
-            open(mark, "w").close()
-            time.sleep(0.05)
-            print(len(os.listdir("now")))
-            os.remove(mark)
-            """)
-        result = self.gantry("run", "-j3", "--", "python3", "together.py", "{}", ":::", "1..12")
-        self.assertEqual(result.code, 0, result)
-        at_once = [int(line) for line in result.stdout.split()]
-        self.assertEqual(len(at_once), 12)
-        self.assertLessEqual(max(at_once), 3)
+        self.write("held.sh", "touch begun.$1; while [ ! -e go.$1 ]; do sleep 0.02; done; echo $1")
+
+        def begun():
+            return {path.suffix[1:] for path in self.dir.glob("begun.*")}
+
+        child = self.start_gantry("run", "-q", "-j3", "--", "sh", "held.sh", "{}", ":::", "1..6")
+        for ended in range(4):
+            self.wait_until(lambda: len(begun()) >= 3 + ended, f"three run beside {ended} that ended")
+            time.sleep(0.3)  # a fourth one would begin by now
+            self.assertEqual(len(begun()), 3 + ended)
+            self.write(f"go.{ended + 1}", "")
+        for task in (5, 6):
+            self.write(f"go.{task}", "")
+        out, _ = child.communicate(timeout=60)
+        self.assertEqual((child.returncode, sorted(out.split())), (0, [b"1", b"2", b"3", b"4", b"5", b"6"]))
 
     def test_output_of_tasks_is_never_mixed(self):
+        # No task prints its next line before the others have printed this one.
         self.write("talk.py", """
-            import sys, time
-            for _ in range(5):
+            import os, sys, time
+            for line in range(5):
                 print(sys.argv[1] * 20, flush=True)
-                time.sleep(0.01)
+                open(f"said.{line}.{sys.argv[1]}", "w").close()
+                while not all(os.path.exists(f"said.{line}.{other}") for other in "abcd"):
+                    time.sleep(0.01)
             """)
-        result = self.gantry("run", "-j4", "--", "python3", "talk.py", "{}", ":::", *"abcdefgh")
+        result = self.gantry("run", "-j4", "--", "python3", "talk.py", "{}", ":::", *"abcd")
         self.assertEqual(result.code, 0, result)
-        blocks = [result.stdout.splitlines()[i:i + 5] for i in range(0, 40, 5)]
-        self.assertEqual(sorted(blocks), [[letter * 20] * 5 for letter in "abcdefgh"])
+        lines = result.stdout.splitlines()
+        blocks = [lines[i:i + 5] for i in range(0, len(lines), 5)]
+        self.assertEqual(sorted(blocks), [[letter * 20] * 5 for letter in "abcd"])
 
     def test_standard_error_stays_standard_error(self):
         result = self.gantry("run", "-q", "--", "sh", "-c", "echo out $0; echo err $0 >&2", "{}", ":::", "1")

@@ -115,6 +115,7 @@ class SweepMistakesTest(gantry_test.TestCase):
         self.write("sweep.yaml", "command: echo {y}\n")
         result = self.gantry("run", "--dry-run", "sweep.yaml")
         self.assertEqual((result.code, result.stdout), (2, ""), result)
+        self.assertIn("{y}", result.stderr)
 
     def test_control_characters_are_shown_not_obeyed(self):
         self.write("sweep.yaml", b'command: echo\n"\\e[31mred\\a": 1\n')
@@ -122,3 +123,4 @@ class SweepMistakesTest(gantry_test.TestCase):
         self.assertEqual(result.code, 2, result)
         self.assertNotIn("\x1b", result.stderr)
         self.assertNotIn("\a", result.stderr)
+        self.assertIn("[31mred", result.stderr, "it is shown")

@@ -1,5 +1,6 @@
 """`gantry testbed`: a real grid on one machine comes up, can be broken and mended, and goes without a trace."""
 import os
+import select
 import shutil
 import signal
 import socket
@@ -89,8 +90,16 @@ class OutageTest(gantry_test.TestCase):
         with testbed.up(self) as grid:
             child = self.start(["ssh", "-F", grid.ssh_config, "s1h1", "echo begun; cat; echo ended"], stdin=-1)
             self.assertEqual(child.stdout.readline(), b"begun\n")
+            for line in (b"one way\n", b"and again\n"):
+                grid.cut("s1")
+                child.stdin.write(line)
+                child.stdin.flush()
+                self.assertEqual(select.select([child.stdout], [], [], 1)[0], [], "it came over a link that is cut")
+                grid.mend("s1")
+                self.assertEqual(child.stdout.readline(), line)
             grid.cut("s1", "--for", "500ms")
             self.assertEqual(child.communicate(b"through\n", timeout=60)[0], b"through\nended\n")
+            self.assertEqual(child.returncode, 0)
 
     def test_a_killed_host_is_silent_and_comes_back(self):
         with testbed.up(self) as grid:

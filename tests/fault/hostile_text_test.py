@@ -191,10 +191,15 @@ class OutputTest(FaultCase):
 
     def test_terminal_is_protected(self):
         """On a terminal nothing of a task's may move the cursor, name the window or colour the screen."""
-        self.run_nasty(1)
-        for command in (["log", "1"], ["tasks"], ["explain", "1"], ["run", "--", "sh", "-c",
-                         "cat nasty.bin; cat nasty.bin >&2; exit 1", ":::", "1"]):
+        self.assertEqual(self.run_nasty(1).code, 1)
+        printed = b"no end of line"
+        for command, words in ((["log", "1"], [printed, b"red"]), (["tasks"], [b"exit code 1"]),
+                               (["explain", "1"], [b"exit code 1", printed]),
+                               (["run", "--", "sh", "-c", "cat nasty.bin; cat nasty.bin >&2; exit 1", ":::", "1"],
+                                [printed, b"red"])):
             shown = self.on_terminal(*command)
+            for word in words:
+                self.assertIn(word, shown, command)
             for bad in (b"\x1b[2J", b"\x1b[31mred", b"\x1b]0;title", b"\x1bP", b"\x9b31m \x08", b"\x08"):
                 self.assertNotIn(bad, shown, command)
 
@@ -221,16 +226,17 @@ class OutputTest(FaultCase):
             command: [sh, -c, "cat nasty.bin; exit {code}"]
             parameters: {code: [0, 1]}
             """)
-        child = self.start_gantry("run", "--json", "sweep.yaml")
+        events = self.json_of("run", "--json", "sweep.yaml", code=1)
+        self.assertEqual(sorted(event["task"] for event in events if event["event"] == "task"), [1, 2])
+        for command, lines in ((["tasks"], 2), (["results", "--all"], 2), (["status"], 1), (["runs"], 1)):
+            self.assertEqual(len(self.json_of(*command, "--json")), lines, command)
+
+    def json_of(self, *words, code=0) -> list:
+        """What each line of its output says. Raises when one is not UTF-8 or not JSON."""
+        child = self.start_gantry(*words)
         stdout, _ = child.communicate(timeout=60)
-        for line in stdout.splitlines():
-            json.loads(line.decode("utf-8"))  # raises when it is not UTF-8 or not JSON
-        for command in (["tasks", "--json"], ["results", "--json", "--all"], ["status", "--json"], ["runs", "--json"]):
-            child = self.start_gantry(*command)
-            stdout, _ = child.communicate(timeout=60)
-            self.assertEqual(child.returncode, 0, command)
-            for line in stdout.splitlines():
-                json.loads(line.decode("utf-8"))
+        self.assertEqual(child.returncode, code, words)
+        return [json.loads(line.decode("utf-8")) for line in stdout.splitlines()]
 
     def test_results_that_are_not_text(self):
         self.write("sweep.yaml", r"""
@@ -241,10 +247,8 @@ class OutputTest(FaultCase):
         result = self.gantry("run", "sweep.yaml")
         self.assertEqual(result.code, 0, result)
         self.assertNotIn("\x1b", result.stdout + result.stderr)
-        child = self.start_gantry("results", "--json", "--all")
-        stdout, _ = child.communicate(timeout=60)
-        for line in stdout.splitlines():
-            json.loads(line.decode("utf-8"))
+        [row] = self.json_of("results", "--json", "--all")
+        self.assertEqual(row["results"]["value"], "\ufffd\x1b[31m")
 
     def test_results_nested_without_end(self):
         """The report is journalled, so that no later run meets it again."""

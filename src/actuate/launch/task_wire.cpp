@@ -25,6 +25,9 @@ SAME(lost, lost);
 SAME(checkpointed, checkpointed);
 #undef SAME
 
+/// A larger limit than any machine has is not believed.
+constexpr std::uint64_t kMostMemory = std::uint64_t{1} << 60U;
+
 CapturedOutput to_captured(agent::Captured&& c) {
   return {c.size, std::move(c.text), std::move(c.pack), c.offset, c.truncated};
 }
@@ -44,6 +47,7 @@ AttemptReport from_wire(agent::Ended&& m) {
   report.cause = static_cast<FailureCause>(m.cause);
   report.code = m.code;
   report.detail = std::move(m.detail);
+  report.memory_limit = m.memory_limit <= kMostMemory ? m.memory_limit : 0;
   report.started = from_ns(m.started_ns);
   report.ended = from_ns(m.ended_ns);
   report.usage = {Duration(m.user_ns), Duration(m.system_ns), m.max_rss};

@@ -23,6 +23,8 @@ class StreamMoverHostileTest : public MoverTest {
       reader_ = FrameReader(kMaxFilesFrame);
       return UniqueFd(ends[0]);
     };
+    // No test waits so long: who is hung up on has said something wrong.
+    options_.silence = std::chrono::hours(1);
     mover_ = make_stream_mover(options_);
     poll_once(0);
   }
@@ -112,9 +114,21 @@ TEST_F(StreamMoverHostileTest, ARefusalIsPassedOn) {
 
 TEST_F(StreamMoverHostileTest, MoreThanWasAskedFor) {
   welcome();
-  const auto id = get_out();
+  const auto id = get_out();  // at most 1000 bytes
   say(FileHead{id.value(), 1001, false});
   EXPECT_TRUE(is_dropped());
+  EXPECT_EQ(files_at_home(), 0U);
+
+  // As much as was asked for is fine, and comes by the next connection.
+  welcome();
+  ASSERT_TRUE(hear(FilesMessage::fetch));
+  const std::string content(1000, 'x');
+  say(FileHead{id.value(), 1000, false});
+  say(Data{id.value(), 0, content});
+  say(FileEnd{id.value(), hash_bytes(content)});
+  EXPECT_EQ(await(id), "");
+  EXPECT_EQ(connections_, greeted_);
+  EXPECT_EQ(std::filesystem::file_size(dir_ / "out"), 1000U);
 }
 
 TEST_F(StreamMoverHostileTest, MoreThanWasAnnounced) {

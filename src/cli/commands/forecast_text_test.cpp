@@ -106,10 +106,13 @@ TEST(ForecastText, WhatOthersWroteIsShownHarmlessly) {
   state.memory = {std::string(300, '\x1b'), 1e300, 4'000'000'000, 1e300, 4'000'000'000,
                   ~std::uint64_t{0}};
   state.outputs = state.memory;
-  for (const std::string& line : forecast_lines(state, true, kToday, {})) {
+  const auto lines = forecast_lines(state, true, kToday, {});
+  for (const std::string& line : lines) {
     EXPECT_THAT(line, testing::Not(HasSubstr("\x1b")));
     EXPECT_LE(line.size(), 80U) << line;
   }
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("[31m"))) << "the host's name is shown";
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("xxxxxxxxxx"))) << "and the scheduler's";
 }
 
 }  // namespace

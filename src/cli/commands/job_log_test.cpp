@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <filesystem>
 
 #include "base/scratch_dir.hpp"
 
@@ -45,9 +49,33 @@ TEST(JobLog, ReplacesTheFile) {
               ::testing::MatchesRegex("Seq\tHost\t[^\n]*\n7\t[^\n]*task 7\n"));
 }
 
+TEST(JobLog, AFullDiskIsAnErrorAtOnce) {
+  const auto log = JobLog::create("/dev/full", [](TaskId) { return ""; });
+  ASSERT_FALSE(log) << "the headings find no room";
+  EXPECT_EQ(log.error().code, ErrorCode::io);
+  EXPECT_THAT(log.error().message, ::testing::HasSubstr("/dev/full"));
+}
+
 TEST(JobLog, AFullDiskIsSaidOnce) {
-  auto log = JobLog::create("/dev/full", [](TaskId) { return ""; });
-  EXPECT_FALSE(log) << "the headings find no room";
+  const ScratchDir dir;
+  auto log = JobLog::create(dir / "log", [](TaskId) { return ""; });
+  ASSERT_TRUE(log) << log.error().message;
+  // Files may not grow beyond the headings any more, as on a disk that is full.
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit none{std::filesystem::file_size(dir / "log"), before.rlim_max};
+  const auto on_signal = ::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  log->add(report(FailureCause::none, 0));
+  const auto first = log->flush();
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ::signal(SIGXFSZ, on_signal);
+  ASSERT_FALSE(first);
+  EXPECT_THAT(first.error().message, ::testing::HasSubstr("log: "));
+  EXPECT_THAT(first.error().hint, ::testing::HasSubstr("incomplete"));
+  log->add(report(FailureCause::none, 0));
+  EXPECT_TRUE(log->flush());
+  EXPECT_EQ(std::filesystem::file_size(dir / "log"), none.rlim_cur) << "a log with a hole";
 }
 
 }  // namespace

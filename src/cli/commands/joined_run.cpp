@@ -75,7 +75,7 @@ class Watch {
       TRY(store_.follow_ends(summary.run, seen.seq, [&](const AttemptEnded& event) {
         ++summary.executed;
         if (event.report.cause == FailureCause::none) seen.succeeded.insert(event.report.key.task);
-        if (observer_.ended) observer_.ended(event, false);
+        if (observer_.ended) observer_.ended(event, driver::AfterEnd::over);
       }));
       const auto made = static_cast<std::uint32_t>(seen.succeeded.size());
       summary.unchanged = summary.counts.done - std::min(made, summary.counts.done);

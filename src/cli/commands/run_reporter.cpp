@@ -21,14 +21,6 @@ constexpr Duration kLineEvery = 10s;
 /// A little less than the driver's tenth of a second: its calls jitter.
 constexpr Duration kDrawEvery = 90ms;
 
-/// Engine::after_memory() has said it, with how much.
-bool says_what_comes(const AttemptReport& report) {
-  const std::string_view detail = report.detail;
-  return report.cause == FailureCause::out_of_memory &&
-         (detail.find("tried again with ") != std::string_view::npos ||
-          detail.ends_with("its other attempt goes on"));
-}
-
 std::string parameters_text(const std::vector<std::pair<std::string, std::string>>& parameters) {
   std::string text;
   for (const auto& [name, value] : parameters)
@@ -47,7 +39,7 @@ RunReporter::RunReporter(Context& context, ReportOptions options, std::span<cons
 
 driver::Observer RunReporter::observer() {
   return {[this](const driver::Progress& progress) { on_progress(progress); },
-          [this](const AttemptEnded& event, bool again) { on_ended(event, again); },
+          [this](const AttemptEnded& event, driver::AfterEnd after) { on_ended(event, after); },
           [this](const std::string& text) { on_notice(text); },
           [this](std::uint32_t tasks, Duration elapsed) { on_waiting(tasks, elapsed); }};
 }
@@ -116,7 +108,8 @@ void RunReporter::on_progress(const driver::Progress& progress) {
   context_.note(progress_line(progress));
 }
 
-void RunReporter::on_ended(const AttemptEnded& event, bool again) {
+void RunReporter::on_ended(const AttemptEnded& event, driver::AfterEnd after) {
+  const bool again = after != driver::AfterEnd::over;
   const RunId run = event.report.key.run;
   if (announced_.empty() && jobs_.size() == 1) announce(run);
   if (std::ranges::find(announced_, run) == announced_.end()) return;  // it has joined: not ours
@@ -132,7 +125,7 @@ void RunReporter::on_ended(const AttemptEnded& event, bool again) {
   }
   const bool failed =
       event.report.cause != FailureCause::none && event.report.cause != FailureCause::cancelled;
-  if (failed && !options_.quiet) show_failure(event, again);
+  if (failed && !options_.quiet) show_failure(event, after);
 }
 
 void RunReporter::on_notice(const std::string& text) {
@@ -151,7 +144,8 @@ void RunReporter::on_waiting(std::uint32_t tasks, Duration elapsed) {
   context_.note(line);
 }
 
-void RunReporter::show_failure(const AttemptEnded& event, bool again) {
+void RunReporter::show_failure(const AttemptEnded& event, driver::AfterEnd after) {
+  const bool again = after != driver::AfterEnd::over;
   std::uint32_t& shown = again ? retries_shown_ : failures_shown_;
   if (shown > kFailuresShown) return;
   block_.clear();
@@ -166,7 +160,7 @@ void RunReporter::show_failure(const AttemptEnded& event, bool again) {
   if (const std::string detail = one_line(query::failure_detail(report)); !detail.empty())
     line += ": " + detail;
   if (!event.parameters.empty()) line += fmt::format("  ({})", parameters_text(event.parameters));
-  if (again && !says_what_comes(report)) line += "; will be tried again";
+  if (after == driver::AfterEnd::again) line += "; will be tried again";
   context_.complain(line);
 }
 

@@ -50,13 +50,13 @@ class RunReporter {
 
  private:
   void on_progress(const driver::Progress& progress);
-  void on_ended(const AttemptEnded& event, bool again);
+  void on_ended(const AttemptEnded& event, driver::AfterEnd after);
   void flush_job_log();
   void on_notice(const std::string& text);
   void on_waiting(std::uint32_t tasks, Duration elapsed);
   void announce(const driver::Progress& progress);
   void announce(RunId run);
-  void show_failure(const AttemptEnded& event, bool again);
+  void show_failure(const AttemptEnded& event, driver::AfterEnd after);
   void json_ended(const AttemptEnded& event, bool again);
   [[nodiscard]] bool live() const;
 

@@ -126,6 +126,9 @@ TEST(TopScreenTest, NamesCannotSteerTheTerminal) {
   const std::string text = joined(top_lines(state, kNow, {.columns = 80}));
   EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
   EXPECT_EQ(text.find('\xff'), std::string::npos) << text;
+  std::size_t shown = 0;
+  for (std::size_t at = 0; (at = text.find("[2J", at)) != std::string::npos; ++at) ++shown;
+  EXPECT_EQ(shown, 5U) << "all but the scheduler's is shown:\n" << text;
 }
 
 TEST(TopScreenTest, OfADriverThatIsStopped) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <array>
@@ -27,15 +28,39 @@ struct Pipe {
   UniqueFd write_end;
 };
 
+/// What has reached the reader since the last call, without waiting for more.
+std::string arrived(const Pipe& pipe) {
+  int bytes = 0;
+  EXPECT_EQ(::ioctl(pipe.read_end.get(), FIONREAD, &bytes), 0);
+  std::string text(static_cast<std::size_t>(bytes), '\0');
+  const ssize_t got = bytes == 0 ? 0 : ::read(pipe.read_end.get(), text.data(), text.size());
+  EXPECT_EQ(got, bytes);
+  return text;
+}
+
 TEST(Output, WritesOnFlush) {
   const Pipe pipe;
   Output output(pipe.write_end.get());
   output.write("a");
   output.line("b");
+  EXPECT_EQ(arrived(pipe), "");
   output.flush();
-  std::array<char, 8> text{};
-  EXPECT_EQ(::read(pipe.read_end.get(), text.data(), text.size()), 3);
-  EXPECT_STREQ(text.data(), "ab\n");
+  EXPECT_EQ(arrived(pipe), "ab\n");
+  output.flush();
+  EXPECT_EQ(arrived(pipe), "") << "written twice";
+}
+
+TEST(Output, WritesWhatWouldTakeMuchMemoryAndTheRestAtItsEnd) {
+  const Pipe pipe;
+  {
+    Output output(pipe.write_end.get());
+    output.write(std::string(std::size_t{64} << 10, 'x'));  // as much as it holds, and a pipe too
+    EXPECT_EQ(arrived(pipe).size(), std::size_t{64} << 10);
+    output.buffer() += "formatted in place";
+    output.settle();
+    EXPECT_EQ(arrived(pipe), "");
+  }
+  EXPECT_EQ(arrived(pipe), "formatted in place");
 }
 
 TEST(Output, AClosedReaderIsQuiet) {

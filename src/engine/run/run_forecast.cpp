@@ -36,7 +36,7 @@ void Run::observe(const AttemptEnded& event, const Outstanding& attempt) {
   seen.begun = attempt.begun;
   if (report.cause == FailureCause::out_of_memory && seen.learns_memory) {
     // Whatever its host says of its limit: it shall not be tried with the same for ever.
-    const std::uint64_t given = std::max(attempt.memory.bytes, memory_limit(report));
+    const std::uint64_t given = std::max(attempt.memory.bytes, report.memory_limit);
     book.died_of_memory(seen, given > 0 ? given : resources_of(report.key.task).memory);
   }
   observe(seen);

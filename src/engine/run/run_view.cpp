@@ -36,6 +36,13 @@ bool RunView::uses(SiteId site) const {
          });
 }
 
+bool RunView::uses(HostId host) const {
+  const auto is_there = [&](const auto& entry) { return entry.second.host == host; };
+  return std::ranges::any_of(run_->outstanding, is_there) ||
+         std::ranges::any_of(run_->twins, is_there) ||
+         std::ranges::any_of(run_->leftovers, is_there);
+}
+
 bool RunView::finished() const {
   return run_->finished();
 }

@@ -73,6 +73,7 @@ TEST_F(LauncherLimitsTest, MoreMemoryThanDeclaredEndsTheTask) {
   const auto report = run(t);
   EXPECT_EQ(report.cause, FailureCause::out_of_memory);
   EXPECT_EQ(report.detail, "limit 100 MiB");
+  EXPECT_EQ(report.memory_limit, t.resources.memory);
 }
 
 TEST_F(LauncherLimitsTest, MemoryOfChildrenCountsAndSharedPagesCountOnce) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string_view>
+#include <utility>
+
 namespace gantry {
 namespace {
 
@@ -27,8 +30,41 @@ TEST(ConnectionHint, AFullDiskIsToldBeforeTheProgramThatMetIt) {
             std::string::npos);
 }
 
+TEST(ConnectionHint, KnowsWhatToDoAboutEachUsualReason) {
+  const std::pair<std::string_view, std::string_view> wanted[] = {
+      {"No ED25519 host key is known for far", "accept it once by hand: ssh far"},
+      {"me@far: Permission denied (publickey,password).", "ssh -o BatchMode=yes far true"},
+      {"write error: No space left on device", "make room there"},
+      {"mkdir: Disk quota exceeded", "make room there"},
+      {"Quota exceeded", "make room there"},
+      {"sh: 1: cd: can't cd to /scratch", "its scratch folder cannot be used"},
+      {"bash: line 1: cd: /scratch: No such file or directory", "its scratch folder"},
+      {"touch: cannot touch 'x': Read-only file system", "its scratch folder cannot be used"},
+      {"sh: bin/gantry-agent-1: Exec format error", "programs cannot be run"},
+      {"ssh: Could not resolve hostname far: Name or service not known", "is the name right"},
+      {"ssh: connect to host far port 22: Connection refused", "is its ssh server running"},
+      {"ssh: connect to host far port 22: Connection timed out", "try: ssh far true"},
+      {"ssh: connect to host far port 22: No route to host", "try: ssh far true"},
+      {"connect: Network is unreachable", "try: ssh far true"},
+      {"Timeout, server far not responding: does not answer", "try: ssh far true"},
+      {"sh: 1: head: not found", "install the basic tools"},
+  };
+  for (const auto& [why, hint] : wanted)
+    EXPECT_NE(connection_hint(why, "far").find(hint), std::string::npos)
+        << why << " -> " << connection_hint(why, "far");
+}
+
 TEST(ConnectionHint, SaysNothingWithoutKnowing) {
-  EXPECT_EQ(connection_hint("what?", "far"), "");
+  // Each shares words with a reason that is known.
+  for (const std::string_view why :
+       {"", "what?", "Connection closed by 10.0.0.1 port 22", "Connection reset by peer",
+        "kex_exchange_identification: read: Connection reset by peer", "Broken pipe",
+        "far: no such host in this cluster", "unknown key type", "Permission is required",
+        "No such file or directory", "Too many open files in system", "file system error",
+        "cannot create a thread", "Could not load the profile", "the time limit is out",
+        "found nothing", "not now", "the agent ended with exit code 255",
+        "Received disconnect from far: 2: Too many authentication failures"})
+    EXPECT_EQ(connection_hint(why, "far"), "") << why;
 }
 
 }  // namespace
