@@ -130,7 +130,9 @@ CREATE TABLE IF NOT EXISTS learned (
 ) WITHOUT ROWID;
 )sql";
 
-constexpr auto kGrowingRuns = R"sql(
+// Runs that grow and join, and what only `detail` said before, in words. Columns that are added
+// come last in a row; where they are NULL, as nearly always, reading them costs nothing.
+constexpr auto kManyRuns = R"sql(
 ALTER TABLE runs ADD COLUMN study TEXT NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN last_seq INTEGER;
 ALTER TABLE sources ADD COLUMN numbering TEXT NOT NULL DEFAULT '';
@@ -146,9 +148,6 @@ CREATE TABLE IF NOT EXISTS snapshots (
   seq INTEGER NOT NULL,
   data BLOB NOT NULL
 );
-)sql";
-
-constexpr auto kJoining = R"sql(
 ALTER TABLE requests ADD COLUMN study BLOB;
 CREATE TABLE IF NOT EXISTS answers (
   request INTEGER PRIMARY KEY,
@@ -156,11 +155,6 @@ CREATE TABLE IF NOT EXISTS answers (
   message TEXT NOT NULL,
   hint TEXT NOT NULL
 );
-)sql";
-
-// What only `detail` said before, in words. Columns that are added come last in a row; where they
-// are NULL, as nearly always, reading them costs nothing.
-constexpr auto kRecoveryFacts = R"sql(
 ALTER TABLE events ADD COLUMN memory_limit INTEGER;
 ALTER TABLE events ADD COLUMN changed_input TEXT;
 CREATE TABLE IF NOT EXISTS given_hosts (
@@ -198,15 +192,13 @@ CREATE VIEW results AS
 SELECT run, task, parameters, results, reused, seconds FROM tasks WHERE state = 'done';
 )sql";
 
-constexpr std::array<Migration, 8> kMigrations{
+constexpr std::array<Migration, 6> kMigrations{
     "ALTER TABLE runs ADD COLUMN driven INTEGER NOT NULL DEFAULT 0; UPDATE runs SET driven = id",
     "ALTER TABLE runs ADD COLUMN result_rules TEXT NOT NULL DEFAULT '[]'",
     kRemoteFiles,
     "ALTER TABLE requests ADD COLUMN sites TEXT NOT NULL DEFAULT ''",
     kForecasts,
-    kGrowingRuns,
-    kJoining,
-    kRecoveryFacts,
+    kManyRuns,
 };
 
 /// `CASE e.cause WHEN 0 THEN 'ok' …`
@@ -232,9 +224,7 @@ Result<std::string> new_database_image() {
   TRY(db.execute(kTables));
   TRY(db.execute(kRemoteFiles));
   TRY(db.execute(kForecasts));
-  TRY(db.execute(kGrowingRuns));
-  TRY(db.execute(kJoining));
-  TRY(db.execute(kRecoveryFacts));
+  TRY(db.execute(kManyRuns));
   TRY(db.execute(fmt::format(kViews, fmt::arg("causes", cause_names()))));
   TRY(db.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId,
                              kSchemaVersion)));

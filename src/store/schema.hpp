@@ -13,7 +13,7 @@
 
 namespace gantry::store {
 
-inline constexpr std::int64_t kSchemaVersion = 9;
+inline constexpr std::int64_t kSchemaVersion = 7;
 /// "Gtry": tells gantry's databases from other people's.
 inline constexpr std::int64_t kApplicationId = 0x47747279;
 

@@ -117,11 +117,17 @@ TEST_F(EndFactsTest, ComeBack) {
   check();
 }
 
-TEST_F(EndFactsTest, AJournalOfVersionSevenIsReadAndGoesOn) {
+TEST_F(EndFactsTest, AJournalOfVersionSixIsReadAndGoesOn) {
   execute(
       "ALTER TABLE events DROP COLUMN memory_limit;"
       "ALTER TABLE events DROP COLUMN changed_input;"
-      "DROP TABLE given_hosts; PRAGMA user_version = 7");
+      "ALTER TABLE runs DROP COLUMN study;"
+      "ALTER TABLE runs DROP COLUMN last_seq;"
+      "ALTER TABLE sources DROP COLUMN numbering;"
+      "ALTER TABLE sources DROP COLUMN data;"
+      "ALTER TABLE requests DROP COLUMN study;"
+      "DROP TABLE given_hosts; DROP TABLE answers; DROP TABLE snapshots; DROP TABLE result_index;"
+      "PRAGMA user_version = 6");
   check();
   Store store = open();
   store.give(run_, {"lab", "a"});

@@ -380,15 +380,12 @@ class GrowingTest(RerunCase):
 
 class OlderStateTest(RerunCase):
     @staticmethod
-    def without_version_8(database):
-        database.execute("ALTER TABLE events DROP COLUMN memory_limit")
-        database.execute("ALTER TABLE events DROP COLUMN changed_input")
-        database.execute("DROP TABLE given_hosts")
-
-    def without_version_7(self, database):
-        self.without_version_8(database)
-        for table, column in (("runs", "study"), ("runs", "last_seq"), ("sources", "numbering"), ("sources", "data")):
+    def without_version_7(database):
+        for table, column in (("runs", "study"), ("runs", "last_seq"), ("sources", "numbering"), ("sources", "data"),
+                              ("requests", "study"), ("events", "memory_limit"), ("events", "changed_input")):
             database.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        database.execute("DROP TABLE given_hosts")
+        database.execute("DROP TABLE answers")
         database.execute("DROP TABLE result_index")
         database.execute("DROP TABLE snapshots")
         database.execute("DELETE FROM events WHERE kind IN ('added', 'closed')")

@@ -37,10 +37,7 @@ bool RunView::uses(SiteId site) const {
 }
 
 bool RunView::uses(HostId host) const {
-  const auto is_there = [&](const auto& entry) { return entry.second.host == host; };
-  return std::ranges::any_of(run_->outstanding, is_there) ||
-         std::ranges::any_of(run_->twins, is_there) ||
-         std::ranges::any_of(run_->leftovers, is_there);
+  return run_->attempts.any_host([&](HostId id) { return id == host; });
 }
 
 bool RunView::finished() const {
