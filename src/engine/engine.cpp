@@ -48,6 +48,13 @@ void Engine::Impl::tell(RunId id, const E& event) {
   if (run == runs.end()) return;
   run->second.on(event);
   run->second.strategy->observe(event);
+  // Others may have waited for the room that it leaves.
+  constexpr bool kLeavesRoom = std::is_same_v<E, AttemptComputed> ||
+                               std::is_same_v<E, AttemptEnded> ||
+                               std::is_same_v<E, AttemptReturned>;
+  if constexpr (kLeavesRoom)
+    for (auto& [other, its] : runs)
+      if (other != id) its.strategy->observe(event);
 }
 
 void Engine::Impl::apply(const HostUp& event) {

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <string>
 
 #include "engine/engine.hpp"
 #include "engine/engine_fixture.hpp"
+#include "schedule/registry.hpp"
 
 namespace gantry::engine {
 namespace {
@@ -58,6 +60,28 @@ TEST(EngineRuns, ShareTheGridByTheirWeights) {
   // 101 rounds of 4 slots, and a few tasks ahead before run times were known.
   EXPECT_NEAR(started.at(kOne), 101, 5);
   EXPECT_NEAR(started.at(kTwo), 303, 5);
+}
+
+/// Whoever waits for a slot that another run leaves gets it, by any strategy, and not only when its
+/// next plan is due.
+TEST(EngineRuns, RoomThatOneLeavesIsTakenByTheOtherAtOnce) {
+  for (const std::string_view name : schedule::strategy_names()) {
+    Engine engine;
+    for (const RunId run : {kOne, kTwo})
+      engine.add_run(run, {.count = 2}, {}, schedule::make_scheduler(std::string(name)).value(), 1);
+    engine.apply(HostUp{{HostId(1), "here", 2, 1ULL << 30}});
+    int started = 0;
+    std::vector<StartAttempt> running = starts_of(engine, 0);
+    for (int now = 1; !running.empty() && now < 10; ++now) {
+      started += static_cast<int>(running.size());
+      for (const StartAttempt& start : running) {
+        engine.apply(AttemptStarted{start.key, start.host, at(now - 1)});
+        engine.apply(end_of(start, now - 1, now));
+      }
+      running = starts_of(engine, now);
+    }
+    EXPECT_EQ(started, 4) << name;
+  }
 }
 
 /// Wants four tasks whenever it is asked, whatever its turn.
