@@ -15,7 +15,7 @@
 
 #include "engine/engine.hpp"
 #include "model/sweep_definition.hpp"
-#include "model/task_files.hpp"
+#include "model/sweep_files.hpp"
 #include "schedule/registry.hpp"
 
 namespace gantry {

@@ -28,7 +28,7 @@
 #include "driver/take_over.hpp"
 #include "driver/undriven_runs.hpp"
 #include "engine/engine.hpp"
-#include "model/task_files.hpp"
+#include "model/sweep_files.hpp"
 
 namespace gantry::driver {
 

@@ -15,7 +15,7 @@
 #include "actuate/glance.hpp"
 #include "driver/driver.hpp"
 #include "engine/engine.hpp"
-#include "model/task_files.hpp"
+#include "model/sweep_files.hpp"
 #include "store/live_state.hpp"
 
 namespace gantry::driver {

@@ -16,7 +16,7 @@
 #include "driver/content_cache.hpp"
 #include "driver/driver.hpp"
 #include "driver/run_setup.hpp"
-#include "model/task_files.hpp"
+#include "model/sweep_files.hpp"
 
 namespace gantry::driver {
 

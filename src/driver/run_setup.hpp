@@ -12,7 +12,7 @@
 #include "driver/driver.hpp"
 #include "driver/outdated.hpp"
 #include "engine/engine.hpp"
-#include "model/task_files.hpp"
+#include "model/sweep_files.hpp"
 
 namespace gantry::driver {
 

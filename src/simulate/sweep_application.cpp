@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "model/task_files.hpp"
+#include "model/sweep_files.hpp"
 #include "simulate/svg_text.hpp"
 
 namespace gantry::simulate {

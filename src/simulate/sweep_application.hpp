@@ -33,7 +33,7 @@ struct SweepApplication {
   bool rounded = false;                 ///< costs are right to 2.5% only
 };
 
-/// Inputs that several tasks read are shared files (model/task_files.hpp), the others the task's
+/// Inputs that several tasks read are shared files (model/sweep_files.hpp), the others the task's
 /// own. Outputs have no size. Costs are seconds on a host of speed 1; when there are many different
 /// ones they are rounded, as planners work on classes of tasks that are alike. `cost_of`: what
 /// tasks cost, where the sweep does not say.

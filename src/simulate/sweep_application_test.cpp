@@ -6,7 +6,7 @@
 
 #include "base/scratch_dir.hpp"
 #include "model/sweep_definition.hpp"
-#include "model/task_files.hpp"
+#include "model/sweep_files.hpp"
 
 namespace gantry::simulate {
 namespace {

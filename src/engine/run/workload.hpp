@@ -15,8 +15,8 @@
 #include "model/host.hpp"
 #include "model/ids.hpp"
 #include "model/sweep.hpp"
+#include "model/sweep_files.hpp"
 #include "model/task.hpp"
-#include "model/task_files.hpp"
 
 namespace gantry::engine {
 

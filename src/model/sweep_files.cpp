@@ -1,4 +1,4 @@
-#include "model/task_files.hpp"
+#include "model/sweep_files.hpp"
 
 #include <sys/stat.h>
 
