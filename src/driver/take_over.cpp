@@ -51,7 +51,9 @@ class TakeOver {
         clock_(clock) {}
 
   Result<Opened> run() {
-    TRY(store_.take_requests());  // of a session which did not live to take them: dropped
+    // Of a session which did not live to take them: dropped.
+    TRY_ASSIGN(const auto old, store_.take_requests());
+    for (const auto& request : old) TRY(refuse_study(request));
     TRY(open());
     TRY_ASSIGN(awaited_, twins_of(jobs_, others_));
     TRY(store_.commit());
@@ -132,8 +134,18 @@ class TakeOver {
 
   Result<> take_requests() {
     TRY_ASSIGN(const auto requests, store_.take_requests());
-    for (const auto& request : requests) TRY(others_.cancel(request, sites_, clock_.now()));
+    for (const auto& request : requests) {
+      TRY(refuse_study(request));
+      TRY(others_.cancel(request, sites_, clock_.now()));
+    }
     return {};
+  }
+
+  /// Whoever asks to join waits for an answer.
+  Result<> refuse_study(const store::Request& request) {
+    if (!request.study) return {};
+    return store_.answer(request.id, fail(ErrorCode::busy, "the gantry that runs here only begins",
+                                          "run the same command again in a moment"));
   }
 
   Result<> wait() const {
