@@ -58,6 +58,7 @@ Result<> check_different(std::span<const Job> jobs) {
 Result<std::vector<Summary>> drive(std::span<const Job> jobs, const Options& options,
                                    const Observer& observer, const Clock& clock) {
   TRY(check_different(jobs));
+  TRY(check_apart(jobs));
   TRY(make_state_dir(options.state_dir));
   TRY_ASSIGN(const auto lock, lock_state(options, observer));
   TRY_ASSIGN(auto store, store::Store::open(options.state_dir, store::Access::read_write));

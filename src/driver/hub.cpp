@@ -119,7 +119,7 @@ Result<std::vector<Summary>> Hub::run(Opened opened) {
   TRY(take_in(std::move(opened)));
   TRY(check_placeable());
   for (const auto& io : ios_) TRY(begin(*io));
-  const std::size_t asked_for = ios_.size();  // others may join
+  asked_for_ = ios_.size();
   TRY_ASSIGN(auto signals, StopSignals::watch());
   signals_.emplace(std::move(signals));
   show_progress();  // whoever watches learns which runs these are before anything ends
@@ -146,7 +146,7 @@ Result<std::vector<Summary>> Hub::run(Opened opened) {
     if (io->executed >= kWorthASnapshot)
       static_cast<void>(keep_snapshot(store_, io->sweep(), io->id()));
   std::vector<Summary> summaries;
-  for (const auto& io : std::span(ios_).first(asked_for)) {
+  for (const auto& io : std::span(ios_).first(asked_for_)) {
     const auto why = view(*io).unplaceable();
     if (host_names_.empty() && !why.empty() && !view(*io).finished() && stops_ == 0)
       return refuse(*io, why);

@@ -97,6 +97,10 @@ class Hub {
   // hub_join.cpp: studies that other processes ask for.
   Result<> on_study(const store::Request& request);
   Result<RunId> join_study(const store::StudyRequest& request);
+  /// None of its tasks may run beside a twin.
+  Result<> check_joinable(const Job& job);
+  /// A run that has joined and ended, so that its study can go on. Error busy when it has not.
+  Result<> forget_closed(RunId run);
   /// Undoes add() of a run that nothing has been started of.
   Result<> take_back(const RunIo& io);
   /// What a run begins with, once its journal is known.
@@ -173,6 +177,7 @@ class Hub {
     SpecSource source;
   };
   std::deque<Joined> joined_;
+  std::size_t asked_for_ = 0;    ///< the first so many of ios_ have not joined
   const Options guest_options_;  ///< of those that join
   engine::Engine engine_;
   std::vector<std::unique_ptr<RunIo>> ios_;  ///< in the order of add()

@@ -40,6 +40,7 @@ class RunIo {
 
   [[nodiscard]] RunId id() const { return run.id; }
   [[nodiscard]] const Sweep& sweep() const { return job_.sweep; }
+  [[nodiscard]] const Job& job() const { return job_; }
   /// The study's folder.
   [[nodiscard]] const std::string& base_dir() const { return job_.source.base_dir; }
   [[nodiscard]] bool has(const TaskKey& key) const {

@@ -198,6 +198,32 @@ Result<std::set<TaskKey>> twins_of(std::span<const Job> jobs, UndrivenRuns& othe
   return twins;
 }
 
+Result<> check_apart(std::span<const Job> jobs) {
+  if (jobs.size() < 2) return {};
+  struct Claimed {
+    const Job* job;
+    TaskId task;
+  };
+  std::unordered_map<Digest, Claimed> claimed;
+  Task task;
+  for (const Job& job : jobs) {
+    for (TaskId id(1); id.value() <= job.sweep.size(); id = TaskId(id.value() + 1)) {
+      job.sweep.fill_task(id, task);
+      for (const Digest& claim : claims(task)) {
+        const auto [first, is_new] = claimed.try_emplace(claim, &job, id);
+        if (is_new || first->second.job == &job) continue;
+        return fail(ErrorCode::usage,
+                    fmt::format("task {} of {} and task {} of {} have the same command in the same "
+                                "folder, or write the same file",
+                                first->second.task.value(), first->second.job->sweep.name(),
+                                id.value(), job.sweep.name()),
+                    "run one study after the other: the second reuses what the first has made");
+      }
+    }
+  }
+  return {};
+}
+
 Result<Opened> take_over(Sites& sites, Leftovers leftovers, store::Store& store,
                          UndrivenRuns& others, std::span<const Job> jobs,
                          const std::set<RunId>& ours, const Observer& observer,

@@ -22,6 +22,8 @@ struct Opened {
 /// Tasks of undriven runs that still run, and whose command or outputs one of the jobs' tasks has,
 /// too: they must not run at once.
 Result<std::set<TaskKey>> twins_of(std::span<const Job> jobs, UndrivenRuns& others);
+/// The same of the jobs among each other. Error usage, naming two such tasks.
+Result<> check_apart(std::span<const Job> jobs);
 
 /// Opens the sites and journals how tasks of runs other than `ours` have ended. Those that still
 /// run and are twins_of() the jobs' are waited for: what comes of them can be reused. Requests to

@@ -72,7 +72,9 @@ std::optional<StudyRequest> read_study(std::string_view bytes) {
     if (name == "content" && !source.data.empty()) source.data.back().second = value;
     if (name == "weight") std::from_chars(value.data(), value.data() + value.size(), study.weight);
   }
-  return study.weight > 0 ? std::optional(std::move(study)) : std::nullopt;
+  constexpr double kMost = 1e6;
+  const bool makes_sense = study.weight >= 1 / kMost && study.weight <= kMost;
+  return makes_sense ? std::optional(std::move(study)) : std::nullopt;
 }
 
 }  // namespace

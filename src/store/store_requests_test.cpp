@@ -52,7 +52,7 @@ TEST(StoreRequestsTest, DamagedStudiesArePassedOver) {
   const ScratchDir dir;
   Store asks = open_in(dir);
   Store drives = open_in(dir);
-  for (const double weight : {0.0, -1.0})
+  for (const double weight : {0.0, -1.0, 1e-300, 1e300})
     ASSERT_TRUE(asks.post({.study = StudyRequest{.source = {}, .weight = weight}}));
   ASSERT_TRUE(asks.post({.run = RunId(5), .all = true}));
   const auto taken = drives.take_requests().value();

@@ -147,6 +147,37 @@ class JoiningTest(TestCase):
         self.assertEqual(first.returncode, 0, "another's failure is not ours")
         self.assertNotIn("exit code 3", err)
 
+    def test_it_can_join_again_when_it_has_ended(self):
+        first = self.first()
+        self.assertEqual(self.gantry("run", "--join", "--", "sh", "-c", "test -e mended", ":::", "x").code, 1)
+        self.write("mended", "")
+        again = self.gantry("run", "--join", "--json", "--", "sh", "-c", "test -e mended", ":::", "x")
+        self.assertEqual(again.code, 0, again.stderr)
+        self.assertEqual(again.json_lines()[-1]["done"], 1, "what had failed was tried again")
+        self.write("go", "")
+        self.assertEqual(first.wait(timeout=120), 0)
+
+    def test_who_cancels_a_guest_ends_its_watching(self):
+        first = self.first()
+        self.write("b.yaml", "name: b\ncommand: sh -c 'until test -e go; do sleep 0.05; done' {x}\nparameters: {x: [2]}\n")
+        second = self.start_gantry("run", "--join", "b.yaml")
+        self.wait_until(lambda: len(self.runs()) == 2 and self.runs()[1]["running"] == 1, "the guest's task")
+        self.assertEqual(self.gantry("cancel", "--run", "2").code, 0)
+        second.communicate(timeout=60)
+        self.assertEqual(second.returncode, 1)
+        self.assertIsNone(first.poll(), "the first one goes on")
+        self.write("go", "")
+        self.assertEqual(first.wait(timeout=120), 0)
+
+    def test_twins_do_not_run_at_once(self):
+        first = self.first()
+        self.write("b.yaml", "name: b\ncommand: sh -c 'until test -e go; do sleep 0.05; done' {x}\nparameters: {x: [0, 1]}\n")
+        refused = self.gantry("run", "--join", "b.yaml")
+        self.assertNotEqual(refused.code, 0)
+        self.assertIn("the same command", refused.stderr)
+        self.write("go", "")
+        self.assertEqual(first.wait(timeout=120), 0)
+
     def test_alone_it_runs_by_itself(self):
         done = self.gantry("run", "--join", "--", "echo", ":::", "a")
         self.assertEqual((done.code, done.stdout), (0, "a\n"))
@@ -166,7 +197,7 @@ class JoiningTest(TestCase):
 
     def test_when_the_host_is_stopped_the_guest_says_so_and_can_go_on(self):
         first = self.first()
-        self.write("b.yaml", "name: b\ncommand: sh -c 'until test -e go; do sleep 0.05; done' {x}\nparameters: {x: [1, 2, 3]}\n")
+        self.write("b.yaml", "name: b\ncommand: sh -c 'until test -e go; do sleep 0.05; done' {x}\nparameters: {x: [2, 3, 4]}\n")
         second = self.start_gantry("run", "--join", "b.yaml")
         self.wait_until(lambda: len(self.runs()) == 2 and self.runs()[1]["running"] == 1, "the guest's task")
         first.send_signal(signal.SIGINT)
@@ -175,7 +206,7 @@ class JoiningTest(TestCase):
         first.communicate(timeout=120)
         err = second.communicate(timeout=60)[1].decode()
         self.assertEqual(second.returncode, 1)
-        self.assertIn("the gantry that ran it has ended", err)
+        self.assertIn("the gantry that ran it has stopped it", err)
         done = self.gantry("run", "b.yaml")
         self.assertEqual(done.code, 0, done.stderr)
         self.assertEqual(self.runs()[1]["done"], 3)

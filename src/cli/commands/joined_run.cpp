@@ -42,8 +42,8 @@ class Watch {
       const bool driven = store::RunLock::holder(context_.state_dir) == joined_.holder;
       TRY(look());
       const bool stopped = signals.take() > 0;
-      const bool over = std::ranges::all_of(seen_, &Seen::finished);
-      if (over || stopped || !driven) return summaries(over, stopped);
+      const bool over = std::ranges::all_of(seen_, &Seen::let_go);
+      if (over || stopped || !driven) return summaries(stopped && !over);
       pollfd fd{signals.fd(), POLLIN, 0};
       ::poll(&fd, 1, kLookMs);
     }
@@ -56,6 +56,7 @@ class Watch {
     std::set<TaskId> succeeded{};
     Eta eta{};
     std::string name{};
+    bool let_go = false;  ///< by the gantry that ran it
     bool finished = false;
   };
 
@@ -71,6 +72,8 @@ class Watch {
       summary.elapsed = now - began_;
       seen.eta = record->eta;
       seen.name = record->name;
+      // Its gantry lets go of one that was cancelled, or cannot go on, without finishing it.
+      seen.let_go = record->pid == 0;
       seen.finished = record->state == store::RunState::finished;
       TRY(store_.follow_ends(summary.run, seen.seq, [&](const AttemptEnded& event) {
         ++summary.executed;
@@ -103,17 +106,18 @@ class Watch {
     return all;
   }
 
-  [[nodiscard]] std::vector<driver::Summary> summaries(bool over, bool stopped) {
+  [[nodiscard]] std::vector<driver::Summary> summaries(bool stopped) {
     std::vector<driver::Summary> summaries;
     for (Seen& seen : seen_) {
-      seen.summary.interrupted = !seen.finished;
-      if (!over)
-        seen.summary.why =
-            stopped
-                ? fmt::format("run {} goes on in process {}; 'gantry cancel --run {}' ends it",
-                              seen.summary.run.value(), joined_.holder, seen.summary.run.value())
-                : "the gantry that ran it has ended";
-      summaries.push_back(seen.summary);
+      driver::Summary& summary = summaries.emplace_back(seen.summary);
+      summary.interrupted = !seen.finished;
+      if (seen.finished) continue;
+      const auto run = summary.run.value();
+      summary.why =
+          stopped && !seen.let_go
+              ? fmt::format("run {} goes on in process {}; 'gantry cancel --run {}' ends it", run,
+                            joined_.holder, run)
+              : "the gantry that ran it has stopped it";
     }
     return summaries;
   }
