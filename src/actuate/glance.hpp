@@ -1,6 +1,6 @@
 #pragma once
-/// What a launcher knows of its hosts and links at the moment, for people who watch. Nothing is
-/// decided by it. Plain values.
+/// The present state of hosts and links, for people who watch. No decision depends on it. Plain
+/// values.
 
 #include <cstdint>
 #include <string>
@@ -19,7 +19,7 @@ struct HostGlance {
   HostCondition condition = HostCondition::up;
   TimePoint since = kNever;  ///< lost: since when
   std::string why{};         ///< lost
-  /// What it has left, when it told that last; never, if it did not.
+  /// What it has left, and when it last reported that; kNever if it did not.
   TimePoint told = kNever;
   double free_cores = 0;
   std::uint64_t free_memory = 0;
@@ -28,7 +28,7 @@ struct HostGlance {
 
 /// A file on its way to a site.
 struct SendGlance {
-  std::string path{};  ///< here; empty: none
+  std::string path{};  ///< path here; empty: no file is being sent
   std::uint64_t done = 0;
   std::uint64_t bytes = 0;
 };
@@ -36,11 +36,11 @@ struct SendGlance {
 struct SiteGlance {
   SiteId id;
   std::string name{};
-  std::uint64_t sent = 0;      ///< bytes that went over the link since it was first up
-  std::uint64_t received = 0;  ///< of files that came home
-  std::uint64_t pulled = 0;    ///< of files that came to it from other sites than home
-  std::uint32_t to_send = 0;   ///< files that are on their way to it, or wait for that
-  SendGlance sending{};        ///< the large one among them whose turn it is
+  std::uint64_t sent = 0;      ///< bytes sent over the link since it was first up
+  std::uint64_t received = 0;  ///< bytes of files that came home
+  std::uint64_t pulled = 0;    ///< bytes of files that came to it from sites other than home
+  std::uint32_t to_send = 0;   ///< files that are being sent to it, or wait to be
+  SendGlance sending{};        ///< the large file being sent
 };
 
 struct Glance {

@@ -1,6 +1,6 @@
 #pragma once
-/// What actuators tell: events for the engine, reports of attempts, and sentences for a person.
-/// Plain values.
+/// What sites report: events for the engine, reports of attempts, and notices for a person. Plain
+/// values.
 
 #include <cstdint>
 #include <limits>
@@ -17,7 +17,7 @@
 
 namespace gantry {
 
-/// An output that has come here, and where it belongs once its task's report counts.
+/// An output that has come home, and its place once the task's report counts.
 struct FetchedFile {
   std::string here;
   std::string path;
@@ -28,34 +28,34 @@ struct FarFile {
   std::string remote;  ///< relative to the site's scratch folder
   std::string path;    ///< where it belongs here
   std::uint64_t offset = 0;
-  std::uint64_t length = std::numeric_limits<std::uint64_t>::max();  ///< as far as it goes
+  std::uint64_t length = std::numeric_limits<std::uint64_t>::max();  ///< default: to its end
 };
 
-/// What an attempt left at a site whose files are not home's: its Site brings home what is wanted
-/// and clears up.
+/// What an attempt left at a site that does not see home's files. The Site brings the outputs home
+/// and cleans up.
 struct LeftThere {
   std::vector<FarFile> outputs{};
-  std::vector<FarFile> printed{};  ///< long output; `path` is relative to the folder for it
-  /// Files and folders that can go when the report is acknowledged.
+  std::vector<FarFile> printed{};  ///< long output; `path` is relative to the output folder
+  /// Files and folders to remove when the report is acknowledged.
   std::vector<std::string> rubbish{};
-  std::string kept_folder{};      ///< with outputs that stay there, unless the report is refused
-  std::vector<Digest> lacking{};  ///< contents that the depot turned out not to have
+  std::string kept_folder{};  ///< folder of outputs that stay there, unless the report is refused
+  std::vector<Digest> lacking{};  ///< contents that the depot turned out to lack
 };
 
-/// An attempt has ended, as its agent says. Not yet an AttemptEnded: whoever drives the run first
-/// puts outputs where they belong, reads results and journals them. The agent keeps the report
-/// until it is acknowledged by its receipt.
+/// An agent reports that an attempt has ended. It is not yet an AttemptEnded: the driver first
+/// moves outputs to their place, reads results and journals them. The agent keeps the report until
+/// it is acknowledged by its receipt.
 struct ReportReceived {
   AttemptReport report;
-  Fingerprint fingerprint;  ///< of the task when it was started
+  Fingerprint fingerprint;  ///< the task's fingerprint when it was started
   HostId host;
-  std::uint64_t receipt = 0;  ///< grows with each report of the host; 0: no agent knows of it
-  /// Seconds that it took besides its run time, from when it was handed over until its end was
-  /// heard, by our clock, if it succeeded and the host was free for it. Its run time is what its
-  /// agent says: this may be any number.
+  std::uint64_t receipt = 0;  ///< grows with each report of the host; 0: no agent knows this report
+  /// Seconds that it took besides its run time, from the hand-over until its end was heard, by our
+  /// clock. Only if it succeeded and the host was free for it. The run time is the agent's claim,
+  /// so this may be any number.
   std::optional<double> besides{};
-  LeftThere left{};                    ///< of a launcher; its Site has dealt with it
-  std::vector<FetchedFile> outputs{};  ///< of a Site: what has come home
+  LeftThere left{};                    ///< set by the launcher; the Site has dealt with it
+  std::vector<FetchedFile> outputs{};  ///< set by the Site: what has come home
 };
 
 /// Something a person should know that ends nothing ("output of task 7 was cut: disk full").
@@ -65,11 +65,11 @@ struct Notice {
 
 using News = std::variant<Event, ReportReceived, Notice>;
 
-/// Sets the times at which home has heard of an event, and cuts those that a far clock says at
-/// ours: no event comes from the future.
+/// Sets the times at which home heard of an event, and limits times of a remote clock to `now`: no
+/// event comes from the future.
 void stamp(Event& event, TimePoint now);
 
-/// The news as one of its kinds, or as one of the events; nullptr when it is something else.
+/// The news as this kind of news or event; nullptr if it is something else.
 template <class What>
 [[nodiscard]] const What* find_in(const News& news) {
   if constexpr (std::is_same_v<What, ReportReceived> || std::is_same_v<What, Notice>) {

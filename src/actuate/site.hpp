@@ -1,7 +1,7 @@
 #pragma once
-/// One site: a launcher, and a mover where its hosts do not see home's files. Whatever kind each of
-/// them is, the Site sees to it that a task's files are there before it starts, and that its
-/// outputs are here before its report is told. Owned by Sites, used from its thread; never waits.
+/// One site: a launcher, and a mover if its hosts do not see home's files. Whatever kinds these
+/// are, the Site makes sure that a task's files are there before it starts, and that its outputs
+/// are home before its report is passed on. Owned by Sites, used from its thread; never waits.
 
 #include <chrono>
 #include <functional>
@@ -28,8 +28,8 @@ struct SiteParts {
   std::vector<HostId> hosts{};
   LaunchParts launch{};
   std::unique_ptr<Mover> mover{};  ///< none: its hosts see home's files
-  ArrivalFolders folders{};        ///< with a mover
-  /// What to do about a problem, for people; may be empty, and say nothing.
+  ArrivalFolders folders{};        ///< only with a mover
+  /// Advice about a problem, for a person. May be empty, and may return nothing.
   std::function<std::string(std::string_view why)> hint{};
 };
 
@@ -42,22 +42,22 @@ class Site {
   [[nodiscard]] SiteId id() const { return facts_.id; }
   [[nodiscard]] const std::string& name() const { return facts_.name; }
   [[nodiscard]] const std::vector<HostId>& hosts() const { return hosts_; }
-  /// Tasks there read and write files of another site, to which theirs are brought.
+  /// Whether the site does not see home's files, so that they have to be moved.
   [[nodiscard]] bool files_travel() const { return mover_ != nullptr; }
 
-  // As of Launcher.
+  // As in Launcher.
   // -------------------------------------------------------------------------------------------
 
   Result<bool> open() { return launcher_->open(); }
-  /// Files that the engine has not seen to go there first; the attempt is handed over when they are
-  /// there. A shared file that the depot has lost is told as FileGone, and the attempt comes back.
+  /// First sends the files that only this task reads, and hands the attempt over when they are
+  /// there. If the depot has lost a shared file, reports FileGone and returns the attempt.
   void start(LaunchRequest request);
   void cancel(const TaskKey& key, HostId host);
   void signal(const TaskKey& key, HostId host, std::int32_t signal);
   void recall(HostId host, std::span<const TaskKey> keys);
   void acknowledge(HostId host, std::uint64_t receipt);
-  /// This report is not its task's result: what the attempt has left there can go. To be said
-  /// before it is acknowledged.
+  /// The report does not count: what the attempt left there can be removed. Call it before
+  /// acknowledge().
   void refuse(HostId host, std::uint64_t receipt);
   Result<> poll(std::vector<News>& news);
   [[nodiscard]] ReadySet::Wanted waits_for() const;
@@ -66,14 +66,14 @@ class Site {
   // Files and links. REQUIRES: files_travel().
   // -------------------------------------------------------------------------------------------
 
-  /// Brings a shared file, which may be a folder of many, there: from another site, if `move` says
-  /// so, and from home where that fails. FileArrived or MoveFailed answers.
+  /// Brings a shared file, or a folder of files, to the site: from another site if `move` says so,
+  /// and from home if that fails. FileArrived or MoveFailed answers.
   void bring(const MoveFile& move, const std::vector<TaskFile>& files);
   void drop(FileId file);
-  /// As of Mover; SiteEchoed answers.
+  /// As in Mover; SiteEchoed answers.
   bool probe(std::uint64_t bytes) { return mover_ && mover_->probe(bytes); }
 
-  // Hosts that may come, and what is to be seen.
+  // Hosts that may come, and what people see.
   // -------------------------------------------------------------------------------------------
 
   [[nodiscard]] bool expects_hosts(const Resources& least) const {
@@ -85,7 +85,7 @@ class Site {
 
  private:
   using SteadyTime = std::chrono::steady_clock::time_point;
-  /// An attempt whose own files are not all there yet.
+  /// An attempt that waits for the files that only it reads.
   struct Waiting {
     LaunchRequest request;
     std::set<Digest> missing;
@@ -99,16 +99,16 @@ class Site {
   void hear(News each, std::vector<News>& news);
   void on_down(HostId host, std::vector<News>& news);
   void deliver(std::vector<News>& news);
-  /// Why they do not come is told by the events of the depot.
+  /// Polls the mover; events of the depot say why files do not come.
   void poll_files(std::vector<News>& news);
 
   // site_starts.cpp
-  /// False when a shared file is not there, which is told.
+  /// Finds which files are missing. False if a shared one is, which is reported as FileGone.
   bool find_files(const LaunchRequest& request, std::set<Digest>& missing);
   void hand_over_ready();
   void give_back(const std::function<bool(const Waiting&)>& concerns);
   void release_files(const TaskKey& key);
-  /// Nothing more is started there for a while: it would fail the same way, and quickly.
+  /// Starts nothing there for a while: it would fail quickly in the same way.
   void pause(const std::string& why);
   void end_pause(std::vector<News>& news);
   void tell_paused(const Host& host, std::vector<News>& news) const;
@@ -124,7 +124,7 @@ class Site {
   std::optional<Arrivals> arrivals_;
 
   std::map<HostId, Host> up_;
-  std::set<HostId> resting_;  ///< of these, as the launcher says
+  std::set<HostId> resting_;  ///< those of up_ that take no work, as the launcher says
   std::map<TaskKey, Waiting> waiting_;
   std::map<TaskKey, std::vector<TaskFile>> in_use_;  ///< of attempts that were handed over
   std::map<HostId, std::vector<Delivered>> delivered_;
@@ -132,7 +132,7 @@ class Site {
   SteadyTime pause_end_{};
   bool pause_told_ = false;
   std::vector<News> heard_;
-  std::vector<News> news_;  ///< what it says by itself
+  std::vector<News> news_;  ///< the Site's own
   ReadySet ready_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-/// All sites that are used: home, where everything ends if it fails, and others, without which work
-/// goes on. Owned by the driver, used from its thread; never waits, but in close().
+/// All sites in use: home, whose failure ends everything, and others, without which work goes on.
+/// Owned by the driver, used from its thread; waits only in close().
 
 #include <cstdint>
 #include <deque>
@@ -17,7 +17,7 @@ namespace gantry {
 
 enum class HomeUse : std::uint8_t {
   runs_tasks,
-  only_listens,  ///< nothing is started at home; what an earlier run left there is still heard of
+  only_listens,  ///< nothing is started at home, but reports of earlier runs are still taken
 };
 
 enum class Leftovers : std::uint8_t {
@@ -27,21 +27,22 @@ enum class Leftovers : std::uint8_t {
 
 class Sites {
  public:
-  /// Host numbers are different everywhere.
+  /// REQUIRES: no two hosts of any sites have the same number.
   Sites(SiteParts home, HomeUse use, std::vector<SiteParts> others);
 
-  /// To be called again after each poll() until it is true: then everything that is there has been
-  /// told, as far as it could be reached in time.
+  /// Call it again after each poll() until it returns true: then everything that could be reached
+  /// in time has been reported.
   Result<bool> open(Leftovers leftovers, TimePoint now);
 
   // Sites that come and go.
   // -------------------------------------------------------------------------------------------
 
-  /// Its hosts appear as they are reached.
+  /// Adds a site. Its hosts appear as they are reached.
   void add(SiteParts site);
   /// No more hosts are asked for there.
   void rest(SiteId site) { resting_.insert(by_site_.at(site)); }
-  /// Lets the site go: its hosts vanish, its agents end when nothing runs there. Not home.
+  /// Lets the site go: its hosts vanish, and its agents end when nothing runs there. REQUIRES: not
+  /// home.
   void leave(SiteId site);
 
   // Attempts.
@@ -56,11 +57,11 @@ class Sites {
     of(host).signal(key, host, signal);
   }
   void recall(HostId host, std::span<const TaskKey> keys) { of(host).recall(host, keys); }
-  /// This report and all that were told before it are safe in the journal.
+  /// This report and all before it are safe in the journal.
   void acknowledge(std::uint64_t receipt);
-  /// As of Site.
+  /// As in Site.
   void refuse(std::uint64_t receipt);
-  /// REQUIRES: the host was told of, and its site has not left.
+  /// REQUIRES: the host has been up, and its site has not left.
   [[nodiscard]] bool files_travel(HostId host) { return of(host).files_travel(); }
 
   // Files and links; MoveFailed answers for a site that has left.
@@ -70,18 +71,19 @@ class Sites {
   void drop(FileId file, SiteId site);
   bool probe(SiteId site, std::uint64_t bytes);
 
-  /// Appends what has happened, stamped with `now`. Receipts of reports grow over all sites.
+  /// Appends what has happened, stamped with `now`. Receipts are unique and growing across all
+  /// sites.
   Result<> poll(TimePoint now, std::vector<News>& news);
   [[nodiscard]] ReadySet::Wanted waits_for() const;
 
   [[nodiscard]] bool expects_hosts(const Resources& least) const;
-  /// Sites that a person sent away do not count.
+  /// Sites that a person has drained do not count.
   [[nodiscard]] bool has_given_up() const;
   void want(std::uint64_t cores);
   void glance(Glance& glance) const;
 
-  /// Lets all go together: one that cannot be reached keeps no other waiting. Waits, for seconds at
-  /// the most. Appends what a person should know of it.
+  /// Closes all sites together, so that one that cannot be reached delays no other. Waits for some
+  /// seconds at most. Appends notices for a person.
   void close(std::vector<News>& news);
 
  private:
@@ -98,7 +100,7 @@ class Sites {
   }
   [[nodiscard]] std::size_t index_of(HostId host) const;
   Site& of(HostId host) { return *sites_[index_of(host)]; }
-  /// nullptr when it was let go.
+  /// nullptr if it has left.
   Site* at(SiteId site) { return sites_[by_site_.at(site)].get(); }
   Result<> poll_site(std::size_t index);
   void take(std::size_t site, News news);
@@ -106,14 +108,14 @@ class Sites {
   /// Work goes on without a site other than home.
   Result<> lose(std::size_t site, const Error& why);
 
-  std::vector<std::unique_ptr<Site>> sites_;  ///< home first; nullptr: it was let go
+  std::vector<std::unique_ptr<Site>> sites_;  ///< home first; nullptr: it has left
   std::vector<std::unique_ptr<Site>> leaving_;
   HomeUse home_;
   TimePoint opened_at_ = kNever;
   std::map<HostId, std::size_t> by_host_;
   std::map<SiteId, std::size_t> by_site_;
   std::set<HostId> up_;
-  std::set<HostId> awaited_;                 ///< whose jobs wait in queues
+  std::set<HostId> awaited_;                 ///< hosts whose jobs wait in queues
   std::map<std::size_t, std::string> lost_;  ///< why
   std::set<std::size_t> resting_;
   std::deque<Receipt> receipts_;  ///< not acknowledged

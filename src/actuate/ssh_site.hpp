@@ -1,5 +1,5 @@
 #pragma once
-/// A site behind ssh, put together: a launcher for its kind of hosts and the mover over ssh.
+/// Builds a site behind ssh: a launcher for its kind of hosts, and the mover over ssh.
 
 #include "actuate/launch/ssh/remote_site.hpp"
 #include "actuate/launch/ssh/ssh_connection.hpp"
@@ -7,7 +7,8 @@
 
 namespace gantry {
 
-/// Each host by ssh, or jobs that become hosts, or a job for each task. `binary` must outlive it.
+/// A launcher for hosts behind ssh, for jobs that become hosts, or for a job per task. `binary`
+/// must outlive it.
 LaunchParts make_ssh_launcher(const RemoteSite& site, const AgentBinary& binary);
 
 /// `facts.id` and `facts.name` are the site's. `binary` must outlive it.

@@ -1,5 +1,6 @@
 #pragma once
-/// What an attempt wrote, when its report is taken in: to its place here, or left at its site.
+/// Takes in the outputs of an attempt when its report arrives: moves those that came from another
+/// site to their place here, and decides which of those left at the site still count. One thread.
 
 #include <cstdint>
 #include <optional>
@@ -11,25 +12,27 @@
 
 namespace gantry::driver {
 
-/// Puts what has come from another site where it belongs, and makes the next commit wait until it
-/// is on disk; what the task does not declare makes the
-/// report one of a failure. Why that is not possible now, or nothing: what was put there is not in
-/// the report any more, so that it can be tried again.
+/// Moves outputs that came from another site to where the task declares them; the next commit waits
+/// until they are on disk. An output that the task does not declare turns the report into a
+/// failure. Returns why an output cannot be moved now, or an empty text. Outputs that were moved
+/// leave the report, so that the call can be repeated.
 [[nodiscard]] std::string place_outputs(ReportReceived& received, const Task& task,
                                         store::Store& store);
-/// Of a report that does not count.
+/// Deletes the outputs that came with a report that does not count.
 void discard_outputs(const ReportReceived& received);
 
-/// Outputs of a success replace older ones at sites; those of a failure are not kept. REQUIRES:
-/// what the attempt has kept is not in the journal. True when nothing that it has kept counts.
+/// Notes in `ended` which older outputs at sites a success replaces; forgets the outputs that a
+/// failed attempt left at its site. True if it forgot any: the site may remove them. REQUIRES: the
+/// journal does not know the attempt's outputs yet.
 bool settle_remote_files(const store::Store& store, const Task& task, AttemptEnded& ended);
 
-/// Of a task that succeeded and whose outputs are in their place: how many bytes they are, without
-/// those that stay at sites. Nothing when it has none, or one cannot be measured.
+/// Total bytes of the outputs of a successful attempt, without those that stay at sites. Nothing if
+/// it has none, or one cannot be measured. REQUIRES: the outputs are in their place.
 [[nodiscard]] std::optional<std::uint64_t> bytes_at_home(const Task& task,
                                                          const AttemptReport& report);
 
-/// Whether all that an attempt has left at its site can go: it is not in the journal.
+/// True if the attempt left outputs at its site and the journal knows none of them: all can be
+/// removed.
 bool is_unknown(const store::Store& store, const AttemptReport& report);
 
 }  // namespace gantry::driver

@@ -1,7 +1,6 @@
 #pragma once
-/// What files contain, by digest. A file is read once: again only when its size, inode or the time
-/// of its last change differ, also across runs (the store remembers). Used from the driver's
-/// thread.
+/// Digests of files' contents. A file is read again only if its size, inode or change time differs,
+/// also across runs (the store remembers). Used from the driver's thread.
 
 #include <sys/stat.h>
 
@@ -27,23 +26,24 @@ namespace gantry::driver {
 
 class ContentCache {
  public:
-  /// `store` must outlive the cache. `state_dir` is part of no folder: it changes all the time.
+  /// `store` must outlive the cache. `state_dir` is left out of every folder's digest, because it
+  /// changes all the time.
   explicit ContentCache(store::Store& store, std::filesystem::path state_dir = {})
       : store_(store), state_dir_(std::move(state_dir)) {}
 
   /// Asked now and then while a file is read: true ends the reading with an error.
   using Stop = std::function<bool()>;
 
-  /// The digest of a file, or of a directory's tree. Error io when it is not there, or neither (a
-  /// pipe has no contents to compare, and may never end).
+  /// The digest of a file, or of a directory's tree. Error io if it does not exist or is something
+  /// else (a pipe has no contents to compare, and may never end).
   Result<Digest> digest(const std::string& path, const Stop& stop = {}) {
     return digest_as(Kind::named, path, stop);
   }
 
-  /// The file itself, or all files of a folder, for those who do not see them here.
+  /// The file itself, or all files of a folder, for hosts that do not see this machine's files.
   Result<std::vector<TaskFile>> files(const std::string& path, const Stop& stop = {});
 
-  /// Who says that a file is an input: `inputs:`, or the command that runs it, or a value.
+  /// What makes a file an input: `inputs:` names it, the command runs it, or a value names it.
   enum class Kind : std::uint8_t { named, program, value };
 
   /// An input as a task found it. Valid as long as the cache.
@@ -53,18 +53,18 @@ class ContentCache {
     Kind kind = Kind::named;
   };
 
-  /// What the task is now: its command, its environment and its inputs' contents, which are told in
-  /// `used`, too. The error names the input that is missing. After `stop` has said true, the answer
-  /// means nothing. Of inputs that are not named, those are left out that were changed after
-  /// `made_since`; files of values only if they were made or changed until `made_until`.
+  /// The task's present fingerprint: command, environment and contents of its inputs, which are
+  /// also appended to `used`. The error names the missing input. Once `stop` has returned true,
+  /// ignore the answer. Inputs that `inputs:` does not name are left out if they changed after
+  /// `made_since`; a value's file only if it also was created or last changed by `made_until`.
   Result<Fingerprint> fingerprint(const Task& task, const Stop& stop = {},
                                   std::vector<Used>* used = nullptr,
                                   TimePoint made_since = TimePoint::max(),
                                   TimePoint made_until = TimePoint::max());
 
-  /// Whether a result of `before`, whose making began at `began`, is that of the task as it is now.
-  /// A program that the task built, and a file that it made from its value until it `ended`, were
-  /// not there before it: they are no inputs, although they look like some now.
+  /// Whether a result with fingerprint `before`, from an attempt that ran from `began` to `ended`,
+  /// still holds for the task as it is now. Files that the attempt itself made (a program it built,
+  /// a file that its value names) look like inputs now, but are not.
   Result<bool> holds(const Fingerprint& before, TimePoint began, const Task& task,
                      const Fingerprint& now, const Stop& stop = {},
                      TimePoint ended = TimePoint::max());
@@ -72,21 +72,21 @@ class ContentCache {
   enum class Changed : std::uint8_t {
     no,
     yes,
-    being_read,  ///< by an Aside: to be asked again
+    being_read,  ///< in the background: ask again
   };
-  /// Looks at an input once a round, however many tasks have used it.
+  /// Checks each input once a round, however many tasks have used it.
   Changed has_changed(const Used& used, const Stop& stop = {});
   void begin_round() { ++round_; }
 
   // For a loop that must not wait for large files to be read.
   // -------------------------------------------------------------------------------------------
 
-  /// While an Aside lives, large files are read in the background: error busy says that something
-  /// is being read. Whoever gets it asks again when all that was asked_for() until then has_read().
+  /// While an Aside lives, large files are read in the background, and calls that need one fail
+  /// with error busy. Note asked_for() then, and call again when has_read() has reached it.
   enum class Reading : std::uint8_t {
     at_once,
-    aside,       ///< what has just been read counts, however it changes
-    aside_anew,  ///< only what is there now counts
+    aside,       ///< a digest that was just read counts even if the file has changed since
+    aside_anew,  ///< only the present content counts
   };
   class Aside {
    public:
@@ -102,13 +102,13 @@ class ContentCache {
   };
   [[nodiscard]] std::uint64_t asked_for() const { return reader_.asked(); }
   [[nodiscard]] std::uint64_t has_read() const { return reader_.told(); }
-  /// Becomes readable when something has been read; -1 while nothing is.
+  /// Becomes readable when a file has been read; -1 while none is being read.
   [[nodiscard]] int read_fd() const { return reader_.fd(); }
-  /// Takes in what has been read; never waits. Once in each turn of the loop.
+  /// Takes in the digests of files read so far; never waits. Call it once in each turn of the loop.
   Result<> take_read();
 
-  /// What is no part of a folder, although it lies there: files that tasks write. Each is asked
-  /// once, when a folder is looked at.
+  /// Leaves files out of the digests of their folders: those that tasks write. The function is
+  /// called once, before the first folder is read.
   void leave_out(std::function<std::vector<std::string>()> files) {
     left_out_by_.push_back(std::move(files));
   }
@@ -121,9 +121,10 @@ class ContentCache {
   /// Regular files below a folder, in the order of their names.
   Result<std::vector<std::string>> tree(const std::string& path);
   Result<Digest> tree_digest(const std::string& path, const Stop& stop);
-  /// As digest(); but nobody said that a value's file is worth reading all of it.
+  /// Like digest(), but of a large file that only a value names, the size and modification time
+  /// count: nobody declared it as an input.
   Result<Digest> digest_as(Kind kind, const std::string& path, const Stop& stop);
-  /// The same of a regular file that looks like `info`.
+  /// The same for a regular file whose status is `info`.
   Result<Digest> file_digest(Kind kind, const std::string& path, const struct stat& info,
                              const Stop& stop);
   Result<> remember(const std::string& path, const FileStamp& stamp, const Digest& digest);
@@ -131,9 +132,9 @@ class ContentCache {
   struct Look {
     std::uint64_t round = 0;
     std::optional<Digest> digest{};  ///< nothing when it cannot be read
-    std::uint64_t asked = 0;         ///< when so many files have been read, it has been, too
+    std::uint64_t asked = 0;         ///< value of has_read() by which this file has been read
   };
-  /// Takes an input of a task into its fingerprint.
+  /// Adds an input to the task's fingerprint.
   void use(const std::string& path, const Digest& content, Kind kind, std::vector<Used>* used);
   [[nodiscard]] bool is_left_out(const std::filesystem::path& path);
 
@@ -142,12 +143,12 @@ class ContentCache {
   std::unordered_map<std::string, Known> known_;
   std::unordered_map<std::string, Look> looks_;
   Reading reading_ = Reading::at_once;
-  /// What a turn of the loop may read itself when large files are read aside: a fraction of a
-  /// second.
+  /// Bytes that a turn of the loop may read itself while large files are read aside: a fraction of
+  /// a second's work.
   static constexpr std::uint64_t kReadAtOnce = std::uint64_t{64} << 20;
-  std::uint64_t at_once_ = kReadAtOnce;  ///< bytes that are left of it in this turn
-  /// As they were found, however they change, until all that was asked for has been read: a file
-  /// that never stands still must not keep its task waiting for ever.
+  std::uint64_t at_once_ = kReadAtOnce;  ///< what is left of kReadAtOnce in this turn
+  /// Digests as they were read, valid until all requested files have been read even if a file
+  /// changes meanwhile: a file that keeps changing must not keep its task waiting forever.
   std::unordered_map<std::string, Result<Digest>> just_read_;
   std::uint64_t round_ = 1;
   Hasher hasher_;

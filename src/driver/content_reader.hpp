@@ -1,7 +1,7 @@
 #pragma once
-/// Reads files in the background and tells their digests, for a loop that must not wait for large
-/// ones. One after the other, in the order in which they were asked for. Owned by a ContentCache,
-/// used from its thread.
+/// Computes digests of files in the background, for a loop that must not wait for large ones. Files
+/// are read one after the other, in the order of the requests. Owned by a ContentCache, used from
+/// its thread.
 
 #include <sys/stat.h>
 
@@ -18,8 +18,8 @@
 
 namespace gantry::driver {
 
-/// By which a change of a file shows. The inode's time and not the content's, which anyone can set
-/// back (cp -p, tar, touch).
+/// Shows whether a file has changed. Uses the inode's change time, not the modification time, which
+/// anyone can set back (cp -p, tar, touch).
 struct FileStamp {
   std::uint64_t size = 0;
   std::int64_t changed_ns = 0;
@@ -27,7 +27,7 @@ struct FileStamp {
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 [[nodiscard]] FileStamp stamp_of(const struct stat& info);
-/// Changed so lately that one more change could leave it with the same stamp.
+/// True if the file changed so recently that one more change could leave the same stamp.
 [[nodiscard]] bool may_change_unseen(const FileStamp& stamp);
 
 struct ReadContent {
@@ -40,12 +40,13 @@ struct ReadContent {
 class ContentReader {
  public:
   void ask(const std::string& path, std::uint64_t bytes);
-  /// How many files were asked for so far, and how many of them take() has told.
+  /// How many files were requested so far, and how many of them take() has returned.
   [[nodiscard]] std::uint64_t asked() const { return asked_; }
   [[nodiscard]] std::uint64_t told() const { return told_; }
-  /// Becomes readable when take() has something; -1 while nothing is read. Changes with take().
+  /// Becomes readable when take() has something; -1 while nothing is being read. May change with
+  /// take().
   [[nodiscard]] int fd() const { return work_ ? work_->done_fd() : -1; }
-  /// What has been read since; never waits.
+  /// The files read since the last call; never waits.
   std::vector<ReadContent> take();
 
  private:
@@ -56,10 +57,10 @@ class ContentReader {
   void begin_next();
 
   std::deque<Asked> queue_;
-  std::unordered_set<std::string> waiting_;  ///< all that was not told
-  /// What work_ reads at the moment, and writes to until it is done.
+  std::unordered_set<std::string> waiting_;  ///< requested, and not returned by take() yet
+  /// The files that work_ is reading. It writes their digests here until it is done.
   std::unique_ptr<std::vector<ReadContent>> batch_;
-  std::optional<Background> work_;  ///< after batch_: it ends first
+  std::optional<Background> work_;  ///< declared after batch_, so that it ends first
   std::uint64_t asked_ = 0;
   std::uint64_t told_ = 0;
 };

@@ -1,6 +1,6 @@
 #pragma once
-/// From the grid that a person described to what a run needs of it: its sites, each with a launcher
-/// and a mover, and what the engine knows of them. One thread.
+/// Turns the grid file into what a run needs: its sites, each with a launcher and a mover, and the
+/// map of sites that the engine uses. One thread.
 
 #include <cstdint>
 #include <filesystem>
@@ -25,8 +25,8 @@ RemoteSite remote_site(const GridSite& site, SiteId id, std::uint32_t& next_host
 /// The sites to which the hosts of this one can log in.
 Result<std::vector<GivingSite>> giving_sites(const Grid& grid, SiteId id, SiteAgents& agents);
 
-/// The sites of a run. Some may join while it goes on, and some may leave; numbers of sites and
-/// hosts are never used again.
+/// The sites of a run. Sites may join and leave during the run; numbers of sites and hosts are
+/// never reused.
 class GridLaunch {
  public:
   /// Without options.grid, this machine alone. `options` must outlive it.
@@ -36,23 +36,23 @@ class GridLaunch {
       : options_(&options), sites_(std::move(sites)), travels_(travels), grid_(options.grid) {}
 
   [[nodiscard]] Sites& sites() const { return *sites_; }
-  /// Files go to other sites, or may.
+  /// Whether files go to other sites now, or may later.
   [[nodiscard]] bool travels() const { return travels_ || grid_.has_value(); }
   [[nodiscard]] const SiteMap& map() const { return map_; }
-  /// With the sites that have joined, and those that have left; nullptr: this machine alone.
+  /// The grid, including sites that joined or left during the run; nullptr: this machine alone.
   [[nodiscard]] const Grid* grid() const { return grid_ ? &*grid_ : nullptr; }
 
-  /// A site of that grid file, which no other site that is used may be called like.
+  /// Adds a site of that grid file. Its name must differ from those of all sites in use.
   Result<SiteJoined> join(const std::filesystem::path& file, const std::string& name);
-  /// The site that is called so and has not left. Errors say which there are.
+  /// The site of this name that has not left. The error lists the sites there are.
   [[nodiscard]] Result<SiteId> find(const std::string& name) const;
-  /// It gets no more hosts.
+  /// Asks for no more hosts there.
   void rest(SiteId site) { sites_->rest(site); }
   /// REQUIRES: find() gave it.
   void leave(SiteId site);
 
  private:
-  /// `file`: that describes it.
+  /// `file`: the grid file that describes it.
   Result<SiteParts> launch(std::uint32_t site, const std::string& file);
 
   const Options* options_;
@@ -60,7 +60,7 @@ class GridLaunch {
   bool travels_ = false;
   std::optional<Grid> grid_;
   SiteMap map_{};
-  SiteAgents agents_{};                ///< that launchers send to sites
+  SiteAgents agents_{};                ///< programs that launchers send to sites
   std::filesystem::path state_dir_{};  ///< absolute
   std::string holder_{};
   std::uint32_t next_host_ = 2;  ///< 1 is this machine

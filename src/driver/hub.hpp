@@ -1,7 +1,7 @@
 #pragma once
-/// The loop of a state directory: events in, journal, engine, actions out, for any number of runs.
-/// What only one run knows is in its RunIo. Owns nothing that outlives a call of drive(). One
-/// thread.
+/// The main loop of a state directory, for any number of runs: events go to the journal and the
+/// engine, the engine's actions to the sites. What concerns only one run is in its RunIo. Owns
+/// nothing that outlives a call of drive(). One thread.
 
 #include <chrono>
 #include <cstdint>
@@ -38,24 +38,24 @@ class Hub {
   Hub(const Options& options, const Observer& observer, store::Store& store, ContentCache& contents,
       GridLaunch& sites, UndrivenRuns& others, const Clock& clock);
 
-  /// Goes on with `ours`, or makes a run of the study. `options` must outlive the hub.
+  /// Continues `ours`, or makes a new run of the study. `options` must outlive the hub.
   Result<> add(const Job& job, const std::optional<ContinuedRun>& ours, const Options& options);
-  /// Takes in what is really there, and loops until all runs have finished. From then on, SIGINT
-  /// and SIGTERM are requests to stop. A summary for each run that was added before, in the order
-  /// of add(). REQUIRES: the sites are open.
+  /// Takes in what the sites reported when they were opened, and loops until all runs have
+  /// finished. SIGINT and SIGTERM are requests to stop from here on. Returns a summary for each run
+  /// that was added before, in the order of add(). REQUIRES: the sites are open.
   Result<std::vector<Summary>> run(Opened opened);
 
  private:
   using Inputs = RunIo::Inputs;
   [[nodiscard]] engine::RunView view(const RunIo& io) const { return engine_.run(io.id()); }
-  /// The run that has this task; nullptr when none of ours has.
+  /// The run of this task; nullptr if it is not one of ours.
   [[nodiscard]] RunIo* owner(const TaskKey& key);
   [[nodiscard]] RunIo& io_of(RunId run) { return *runs_.at(run); }
   [[nodiscard]] bool all_finished() const;
-  /// Why no host can take some task of a run, or an empty text.
+  /// An error if some task fits no host and no other host is expected.
   Result<> check_placeable();
   [[nodiscard]] tl::unexpected<Error> refuse(const RunIo& io, const std::string& why) const;
-  /// What is left of a run fits no host, nor any that may still come.
+  /// Drains runs whose remaining tasks fit no host, nor any that may still come.
   void end_if_stranded();
   Result<> take_in(Opened opened);
   Result<> step();
@@ -64,56 +64,59 @@ class Hub {
   void carry_out(const std::vector<Action>& actions);
   void start(const StartAttempt& action);
   void bring(const MoveFile& move);
-  // hub_reading.cpp: actions that wait until files have been read.
+  // hub_reading.cpp: actions that wait until their files have been read.
   void park(const Action& action);
   Result<> carry_out_read();
-  /// Attempts that wait go back to the engine, unstarted. No keys: all of the host. False when
-  /// there was none.
+  /// Gives waiting attempts back to the engine, unstarted; without keys, all of the host. False if
+  /// there were none.
   bool unpark(HostId host, std::span<const TaskKey> keys);
   Result<bool> poll_actuators();
-  /// Lets them go, and tells what a person should know of that.
+  /// Closes the sites, and tells the person what they report at the end.
   void close_actuators();
-  // hub_events.cpp: what actuators tell.
+  // hub_events.cpp: news from the sites.
   Result<> on_news(News news);
   void on_event(Event& event);
-  /// Whether the engine is told: other runs' attempts are not its affair.
+  /// Whether the engine should hear of it: not of other runs' attempts.
   bool is_to_know(const AttemptStarted& started);
   void show(const Event& event);
   void expect_staged(SiteId site);
-  /// `adopted`: it was not started by us.
+  /// `adopted`: this process did not start the attempt.
   Result<> on_report(RunIo& io, ReportReceived received, bool adopted);
-  /// The end of another run's task. `tries`: so often what it made could not be put in its place.
+  /// Takes in the end of another run's task. `tries`: how often its outputs could not be moved to
+  /// their place.
   Result<> take_others(ReportReceived received, std::uint32_t tries);
-  /// Outputs that could not be put in their place: this machine's fault, and not their tasks'.
+  /// Tries again to move outputs to their place. That it failed is this machine's fault, not the
+  /// tasks'.
   Result<> place_again();
-  /// Up to which reports' ends may be forgotten elsewhere.
+  /// Agents may forget reports up to this receipt after the next commit.
   [[nodiscard]] std::uint64_t safe_receipt() const;
   [[nodiscard]] std::string site_name(SiteId site) const;
-  /// For people: what its loss means. Empty when it had nothing to do, or nobody else is there.
+  /// What the loss of the host means, for a person. Empty if it had no tasks, or no other host is
+  /// up.
   [[nodiscard]] std::string what_is_lost_with(HostId host) const;
-  /// Its end was taken in and is not in the journal yet.
+  /// The attempt's end was taken in, but is not in the journal yet.
   [[nodiscard]] bool waits_for_commit(const TaskKey& key) const;
   Result<> take_requests();
-  // hub_join.cpp: studies that other processes ask for.
+  // hub_join.cpp: studies that other processes add (`gantry run --join`).
   Result<> on_study(const store::Request& request);
   Result<RunId> join_study(const store::StudyRequest& request);
   /// None of its tasks may run beside a twin.
   Result<> check_joinable(const Job& job);
-  /// A run that has joined and ended, so that its study can go on. Error busy when it has not.
+  /// Removes a guest that has ended, so that its study can go on. Error busy if it has not ended.
   Result<> forget_closed(RunId run);
-  /// Undoes add() of a run that nothing has been started of.
+  /// Undoes add() of a run of which nothing has been started.
   Result<> take_back(const RunIo& io);
-  /// What a run begins with, once its journal is known.
+  /// Begins a run whose journal has been replayed.
   Result<> begin(RunIo& io);
   // hub_sites.cpp: sites and hosts that come and go.
-  /// The host is there, and tells what runs there.
+  /// A host has come up: it is no longer among the unheard ones of any run.
   void hear_of(const Host& host);
-  /// Writes down the hosts at sites that get their first attempts of a run by these actions: the
-  /// next gantry must know of them if this one is killed.
+  /// Stores which hosts at sites get their first attempt of a run by these actions: the next gantry
+  /// must know them if this one is killed.
   Result<> note_given(const std::vector<Action>& actions);
-  /// The host goes. Each run whose attempts there have all ended forgets it.
+  /// The host has gone. Each run whose attempts there have all ended forgets it.
   void release_if_free(HostId host);
-  /// Attempts of the run may still go on at sites.
+  /// Whether attempts of the run may still be at sites.
   [[nodiscard]] bool leaves_attempts(const RunIo& io) const;
   void change_sites(const store::Request& request);
   void join(const std::string& file, const std::string& name);
@@ -124,41 +127,41 @@ class Hub {
   void tell(const std::string& text) const {
     if (observer_.notice) observer_.notice(text);
   }
-  /// A person has asked to stop, and on_stop_signals() does not know it yet.
+  /// A person has asked to stop, but on_stop_signals() has not run yet.
   [[nodiscard]] bool stop_waits() const { return signals_ && signals_->waiting(); }
   void on_stop_signals();
   void apply(Event& event);
   void journal(RunIo& io, Event event);
   /// Applies and journals; journal errors wait for the next commit.
   void record(RunIo& io, Event event);
-  /// Shows it as well, with what the engine makes of it.
+  /// The same for an end; also shows it, with what happens to the task.
   void record_end(RunIo& io, AttemptEnded ended);
   /// Starts nothing more of any run.
   void drain_all(const std::string& why);
-  /// Adds to the detail what comes of an attempt that died of memory. False when there is nothing
-  /// to say.
+  /// After an attempt ran out of memory, adds to the report's detail what happens next. False if
+  /// there is nothing to say.
   bool add_memory_note(const RunIo& io, AttemptReport& report) const;
   Result<> commit(bool last);
-  /// For the next runs. Joins the open group.
+  /// Stores what was learnt, for later runs, in the store's open group.
   Result<> keep_learned();
-  /// What earlier runs have seen of the queues of sites that the engine was not told of yet.
+  /// Tells the engine the queue waits of earlier runs, for sites that it has not heard about yet.
   void recall_queues();
-  /// The journal cannot be written: takes back what has not begun.
+  /// The journal cannot be written: recalls attempts that have not begun.
   void hold_tasks(const Error& why);
-  /// Hands what waits to the store, up to the first end whose inputs are being read. `last`: waits
-  /// for them.
+  /// Hands the waiting events to the store, up to the first end whose inputs are being read.
+  /// `last`: waits for those.
   void write_group(bool last);
-  /// Nobody could record any more how tasks end: ends those that run.
+  /// The ends of tasks can no longer be recorded: ends those that run.
   tl::unexpected<Error> abandon(Error error);
-  /// Why finished tasks run again.
+  /// Tells the person why finished tasks run again.
   void tell_outdated(RunIo& io);
-  /// What was learnt of the run's tasks, for `gantry forecast`.
+  /// Stores the run's forecasts, for `gantry forecast`.
   Result<> keep_forecasts(RunIo& io);
   void show_progress();
   [[nodiscard]] Progress progress() const;
   [[nodiscard]] Progress progress(const RunIo& io) const;
   [[nodiscard]] LiveFacts live_facts(const RunIo& io, const Progress& progress);
-  /// The first run that has not finished, or the last one.
+  /// The first run that has not finished, or else the last one.
   [[nodiscard]] RunIo& shown_run();
   [[nodiscard]] store::Counts counts(const RunIo& io) const;
   [[nodiscard]] Summary summary(const RunIo& io) const;
@@ -168,9 +171,9 @@ class Hub {
   store::Store& store_;
   ContentCache& contents_;
   GridLaunch& sites_;
-  Sites& actuators_;  ///< of them all
+  Sites& actuators_;  ///< of sites_
   const Clock& clock_;
-  FileNames names_;  ///< of files that several tasks read
+  FileNames names_;  ///< of shared files
   std::deque<TaskFiles> files_;
   struct Joined {
     Sweep sweep;
@@ -179,9 +182,10 @@ class Hub {
   std::deque<Joined> joined_;
   std::size_t asked_for_ = 0;    ///< the first so many of ios_ have not joined
   const Options guest_options_;  ///< of those that join
+  const Options guest_options_;  ///< for studies that join
   engine::Engine engine_;
   std::vector<std::unique_ptr<RunIo>> ios_;  ///< in the order of add()
-  std::map<RunId, RunIo*> runs_;             ///< of them
+  std::map<RunId, RunIo*> runs_;             ///< of ios_
   std::optional<StopSignals> signals_;
 
   struct Journalled {
@@ -189,10 +193,10 @@ class Hub {
     Event event;
     Inputs inputs;
   };
-  std::vector<Journalled> group_;  ///< by the next commit
+  std::vector<Journalled> group_;  ///< events for the next commit
   struct Parked {
     Action action;
-    std::uint64_t files;  ///< so many of the ContentCache have to be read first
+    std::uint64_t files;  ///< it waits until ContentCache::has_read() reaches this
   };
   std::vector<Parked> parked_;
 
@@ -201,37 +205,37 @@ class Hub {
     SiteId site;
     store::SiteHost name;
   };
-  std::map<HostId, FarHost> far_hosts_;       ///< all that were ever up at sites
-  std::map<HostId, std::uint32_t> ended_on_;  ///< attempts
+  std::map<HostId, FarHost> far_hosts_;       ///< all hosts that were ever up at sites
+  std::map<HostId, std::uint32_t> ended_on_;  ///< how many attempts
   LiveBoard board_;
   LinkProbes probes_;
-  std::set<HostId> rested_;                     ///< of which a person was told
-  std::set<SiteId> leaving_;                    ///< as soon as nothing runs there any more
-  bool was_drained_ = false;                    ///< a person has made sites leave
-  std::set<SiteId> expected_;                   ///< whose staged files the engine knows of
-  std::set<std::pair<FileId, SiteId>> unsent_;  ///< of which a person was told
+  std::set<HostId> rested_;    ///< hosts whose rest a person was told about
+  std::set<SiteId> leaving_;   ///< sites that leave when nothing runs there any more
+  bool was_drained_ = false;   ///< a person has drained sites
+  std::set<SiteId> expected_;  ///< sites whose staged files the engine knows
+  std::set<std::pair<FileId, SiteId>> unsent_;  ///< failed moves that a person was told about
   UndrivenRuns& others_;
   bool opening_ = false;
   struct Unplaced {
     ReportReceived received;
     bool adopted = false;
-    std::uint32_t tries = 0;  ///< of another run's
+    std::uint32_t tries = 0;  ///< for a report of another run
   };
   void place_later(Unplaced unplaced, const std::string& why);
-  /// What cannot be put into its place is all that is left, and it was waited for long enough, or
-  /// a person wants to stop. The site keeps it for whoever goes on with the run.
+  /// True if only outputs that cannot be moved to their place are left, and they were tried for
+  /// long enough or a person wants to stop. The site keeps them until the run continues.
   [[nodiscard]] bool gives_up_placing();
   std::deque<Unplaced> unplaced_;
-  TimePoint unplaced_since_ = kNever;  ///< nothing could be put into its place
-  std::string why_unplaced_;           ///< of one of them
+  TimePoint unplaced_since_ = kNever;  ///< since when outputs cannot be moved to their place
+  std::string why_unplaced_;           ///< reason for one of them
   TimePoint place_at_ = kNever;
   bool told_unplaced_ = false;
 
-  TimePoint began_;  ///< also the wait for hosts and for what an earlier gantry left
+  TimePoint began_;  ///< before the wait for hosts and for an earlier gantry's attempts
   TimePoint now_;
   TimePoint committed_at_;
-  TimePoint kept_at_;           ///< what was learnt
-  std::uint32_t recalled_ = 0;  ///< sites
+  TimePoint kept_at_;           ///< when learnt models were last stored
+  std::uint32_t recalled_ = 0;  ///< sites whose queue waits the engine knows
   TimePoint shown_at_;
   TimePoint stuck_since_ = kNever;  ///< since when the journal cannot be written
   bool dirty_ = false;              ///< something waits for a commit

@@ -1,5 +1,5 @@
 #pragma once
-/// What runs have taught of a program's tasks, kept in the store for the next ones.
+/// What runs have learnt about a program's tasks, kept in the store for later runs.
 
 #include <string>
 #include <vector>
@@ -12,22 +12,22 @@
 
 namespace gantry::driver {
 
-/// Each is of nothing when there is none.
+/// Models of a program's tasks. Each is empty if nothing is stored.
 struct KeptModels {
   forecast::RunTimeModel times{};
   forecast::LearnedMemory memory{};
   forecast::RunTimeModel outputs{};
-  std::vector<std::string> notices{};  ///< for a person: why what is there is not used
+  std::vector<std::string> notices{};  ///< for a person: why a stored model is not used
 };
 
-/// For a study with the same command and the same names of parameters, whatever their values. Not
-/// of what the study says itself: what its tasks cost, how much memory they need.
+/// For studies with the same command and parameter names, whatever the values. Leaves out what the
+/// study declares itself: the cost of its tasks, or their memory.
 [[nodiscard]] KeptModels kept_models(const store::Store& store, const Sweep& sweep);
-/// The run times alone.
+/// Only the model of run times.
 [[nodiscard]] KeptModels kept_times(const store::Store& store, const Sweep& sweep);
-/// The memory alone; of nothing, too, when it cannot be read.
+/// Only the model of memory; empty also if it cannot be read.
 [[nodiscard]] forecast::LearnedMemory kept_memory(const store::Store& store, const Sweep& sweep);
-/// Joins the open group. Nothing happens when nothing was learnt.
+/// Stores the models in the store's open group. Does nothing if nothing was learnt.
 Result<> keep_models(store::Store& store, const Sweep& sweep, const engine::RunView& run,
                      TimePoint now);
 

@@ -1,7 +1,7 @@
 #pragma once
-/// Shows others what goes on in the runs that this process drives: writes LiveState to a file of
-/// the state directory, about once a second and when something has changed. That it cannot be
-/// written ends nothing. Owned by the session, used from its thread.
+/// Shows other processes the runs that this one drives: writes LiveState to live.json in the state
+/// directory, about once a second if something has changed. If it cannot be written, the run
+/// continues. Owned by the Hub, used from its thread.
 
 #include <deque>
 #include <filesystem>
@@ -20,11 +20,11 @@
 
 namespace gantry::driver {
 
-/// What is to be shown. Made whole, or not at all.
+/// What to show. All fields must be set.
 // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init)
 struct LiveFacts {
   engine::Engine& engine;
-  engine::RunView run;  ///< whose forecasts are shown
+  engine::RunView run;  ///< the run whose forecasts are shown
   Glance glance;        ///< what hosts and links do now
   const FileNames& shared;
   const Options& options;
@@ -37,20 +37,20 @@ struct LiveFacts {
 class LiveBoard {
  public:
   explicit LiveBoard(const std::filesystem::path& state_dir) : path_(store::live_path(state_dir)) {}
-  /// Nothing is shown any more.
+  /// Removes the file: the runs are over.
   ~LiveBoard();
   LiveBoard(const LiveBoard&) = delete;
   LiveBoard& operator=(const LiveBoard&) = delete;
 
-  // What only events tell.
+  // What only events say.
   // -----------------------------------------------------------------------------------------
-  /// The attempt has left its host; what it made is on its way home.
+  /// The attempt has left its host; its outputs are on their way home.
   void on_computed(const TaskKey& key, HostId host, TimePoint now) {
     homeward_.try_emplace(key, host, now);
   }
-  /// It is home, or does not come.
+  /// The outputs are home, or will not come.
   void on_ended(const TaskKey& key) { homeward_.erase(key); }
-  /// What the host has told it tells again when it is back.
+  /// The host is lost: it reports its attempts again when it is back.
   void on_vanished(HostId host) {
     std::erase_if(homeward_, [&](const auto& each) { return each.second.first == host; });
   }
@@ -58,7 +58,7 @@ class LiveBoard {
   [[nodiscard]] bool is_due(TimePoint now) const;
   void show(const LiveFacts& facts, TimePoint now);
   [[nodiscard]] store::LiveState state_of(const LiveFacts& facts, TimePoint now);
-  /// As they were when somebody looked last.
+  /// As of the last call.
   [[nodiscard]] std::span<const SiteGlance> sites() const { return sites_; }
 
  private:
@@ -74,8 +74,8 @@ class LiveBoard {
   std::filesystem::path path_;
   std::vector<SiteGlance> sites_;
   std::map<SiteId, Traffic> traffic_;                         ///< over the last seconds
-  std::map<TaskKey, std::pair<HostId, TimePoint>> homeward_;  ///< since when
-  std::string shown_;                                         ///< without its first line
+  std::map<TaskKey, std::pair<HostId, TimePoint>> homeward_;  ///< host, and when it left it
+  std::string shown_;  ///< the text last written, without its first line
   TimePoint looked_at_ = kNever;
   TimePoint written_at_ = kNever;
   bool written_ = false;

@@ -1,5 +1,5 @@
 #pragma once
-/// Why finished tasks run again, for a person.
+/// Why finished tasks run again, in words for a person.
 
 #include <map>
 #include <string>
@@ -16,37 +16,36 @@ using OutdatedTasks = std::map<OutdatedBy, Outdated>;
 
 struct OutdatedReason {
   OutdatedBy by = OutdatedBy::unknown;
-  std::string name{};  ///< the file, or what is wrong with it; may be empty
+  std::string name{};  ///< the file, or the problem with it; may be empty
 };
 
-/// "its output is not there: out.txt", as the journal keeps it.
+/// The reason as the journal keeps it: "its output is not there: out.txt".
 std::string reason_text(const OutdatedReason& reason);
 
-/// Counts one more task.
+/// Counts one more outdated task.
 void add_outdated(OutdatedTasks& outdated, const OutdatedReason& reason);
 
-/// "work.sh changed": for the tasks that were counted.
+/// The reason for the counted tasks: "work.sh changed".
 std::string outdated_text(OutdatedBy by, const Outdated& outdated);
 
-/// How a result came to be.
+/// How a stored result was made.
 struct Making {
   Fingerprint print;
   TimePoint began;
   std::string changed_input{};  ///< see AttemptEnded
-  /// Files of its values that were made until then may be its own work; without an end when an
+  /// Files that its values name and that were made by this time may be its own work. No limit if an
   /// earlier attempt was seen to change one.
   TimePoint ended = TimePoint::max();
 };
 
-/// Of the result that the run has for its task; empty when it has none.
+/// The origin of the result that the run has for the task; empty if it has none.
 Result<Making> latest_making(const store::Store& store, RunId run, TaskId task);
 
-/// Why a result must be made again; names the first file that is newer. REQUIRES: the fingerprints
-/// differ.
+/// Why a result must be made again; names the first newer file. REQUIRES: the fingerprints differ.
 OutdatedReason what_changed(const Making& before, const Fingerprint& now, const Task& task);
 
-/// Of files that a task has written, the first that is neither here nor kept at a site; empty when
-/// all are.
+/// The first declared output of a task that is neither here nor kept at a site; empty if there is
+/// none.
 std::string first_missing(const store::Store& store, const std::vector<std::string>& outputs);
 
 }  // namespace gantry::driver

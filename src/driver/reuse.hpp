@@ -1,5 +1,6 @@
 #pragma once
-/// What other runs of this state directory know already of the tasks of a new one. One thread.
+/// Finds results of other runs in this state directory that hold for the tasks of a new one. One
+/// thread.
 
 #include <optional>
 #include <vector>
@@ -15,18 +16,17 @@ struct Match {
   TaskId task;
   store::Reusable source;
   Fingerprint print;
-  std::optional<ResultValues> results;  ///< read anew by the study's rules; nothing: as stored
+  std::optional<ResultValues> results;  ///< read again by the study's rules; nothing: as stored
 };
 
 struct KnownElsewhere {
   std::vector<Match> matches;
-  OutdatedTasks outdated;  ///< finished once, and not to be reused
+  OutdatedTasks outdated;  ///< finished in another run, but not reusable
 };
 
-/// Results of the tasks from `first` on, that is of those that had the same command, environment
-/// and inputs, and whose outputs are there. Where
-/// the study's `results:` are other ones, they are read from what was printed and written then; if
-/// that cannot be done, the task is no match.
+/// Results for the tasks from `first` on: of tasks with the same command, environment and inputs
+/// whose outputs still exist. If the study's `results:` differ, the values are read from the stored
+/// output and files; if that fails, the task is no match.
 Result<KnownElsewhere> known_elsewhere(const store::Store& store, const Sweep& sweep, TaskId first,
                                        const Options& options, ContentCache& contents);
 

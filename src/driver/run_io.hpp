@@ -1,7 +1,7 @@
 #pragma once
-/// One run's side of the hub: its study, what its attempts read and made, and what became of them.
-/// The engine decides for all runs, the hub journals for all; what only one study can answer is
-/// answered here. Owned by the hub; one thread.
+/// One run's side of the hub: its study, what its attempts read and wrote, and how they ended. The
+/// engine decides and the hub journals for all runs; questions that only the study can answer come
+/// here. Owned by the hub; one thread.
 
 #include <cstdint>
 #include <functional>
@@ -24,8 +24,7 @@ class RunIo {
  public:
   using Inputs = std::vector<ContentCache::Used>;
 
-  /// All references must outlive this. `stop`: a person wants to stop, and nobody has heeded it
-  /// yet.
+  /// All references must outlive this. `stop` returns true when a person wants to stop.
   RunIo(const Job& job, const Options& options, store::Store& store, ContentCache& contents,
         const TaskFiles& files, const FileNames& names, PreparedRun prepared,
         ContentCache::Stop stop)
@@ -47,34 +46,36 @@ class RunIo {
     return key.run == run.id && key.task.value() <= sweep().size();
   }
 
-  /// Looks at what the attempt reads, and remembers it until forget(). Error busy while something
-  /// of it is read, as of ContentCache::Aside.
+  /// Computes the fingerprint and remembers the attempt's inputs until forget(). Error busy while
+  /// an input is being read in the background (see ContentCache::Aside).
   Result<Fingerprint> fingerprint(const TaskKey& key, const Task& task);
-  /// What it reads, for a host that does not see it here; or busy. REQUIRES: fingerprint().
+  /// The files to send to a host that does not see this machine's files; or error busy. REQUIRES:
+  /// fingerprint() has succeeded.
   Result<std::vector<TaskFile>> files(const TaskKey& key);
   Inputs forget(const TaskKey& key);
 
-  /// The end that a report tells, with the values that `results:` takes from it.
+  /// The end of the reported attempt, with the values that `results:` takes from its output.
   [[nodiscard]] AttemptEnded end_of(ReportReceived received, const std::string& host_name);
-  /// Run numbers begin anew when somebody moves the database away, and the agent may still hold
-  /// reports of an older run with our number. Those of attempts that we started need no look.
+  /// Whether the report belongs to an older run with the same number: run numbers begin anew when
+  /// somebody moves the database away. Attempts that this process started need no check.
   [[nodiscard]] bool is_of_another_study(const ReportReceived& received) const;
-  /// Inputs may have changed since an earlier gantry started it. Nothing when the end counts.
+  /// Why the end does not count: inputs may have changed since an earlier gantry started the
+  /// attempt. Nothing if it counts.
   [[nodiscard]] std::optional<OutdatedReason> why_stale(const AttemptEnded& ended);
-  /// A result counts for later runs only if its inputs are what they were when it was started.
-  /// False while one of them is read: to be asked again.
+  /// Marks the end if an input has changed since the start: later runs do not reuse such a result.
+  /// False while an input is being read; then call again.
   bool check_inputs(AttemptEnded& ended, const Inputs& inputs);
 
   PreparedRun run;
   std::map<std::string, std::uint32_t> changed{};  ///< Summary::changed
-  std::set<TaskKey> adopted{};  ///< run, as the launcher says, and were not started by us
-  std::set<HostId> given{};     ///< at sites: the store knows that they have attempts of this run
-  std::uint32_t executed = 0;   ///< attempts that ended in this call
-  std::uint32_t cut = 0;        ///< Summary::cut
-  bool is_closed = false;       ///< the store knows that it is finished
+  std::set<TaskKey> adopted{};  ///< running attempts that this process did not start
+  std::set<HostId> given{};  ///< hosts at sites that the store lists as having attempts of this run
+  std::uint32_t executed = 0;  ///< attempts that ended in this call
+  std::uint32_t cut = 0;       ///< Summary::cut
+  bool is_closed = false;      ///< the store has it as finished
 
  private:
-  /// The name of a file that the task shares with others.
+  /// The shared file that holds this input of the task, if any.
   [[nodiscard]] std::optional<FileId> shared_file(TaskId task, const std::string& path) const;
   /// A file that the task itself has written is no input.
   [[nodiscard]] bool is_own_work(const AttemptEnded& ended, const ContentCache::Used& used) const;
@@ -86,7 +87,7 @@ class RunIo {
   const TaskFiles& files_;
   const FileNames& names_;
   ContentCache::Stop stop_;
-  std::map<TaskKey, Inputs> inputs_;  ///< of attempts that we have started
+  std::map<TaskKey, Inputs> inputs_;  ///< of attempts that this process has started
 };
 
 }  // namespace gantry::driver

@@ -1,7 +1,7 @@
 #pragma once
-/// The programs that go to sites: the agent that belongs to this gantry, or the one that a site's
-/// `agent:` names, for machines of another architecture. Each is read once. Outlives whoever
-/// connects with them.
+/// The agent programs that are sent to sites: this gantry's own, or the one that a site's `agent:`
+/// names for machines of another architecture. Each is read once. Must outlive all connections that
+/// use them.
 
 #include <map>
 #include <memory>

@@ -1,7 +1,7 @@
 #pragma once
-/// Runs of this state directory that the process at hand does not drive, as their journals say.
-/// Takes in how their tasks have ended since, and lets tasks be cancelled; starts nothing and takes
-/// nothing back. Needs no study: one that has changed loses values, not control. One thread.
+/// Runs of this state directory that this process does not drive. Records how their tasks have
+/// ended, and cancels tasks; starts nothing and invalidates nothing. It works even if a run's study
+/// can no longer be read: then only `results:` values are lost. One thread.
 
 #include <cstdint>
 #include <map>
@@ -22,33 +22,33 @@ class UndrivenRuns {
   /// Both must outlive this. Uses options.state_dir and options.reload.
   UndrivenRuns(store::Store& store, const Options& options) : store_(store), options_(options) {}
 
-  /// Journals an attempt's end, once however often it is reported, in the store's open group.
-  /// Forgets ends of runs that were removed. When what the task made cannot be put in its place, it
-  /// says why, and is to be asked again before the report is acknowledged; unless this is the
-  /// `last` time, which fails the task.
+  /// Journals an attempt's end in the store's open group, once however often it is reported;
+  /// ignores ends of removed runs. Returns why outputs could not be moved to their place: then call
+  /// it again before acknowledging the report. With `last`, such a task fails instead.
   Result<std::string> take(ReportReceived& received, const std::string& host_name, TimePoint now,
                            bool last = false);
 
-  /// An agent says that this task runs. It does until take() or returned().
+  /// An agent reports that this attempt runs. It counts as running until take() or returned().
   void started(const TaskKey& key, HostId host) { running_[key] = host; }
   void returned(const TaskKey& key) { running_.erase(key); }
   [[nodiscard]] const std::map<TaskKey, HostId>& running() const { return running_; }
 
-  /// Journals that the request's tasks are cancelled, and ends those that run. False when there was
+  /// Journals that the request's tasks are cancelled, and ends those that run. False if there was
   /// nothing to cancel.
   Result<bool> cancel(const store::Request& request, Sites& sites, TimePoint now);
 
-  /// The store has such a run.
+  /// Whether the store has this run.
   Result<bool> knows(RunId id);
-  /// Null when it cannot be read any more, or there is no such run. Valid as long as this is.
+  /// Null if the study cannot be read any more, or there is no such run. Valid as long as this
+  /// object.
   Result<const Sweep*> study(RunId id);
 
  private:
   struct Run {
     store::RunRecord record;
-    engine::Engine journal;  ///< replays for ever: it never resumes
+    engine::Engine journal;  ///< only replays, and never resumes the run
     std::optional<Sweep> study;
-    std::string no_study;  ///< why there is none
+    std::string no_study;  ///< why the study cannot be read
     [[nodiscard]] engine::RunView view() const { return journal.run(record.id); }
   };
   /// Null when there is no such run.

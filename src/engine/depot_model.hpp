@@ -1,6 +1,6 @@
 #pragma once
-/// For property tests: where shared files really are, and what the engine may do with them. Fails
-/// the property when an action cannot be carried out, or takes a file away from a task.
+/// For property tests: a model of where shared files are. Fails the property if an action cannot be
+/// carried out, or takes a file away from a task.
 
 #include <rapidcheck.h>
 
@@ -35,7 +35,7 @@ class DepotModel {
     RC_ASSERT(taken(move.to) <= map_.depot(move.to));
   }
 
-  /// `is_read`: by a task that a host of the site was given.
+  /// `is_read`: a task that was given to a host of the site reads the file.
   void drop(const DropFile& drop, bool is_read) {
     RC_ASSERT(drop.site != kHome);
     RC_ASSERT(is_there(drop.file, drop.site));

@@ -1,5 +1,5 @@
 #pragma once
-/// For tests: an engine with one run, number 1, and what may be asked of both in one place.
+/// For tests: an engine with one run, number 1, and the queries of both in one place.
 
 #include <memory>
 #include <utility>

@@ -1,7 +1,6 @@
 #pragma once
-/// How much of a host's memory the tasks of a run get, where that is learnt: as much as others like
-/// them took, and after a death of memory more than they had. Part of the Bookkeeper. A value; one
-/// thread.
+/// How much memory a run's tasks are given, if that is learnt: as much as similar tasks used, and
+/// more after an attempt ran out of memory. Part of the Bookkeeper. A value; one thread.
 
 #include <cstdint>
 #include <functional>
@@ -16,49 +15,49 @@
 
 namespace gantry::forecast {
 
-/// What an attempt was given of its host's memory, where that is learnt, and why.
+/// How much memory an attempt was given, if that is learnt, and why.
 struct GivenMemory {
-  std::uint64_t bytes = 0;        ///< 0 = it is not learnt, or not known
-  std::uint64_t learnt_from = 0;  ///< so many tasks; 0 = a slot's share of the smallest host
-  std::uint64_t died_with = 0;    ///< an attempt before it; 0 = none
+  std::uint64_t bytes = 0;        ///< 0 = not learnt, or not known
+  std::uint64_t learnt_from = 0;  ///< tasks; 0 = a slot's share of the smallest host
+  std::uint64_t died_with = 0;    ///< bytes that an earlier attempt ran out of; 0 = none did
 };
 
 class MemoryBook {
  public:
   using FeaturesOf = std::function<Features(TaskId)>;
 
-  /// `known` is what earlier runs have taught. Without features nothing may be asked or told.
+  /// `known` was learnt in earlier runs. Without features, call nothing that takes a task.
   MemoryBook(FeaturesOf features, LearnedMemory known)
       : features_(std::move(features)), learned_(std::move(known)) {}
 
-  /// An attempt that was given so much died of memory, and was seen to use so much. True: the
-  /// first one of the task since it last succeeded.
+  /// An attempt ran out of memory: it was given `given` bytes and seen to use `used`. True if it is
+  /// the task's first since it last succeeded.
   bool died(TaskId task, std::uint64_t given, std::uint64_t used);
-  /// A death that says something of other tasks, too.
+  /// Learns from such an attempt for other tasks too.
   void learn_death(TaskId task, std::uint64_t given) { learned_.died(features_(task), given); }
   void succeeded(TaskId task) { died_.erase(task); }
-  /// A task that succeeded used so much at the most.
+  /// A successful task used at most this much.
   void learn_use(TaskId task, std::uint64_t bytes) { learned_.observe(features_(task), bytes); }
-  /// So much more was learnt that wanted() now says something else.
+  /// Takes in what was learnt. True if wanted() may have changed.
   bool refresh();
 
-  /// For the next attempt of the task. `share` is what it gets while nothing is known of it.
+  /// Memory for the task's next attempt; `share` while nothing is known about it.
   [[nodiscard]] std::uint64_t wanted(TaskId task, std::uint64_t share) const;
-  /// What its attempts that died of memory had at the most; nothing if none did since it last
+  /// The most memory that an attempt had and ran out of; nothing if none did since the task last
   /// succeeded.
   [[nodiscard]] std::optional<std::uint64_t> died_with(TaskId task) const;
-  /// Why an attempt that begins now gets so much.
+  /// What an attempt that begins now with this much memory is given, and why.
   [[nodiscard]] GivenMemory given(TaskId task, std::uint64_t bytes) const;
   [[nodiscard]] const LearnedMemory& learned() const { return learned_; }
 
-  /// Of tasks that have not succeeded since, ascending.
+  /// Tasks that ran out of memory and have not succeeded since, ascending.
   [[nodiscard]] std::vector<MemoryDeath> deaths() const;
   void restore(const MemoryDeath& death) { died_[death.task] = {death.given, death.wanted}; }
 
  private:
   struct Died {
     std::uint64_t given = 0;
-    std::uint64_t wanted = 0;  ///< by its next attempt
+    std::uint64_t wanted = 0;  ///< memory for its next attempt
   };
 
   FeaturesOf features_;

@@ -13,7 +13,7 @@ namespace gantry {
 struct StartAttempt {
   TaskKey key;
   HostId host;
-  Resources resources{};  ///< what the task may use: learnt memory included
+  Resources resources{};  ///< what the task may use, learnt memory included
 };
 /// End a running attempt and its whole process tree.
 struct CancelAttempt {
@@ -32,7 +32,8 @@ struct CheckpointAttempt {
   TaskKey key;
   HostId host;
 };
-/// Give these attempts back, of those that have not started. AttemptReturned answers for each.
+/// Give these attempts back if they have not started. AttemptReturned answers for each that comes
+/// back.
 struct RecallQueued {
   HostId host;
   std::vector<TaskKey> keys{};
@@ -45,9 +46,8 @@ struct MoveFile {
   friend bool operator==(const MoveFile&, const MoveFile&) = default;
 };
 
-/// Remove a shared file from a site's depot, where no task needs it. Actuators carry out the
-/// actions for a site in order: the room that this makes is given to the moves that follow. Nothing
-/// answers.
+/// Remove a shared file that no task needs from a site's depot. Actions for a site are carried out
+/// in order: later moves use the room that this makes. Nothing answers.
 struct DropFile {
   FileId file;
   SiteId site;

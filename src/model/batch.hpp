@@ -1,7 +1,6 @@
 #pragma once
-/// Tasks come into being in batches: all the points of a sweep at once, what an edit of it has
-/// added, or a step of a search. Task numbers are dense and only ever appended. Plain values; any
-/// thread.
+/// Tasks are created in batches: all points of a sweep at once, the points that an edit adds, or a
+/// step of a search. Task numbers are dense and only ever appended. Plain values; any thread.
 
 #include <cstdint>
 #include <optional>
@@ -15,24 +14,24 @@
 
 namespace gantry {
 
-/// Neighbours in the order in which a study enumerates its points, from 0.
+/// A range of consecutive points, in the order in which the study enumerates them, from 0.
 struct PointRange {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
   friend bool operator==(const PointRange&, const PointRange&) = default;
 };
 
-/// The points of tasks that follow each other.
+/// The points of consecutive tasks.
 using PointOrder = std::vector<PointRange>;
 
-/// Points that the sweep with this digest makes from their index: only their places are stored.
+/// Points that the sweep with this digest makes from their index: only their positions are stored.
 struct EnumeratedPoints {
   Digest sweep;
   PointOrder order;
   friend bool operator==(const EnumeratedPoints&, const EnumeratedPoints&) = default;
 };
 
-/// Points that somebody has chosen one by one: the parameters' values of each, in their order.
+/// Points that were chosen one by one: the parameters' values of each, in order.
 struct ListedPoints {
   std::vector<std::vector<std::string>> rows;
   friend bool operator==(const ListedPoints&, const ListedPoints&) = default;
@@ -43,7 +42,7 @@ using Points = std::variant<EnumeratedPoints, ListedPoints>;
 /// Tasks first … first + count - 1 of a run.
 struct Batch {
   NodeId node;
-  std::uint32_t iteration = 0;  ///< of the loop that the node is part of
+  std::uint32_t iteration = 0;  ///< iteration of the loop that the node is part of
   TaskId first{1};
   std::uint32_t count = 0;
   friend bool operator==(const Batch&, const Batch&) = default;
@@ -52,7 +51,7 @@ struct Batch {
   [[nodiscard]] TaskId end() const { return TaskId(first.value() + count); }
 };
 
-/// What a task's number stands for.
+/// What a task's number refers to.
 struct TaskPlace {
   NodeId node;
   std::uint32_t iteration = 0;
@@ -64,11 +63,12 @@ struct TaskPlace {
 /// The batches of a run, in the order in which they came.
 class Batches {
  public:
-  /// False, and nothing changes, unless the batch follows the last one and task numbers suffice.
+  /// False, and nothing changes, unless the batch follows the last one and there are enough task
+  /// numbers.
   bool add(const Batch& batch);
   [[nodiscard]] std::uint32_t task_count() const;
   [[nodiscard]] const std::vector<Batch>& all() const { return batches_; }
-  /// Nothing for a number that no task has.
+  /// Nothing if no task has this number.
   [[nodiscard]] std::optional<TaskPlace> find(TaskId task) const;
 
  private:

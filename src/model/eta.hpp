@@ -15,7 +15,7 @@ struct Eta {
   friend bool operator==(const Eta&, const Eta&) = default;
 };
 
-/// Of two runs at once.
+/// The forecast for two runs together: the later one.
 [[nodiscard]] inline Eta latest(const Eta& a, const Eta& b) {
   return {std::max(a.expected, b.expected), std::max(a.soonest, b.soonest),
           std::max(a.latest, b.latest)};

@@ -1,7 +1,7 @@
 #pragma once
-/// Everything that can happen to a run. Engine::apply(Event) is the only way its state changes, and
-/// the journal holds these: when you add or change one, bump store/schema's version and
-/// docs/formats/journal.md.
+/// Everything that can happen to a run. Engine::apply(Event) is the only way its state changes.
+/// Events are journalled unless they say otherwise: when you add or change a journalled one, raise
+/// the schema's version (store/schema.cpp) and update docs/formats/journal.md.
 
 #include <cstdint>
 #include <limits>
@@ -21,37 +21,37 @@
 
 namespace gantry {
 
-/// Tasks have come to a run, which is open from then on. Journalled with its points, so that nobody
-/// has to be asked for them again.
+/// Tasks were added to a run, which is open from then on. Journalled with their points, so that
+/// they need not be computed or asked for again.
 struct TasksAdded {
   RunId run;
   Batch batch;
   Points points;
   TimePoint at;
 };
-/// The run's source has no more tasks for it: the run is finished when none is left to do. When
-/// the person edits a sweep, TasksAdded opens its run again.
+/// No more tasks will be added: the run is finished when none is left to do. When the person edits
+/// the sweep, TasksAdded opens its run again.
 struct RunClosed {
   RunId run;
   TimePoint at;
 };
-/// What the journal's events up to some point have made of the run. Before all others of the run,
-/// which go on from there. Not journalled.
+/// Restores a snapshot: the state of the run after some event of its journal. Must come before all
+/// other events of the run. Not journalled.
 struct RunRestored {
   RunId run;
   RunSnapshot state;
 };
 /// Replay is over. Tasks that failed or were cancelled become pending again, with fresh retries;
-/// attempt numbers go on counting. With `only`, these tasks alone become pending, done ones
-/// included, and nothing else is started: others that are found running are adopted, and their ends
-/// count, but the run does not wait for them. Not journalled.
+/// attempt numbers go on counting. With `only`, just these tasks become pending, even done ones,
+/// and no others are started. Others that are found running are adopted and their ends count, but
+/// the run does not wait for them. Not journalled.
 struct RunResumed {
   RunId run;
   std::optional<std::vector<TaskId>> only{};
 };
-/// Some hosts of an earlier gantry, which was killed, have not been heard of, or all have. While
-/// there are any, a task that is started may run there under the number that would be its next, so
-/// it gets the one after. Not journalled.
+/// Whether hosts of an earlier, killed gantry have yet to answer. While any have, a task may
+/// already run there under its next attempt number, so a new attempt skips that number. Not
+/// journalled.
 struct HostsUnheard {
   RunId run;
   bool any = false;
@@ -60,16 +60,16 @@ struct HostsUnheard {
 struct HostUp {
   Host host;
 };
-/// What becomes of tasks that wait at a host which takes no more.
+/// What happens to tasks that wait at a host that takes no more work.
 enum class WaitingTasks : std::uint8_t {
   go_back,  ///< they are recalled and start elsewhere
   stay,     ///< the host keeps them and starts them as soon as it can
 };
-/// A host gets no more work until it is up anew; what runs there goes on. Not journalled.
+/// A host gets no more work until it is up again; running tasks continue. Not journalled.
 struct HostDraining {
   HostId host;
   WaitingTasks waiting = WaitingTasks::go_back;
-  std::string why{};  ///< for people; nothing is decided by it
+  std::string why{};  ///< for people; no decision depends on it
 };
 /// A host cannot be reached any more, or was given back. It may come up again. Not journalled: its
 /// attempts end as `lost`.
@@ -77,39 +77,39 @@ struct HostDown {
   HostId host;
   std::string why{};  ///< for people; empty when it was given back
 };
-/// A site has come to be known, before the first of its hosts is up. Not journalled.
+/// A site joins; comes before the first of its hosts is up. Not journalled.
 struct SiteJoined {
   SiteId site;
-  double depot = std::numeric_limits<double>::infinity();  ///< bytes that it may hold
-  std::optional<Way> way{};                                ///< between home and it, if declared
+  double depot = std::numeric_limits<double>::infinity();  ///< most bytes that its depot may hold
+  std::optional<Way> way{};  ///< between home and the site, if declared
 };
-/// The host's tasks got this share of the speed that they would have there alone, of late, until
-/// `at` by its clock. Not journalled.
+/// The share of full speed that the host's tasks recently got, up to `at` by its clock. Not
+/// journalled.
 struct HostLoaded {
   HostId host;
   double share = 1;
   TimePoint at = kNever;
-  TimePoint heard = kNever;  ///< by ours
+  TimePoint heard = kNever;  ///< when it was heard, by our clock
 };
-/// A job waits in the queue of a batch system since then, and will be this host. Never: it waits no
-/// more. Not journalled.
+/// A job that will be this host has been waiting in a batch queue since then. kNever: it no longer
+/// waits. Not journalled.
 struct HostQueued {
   Host host;
   TimePoint since;
 };
-/// A job of the site has come to run, so long after it was submitted. Not journalled.
+/// A job of the site has started, this long after it was submitted. Not journalled.
 struct QueueWaited {
   SiteId site;
   double seconds = 0;
   TimePoint at = kNever;
 };
-/// A message to the site and its answer have taken so long. Not journalled.
+/// How long a message to the site and its answer took. Not journalled.
 struct SiteEchoed {
   SiteId site;
   double seconds = 0;
   TimePoint at = kNever;
-  double bytes = 0;  ///< of a message that was sent for its length alone
-  double trip = 0;   ///< of such a one: what one of a few bytes took just before
+  double bytes = 0;  ///< for a probe: length of the message
+  double trip = 0;   ///< for a probe: seconds that a short message took just before
 };
 /// An attempt runs (or was found running after a restart). Not journalled: the agent knows.
 struct AttemptStarted {
@@ -117,13 +117,14 @@ struct AttemptStarted {
   HostId host;
   TimePoint at;
 };
-/// An attempt has left its host to the next one; its outputs are still on their way home. Not
-/// journalled: its end will be.
+/// An attempt has left its host, which is free for the next; its outputs are still on their way
+/// home. Not journalled: its end will be.
 struct AttemptComputed {
   TaskKey key;
   HostId host;
 };
-/// Handed to a host but given back unstarted (drain, cancel, lost connection). Not journalled.
+/// An attempt was handed to a host but came back unstarted (drain, cancel, lost connection). Not
+/// journalled.
 struct AttemptReturned {
   TaskKey key;
   HostId host;
@@ -138,12 +139,12 @@ struct AttemptEnded {
   Fingerprint fingerprint;
   /// An input that changed while it ran, or empty: later runs do not reuse such a result.
   std::string changed_input{};
-  /// Its outputs, when the journal knows of older ones at sites, which these replace.
+  /// Those of its outputs that replace older ones which the journal lists at sites.
   std::vector<std::string> replaces{};
-  Duration expected{0};  ///< to take, when it started; 0 = nothing was known. Not journalled
+  Duration expected{0};  ///< run time, when it started; 0 = not known. Not journalled
   /// Seconds that it took besides its run time, if its host was free for it. Not journalled
   std::optional<double> besides{};
-  /// Of what it was to make and send home; nothing where that is not known. Not journalled.
+  /// Bytes of its outputs that are at home; nothing if not known. Not journalled.
   std::optional<std::uint64_t> output_bytes{};
 };
 /// The same task (by fingerprint) succeeded in an earlier run: its result counts here too.
@@ -166,7 +167,7 @@ struct TaskInvalidated {
   std::string reason;
   TimePoint at;
 };
-/// A person cancels these tasks (ended ones are left alone). `all` spares listing a million.
+/// A person cancels these tasks (ended ones are left alone). `all` avoids listing a million.
 struct CancelRequested {
   RunId run;
   bool all = false;
@@ -174,7 +175,7 @@ struct CancelRequested {
   TimePoint at;
 };
 /// A file exists at a site: a person's input at home, or a task's output where it was made. Not
-/// journalled: inputs are told anew, outputs are found by their task's end.
+/// journalled: inputs are announced again, outputs follow from their task's end.
 struct FileMade {
   FileId file;
   SiteId site = kHome;
@@ -185,26 +186,26 @@ struct FileArrived {
   FileId file;
   SiteId site;
   TimePoint at = kNever;
-  bool found = false;  ///< it was there: how long that took says nothing of the link
+  bool found = false;  ///< it was already there, so the time says nothing about the link
 };
-/// It did not get there. Not journalled.
+/// A shared file did not get to a site. Not journalled.
 struct MoveFailed {
   FileId file;
   SiteId site;
-  std::string reason{};  ///< for people; empty when the site is lost, which is told otherwise
+  std::string reason{};  ///< for people; empty if the site is lost, which is reported separately
   TimePoint at = kNever;
 };
-/// It is not there any more. Not journalled.
+/// A shared file is no longer at a site. Not journalled.
 struct FileGone {
   FileId file;
   SiteId site;
 };
-/// Files cannot go from the one site to the other, although the grid file says so: they come from
-/// home. Not journalled.
+/// Files cannot go from one site to another, although the grid file says so. They come from home
+/// instead. Not journalled.
 struct WayClosed {
   SiteId from;
   SiteId to;
-  std::string why{};  ///< for people, with what to do about it
+  std::string why{};  ///< for people, with advice
 };
 /// Start nothing more; let what runs finish (Ctrl-C, too many failures). Not journalled.
 struct DrainRequested {

@@ -10,7 +10,7 @@
 
 namespace gantry {
 
-/// No task that needs this much or more can run on the host, whatever else it has.
+/// No task that needs this much or more can run on the host.
 struct Refusal {
   std::uint32_t cores = 0;
   std::uint64_t memory = 0;
@@ -24,19 +24,19 @@ struct Host {
   std::uint64_t memory = 0;  ///< bytes that declared memory is packed into
   SiteId site = kHome;
   double speed = 1;  ///< relative: work is divided by it
-  /// Of a host that is lent: for how long tasks may use it, and until when. 0 and never: for good.
+  /// For a lent host: how long tasks may use it, and until when. 0 and kNever: for good.
   Duration lent_for{0};
   TimePoint until = kNever;
-  std::vector<Refusal> refusals{};  ///< mostly none: of a batch system that has no such node
+  std::vector<Refusal> refusals{};  ///< usually none: needs for which a batch system has no node
 };
 
-/// What is known of a host at the moment, for people who watch.
+/// The present condition of a host, for people who watch.
 enum class HostCondition : std::uint8_t {
   up,
   connecting,  ///< for the first time
-  lost,        ///< it could not be reached, or cannot any more; it is tried again
+  lost,        ///< it cannot be reached, and is tried again
   queued,      ///< its job waits in the queue of a batch system
-  suspended,   ///< its job was stopped by the batch system, and may go on one day
+  suspended,   ///< the batch system has suspended its job, which may continue later
   away,        ///< it has no job at present
 };
 

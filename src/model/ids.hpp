@@ -19,8 +19,8 @@ using SiteId = StrongId<struct SiteTag, std::uint32_t>;
 inline constexpr SiteId kHome{0};
 /// A file that tasks read or make, from 0; the same for all runs of a state directory.
 using FileId = StrongId<struct FileTag, std::uint32_t>;
-/// One try at a task, from 1. A number whose try has started, as far as anybody can know, is never
-/// given again, also not after a crash; one that came back unstarted is.
+/// One try at a task, from 1. The number of a try that may have started is never reused, not even
+/// after a crash; one that came back unstarted is.
 using AttemptId = StrongId<struct AttemptTag, std::uint32_t>;
 
 /// What an actuator needs to name one try of one task.

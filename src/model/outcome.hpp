@@ -26,7 +26,7 @@ enum class FailureCause : std::uint8_t {
   missing_input = 8,   ///< a declared input vanished before the start
   cancelled = 9,       ///< a person cancelled it
   lost = 10,           ///< its host or agent died under it; not the task's fault
-  checkpointed = 11,   ///< it was asked to save its state, and has: it goes on later
+  checkpointed = 11,   ///< it was asked to save its state and did; it continues later
 };
 
 /// "exit code", "timeout" …: for tables and JSON.
@@ -52,7 +52,7 @@ struct Usage {
 /// An output that stays at the site where it was made, until somebody fetches it.
 struct RemoteFile {
   std::string path;    ///< absolute, here: where it belongs
-  std::string site;    ///< its name
+  std::string site;    ///< the site's name
   std::string remote;  ///< relative to the site's scratch folder
   std::uint64_t bytes = 0;
   Digest content;
@@ -60,13 +60,13 @@ struct RemoteFile {
   friend bool operator==(const RemoteFile&, const RemoteFile&) = default;
 };
 
-/// What an agent reports of one finished attempt.
+/// An agent's report about one finished attempt.
 struct AttemptReport {
   TaskKey key;
   FailureCause cause = FailureCause::none;
   std::int32_t code = 0;           ///< exit status, signal number or errno, as `cause` says
   std::string detail;              ///< a path or message that explains the cause, for people
-  std::uint64_t memory_limit = 0;  ///< of one that died of memory, in bytes; 0 = not known
+  std::uint64_t memory_limit = 0;  ///< if it ran out of memory: its limit in bytes; 0 = not known
   TimePoint started;
   TimePoint ended;
   Usage usage;
@@ -77,7 +77,7 @@ struct AttemptReport {
   std::vector<RemoteFile> remote_files{};
 };
 
-/// False of a task that was cancelled, or lost, while it waited for its turn.
+/// False if the attempt was cancelled or lost before it started.
 inline bool was_started(const AttemptReport& report) {
   return report.started != kNever && report.started < report.ended;
 }

@@ -1,6 +1,6 @@
 #pragma once
-/// What replaying a run's journal up to some event gives, so that opening it need not read a
-/// million rows again. The engine makes and restores it, the store keeps it. Plain values.
+/// The state of a run after some event of its journal, so that opening the run need not replay a
+/// million rows. The engine makes and restores it, the store keeps it. Plain values.
 
 #include <cstdint>
 #include <utility>
@@ -11,11 +11,11 @@
 
 namespace gantry {
 
-/// How a task stands in the journal. A task that runs is `open` until its end is there.
+/// The state of a task according to the journal. A running task is `open` until its end is there.
 enum class TaskStanding : std::uint8_t {
   open,
   done,    ///< by an attempt of this run
-  reused,  ///< done by an earlier run's result
+  reused,  ///< done by the result of an earlier run
   failed,
   cancelled
 };
@@ -27,21 +27,21 @@ struct TaskSnapshot {
   friend bool operator==(const TaskSnapshot&, const TaskSnapshot&) = default;
 };
 
-/// A task that died of memory and has not succeeded since.
+/// A task that ran out of memory and has not succeeded since.
 struct MemoryDeath {
   TaskId task;
-  std::uint64_t given = 0;   ///< bytes that its attempts had at the most
-  std::uint64_t wanted = 0;  ///< by its next attempt
+  std::uint64_t given = 0;   ///< the most bytes that its attempts had
+  std::uint64_t wanted = 0;  ///< bytes for its next attempt
   friend bool operator==(const MemoryDeath&, const MemoryDeath&) = default;
 };
 
 struct RunSnapshot {
   bool closed = false;
-  bool ever_succeeded = false;      ///< some task did, even if its result does not count any more
+  bool ever_succeeded = false;  ///< some task has succeeded, even if its result no longer counts
   std::vector<TaskSnapshot> tasks;  ///< by number
-  /// Attempts with a lower number than the last of their task whose end is not known, ascending.
+  /// Attempts whose end is not known although a later one of their task has ended, ascending.
   std::vector<std::pair<TaskId, AttemptId>> unheard;
-  /// The latest observations that forecasts begin with, oldest first: how long attempts took, and
+  /// The latest observations, with which forecasts begin, oldest first: run times of attempts, and
   /// the memory that they used.
   std::vector<std::pair<TaskId, Duration>> run_times;
   std::vector<std::pair<TaskId, std::uint64_t>> memory;

@@ -9,11 +9,12 @@ namespace gantry {
 
 struct SpecSource {
   bool one_liner = false;
-  std::string path;               ///< of the sweep file, absolute; empty for a one-liner
+  std::string path;               ///< the sweep file, absolute; empty for a one-liner
   std::string text;               ///< the file's content
   std::vector<std::string> args;  ///< a one-liner's words, with the lines of files taken in
-  std::string base_dir;           ///< absolute; what relative names are relative to
-  /// What a sweep file's values were read from, by name: the content of files, the lists of globs.
+  std::string base_dir;           ///< absolute; relative names start here
+  /// The sources of a sweep file's values, by name: contents of files, and lists of files that
+  /// globs matched.
   std::vector<std::pair<std::string, std::string>> data{};
 };
 

@@ -33,38 +33,38 @@ class Sweep {
   ~Sweep();
 
   [[nodiscard]] const std::string& name() const;
-  /// Identifies the study with its points: same digest, same tasks in the same order. Leaves out
-  /// what does not change a task's result: resources, retries, timeout, cost.
+  /// Identifies the study with its points: the same digest means the same tasks in the same order.
+  /// Leaves out what does not affect a task's result: resources, retries, timeout, cost.
   [[nodiscard]] Digest digest() const;
-  /// The same without the points: it stays when a person edits the values of the parameters.
+  /// The same without the points: it does not change when a person edits the values of parameters.
   [[nodiscard]] Digest study_digest() const;
-  /// Of the command as it is written and the names of the parameters: what is learnt of tasks by
-  /// their parameters holds for all studies that have the same.
+  /// Identifies the command as written and the names of the parameters. What is learnt about tasks
+  /// from their parameters holds for all studies with the same digest.
   [[nodiscard]] Digest program_digest() const;
   [[nodiscard]] std::uint32_t size() const;
 
   /// Numbers the tasks as a run has numbered them: task k is the k-th point of these ranges. Empty:
-  /// as the study enumerates them, which is so without this call. False, and nothing changes,
-  /// unless the ranges hold every point once.
+  /// in the order of enumeration, which is the default. False, and nothing changes, unless the
+  /// ranges hold every point once.
   [[nodiscard]] bool number_tasks(std::span<const PointRange> order);
-  /// Adds the values of the parameters, by which a task is the same in an edited study.
+  /// Hashes the values of the task's parameters, which identify it in an edited study.
   void add_point(TaskId id, Hasher& hasher) const;
 
   /// REQUIRES: 1 <= id <= size().
   [[nodiscard]] Task task(TaskId id) const;
   /// The same into an existing task, whose memory is used again: for printing a million of them.
   void fill_task(TaskId id, Task& task) const;
-  /// What task(id).inputs says, without making the task.
+  /// The same as task(id).inputs, without making the task.
   void fill_inputs(TaskId id, std::vector<std::string>& paths) const;
-  /// No parameter is in the paths of inputs.
+  /// Whether all tasks have the same inputs: no parameter occurs in their paths.
   [[nodiscard]] bool same_inputs() const;
   [[nodiscard]] std::vector<Binding> parameters(TaskId id) const;
   /// Relative cost; 1 when the spec gives none.
   [[nodiscard]] double cost(TaskId id) const;
   [[nodiscard]] bool has_cost() const;
-  /// What task(id).resources says, without making the task.
+  /// The same as task(id).resources, without making the task.
   [[nodiscard]] Resources resources(TaskId id) const;
-  /// Of some task the memory is to be learnt.
+  /// Whether the memory of some task is to be learnt.
   [[nodiscard]] bool learns_memory() const;
   [[nodiscard]] const RetryPolicy& retry_policy() const;
   /// An error that points at `resources:` where the spec has it.

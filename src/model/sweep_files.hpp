@@ -15,7 +15,7 @@
 
 namespace gantry {
 
-/// The numbers of shared files, by their paths. One for all studies of a hub.
+/// Numbers of shared files, by path. One object for all studies of a hub.
 class FileNames {
  public:
   FileId number(const std::string& path);
@@ -33,24 +33,24 @@ bool round_if_many(std::span<double> values, std::size_t most);
 
 class TaskFiles {
  public:
-  /// More different sizes of tasks' own inputs are rounded.
+  /// If tasks' own inputs have more different sizes than this, sizes are rounded.
   static constexpr std::size_t kMostSizes = 100;
 
-  /// Of tasks that read nothing, or read it where it is.
+  /// For tasks that read nothing, or whose hosts see home's files.
   TaskFiles() = default;
-  /// With the sizes on disk now; a folder is as large as the files in it. Looks at every task once,
-  /// unless all have the same inputs. Shared files that `names` does not know yet are numbered in
-  /// the order of their first use.
+  /// Takes sizes from the disk now; a folder is as large as the files in it. Looks at every task
+  /// once, unless all have the same inputs. Shared files that `names` does not know yet get numbers
+  /// in the order of their first use.
   TaskFiles(const Sweep& sweep, FileNames& names);
 
   [[nodiscard]] bool empty() const { return kinds_.empty(); }
-  /// All of them, in the order of their first use.
+  /// All shared files, in the order of their first use.
   [[nodiscard]] const std::vector<FileMade>& shared() const { return shared_; }
-  /// Ascending. REQUIRES: !empty(), and the task exists.
+  /// The shared files that the task reads, ascending. REQUIRES: !empty(), and the task exists.
   [[nodiscard]] const std::vector<FileId>& shared_by(TaskId task) const {
     return kind(task).shared;
   }
-  /// Of the inputs that only this task reads. REQUIRES: as above.
+  /// Size of the inputs that only this task reads. REQUIRES: as above.
   [[nodiscard]] double private_bytes(TaskId task) const { return kind(task).private_bytes; }
 
  private:
@@ -66,7 +66,7 @@ class TaskFiles {
 
   std::vector<FileMade> shared_;
   std::vector<Kind> kinds_;
-  std::vector<std::uint32_t> of_task_;  ///< the kind of each; empty: all are of the first
+  std::vector<std::uint32_t> of_task_;  ///< index in kinds_; empty: all are of the first kind
 };
 
 }  // namespace gantry

@@ -99,8 +99,7 @@ struct Sweep::Impl {
                        const std::function<bool(std::uint32_t number)>& visit);
   void for_each_template(const std::function<void(const TextTemplate&)>& visit) const;
 
-  /// What a task writes, as far as it is declared: outputs, and the files that results are read
-  /// from.
+  /// What a task is declared to write: outputs, and the files that results are read from.
   struct Written {
     const TextTemplate* path;
     const SourceText* source;
@@ -110,7 +109,7 @@ struct Sweep::Impl {
   [[nodiscard]] bool surely_differ(const std::vector<Written>& files) const;
   [[nodiscard]] bool is_input(const std::string& path) const;
 
-  bool learns_varying = false;  ///< with some parameters, the memory is to be learnt
+  bool learns_varying = false;  ///< for some parameter values, the memory is to be learnt
 
   // Steps of build(), in this order.
   Result<> check_names() const;

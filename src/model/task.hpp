@@ -16,19 +16,18 @@ namespace gantry {
 struct Resources {
   std::uint32_t cores = 1;
   std::uint64_t memory = 0;   ///< bytes; 0 = not declared: not packed and not limited
-  Duration walltime{0};       ///< where less time is left it is not started; 0 = not declared
-  bool learn_memory = false;  ///< then the memory is found out by the engine, from what tasks use
+  Duration walltime{0};       ///< it is not started on a host with less time left; 0 = not declared
+  bool learn_memory = false;  ///< the engine learns its memory from what tasks use
   friend bool operator==(const Resources&, const Resources&) = default;
 };
 
-/// What tells one task from another for whoever decides where it runs. Tasks that need the same are
-/// one class.
+/// What schedulers know about a task. Tasks with equal needs are one class.
 struct TaskNeeds {
   Resources resources{};
   std::vector<FileId> files{};  ///< shared inputs, ascending
   double cost = 1;              ///< relative
   double private_bytes = 0;     ///< inputs of its own, which travel with it
-  double output_bytes = 0;      ///< which come home when it has ended
+  double output_bytes = 0;      ///< outputs, which come home when it has ended
   friend bool operator==(const TaskNeeds&, const TaskNeeds&) = default;
 };
 
@@ -42,11 +41,11 @@ struct RetryPolicy {
   friend bool operator==(const RetryPolicy&, const RetryPolicy&) = default;
 };
 
-/// What a task wants to be told before the time of its host is over.
+/// How a task is warned before the time of its host is over.
 struct Checkpoint {
   std::int32_t signal = 0;                    ///< 0 = nothing
-  Duration before = std::chrono::minutes(1);  ///< so long it may take to save its state
-  std::int32_t code = 0;                      ///< exit code that says that it has
+  Duration before = std::chrono::minutes(1);  ///< time that it has to save its state
+  std::int32_t code = 0;  ///< exit code by which it says that it has saved its state
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };
 
@@ -61,10 +60,10 @@ struct Task {
   std::string workdir;               ///< absolute
   bool make_workdir = false;         ///< the spec named a directory of the task's own: create it
   std::vector<std::string> inputs;   ///< absolute paths, must exist before the task starts
-  /// Absolute paths that a one-liner's values would have: inputs, where there is a regular file.
+  /// Absolute paths for a one-liner's values: those that are regular files are inputs.
   std::vector<std::string> value_files;
   std::vector<std::string> outputs;  ///< absolute paths, must exist after it succeeded
-  std::vector<std::string> staying;  ///< of these: left at the site where the task ran
+  std::vector<std::string> staying;  ///< outputs that stay at the site where it ran
   std::vector<std::string> collect;  ///< absolute paths of small files that `results:` reads
   Resources resources;
   Duration timeout{0};  ///< 0 = none

@@ -9,17 +9,17 @@
 namespace gantry::query {
 
 enum class Answer : std::uint8_t {
-  taken,   ///< or dropped by a later session, when that gantry has ended
-  gone,    ///< that gantry has ended without it; the request is withdrawn
-  silent,  ///< it does not look, and the request waits
+  taken,   ///< carried out; or dropped by a later session after that gantry ended
+  gone,    ///< that gantry ended without taking it; the request is withdrawn
+  silent,  ///< that gantry does not respond; the request stays posted
 };
 
-/// Posts it and waits until that gantry (process `holder`, 0: it has not said who it is) has taken
-/// it, for some seconds at the most.
+/// Posts the request and waits, some seconds at most, until that gantry has taken it. `holder` is
+/// its process; 0: not known.
 Result<Answer> ask_driver(const std::filesystem::path& state_dir, store::Store& store,
                           const store::Request& request, int holder);
 
-/// Of a gantry that is silent.
+/// The error for a gantry that is silent.
 [[nodiscard]] tl::unexpected<Error> fail_silent(int holder);
 
 }  // namespace gantry::query

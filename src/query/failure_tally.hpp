@@ -1,5 +1,5 @@
 #pragma once
-/// Which tasks failed while a run went on, and why: a task counts with its latest end. One thread.
+/// Which tasks have failed so far, and why. A task counts with its latest end. One thread.
 
 #include <cstdint>
 #include <map>
@@ -17,13 +17,13 @@ struct FailureGroup {
   std::int32_t code = 0;
   std::uint32_t count = 0;
   TaskId example;
-  std::string detail{};  ///< of the example: what it said, as it said it; may be empty
+  std::string detail{};  ///< the example's own words, unchanged; may be empty
 };
 
 class FailureTally {
  public:
   void add(const AttemptEnded& event);
-  /// Those whose latest attempt failed, the most frequent cause first. Cancelled tasks are not
+  /// Tasks whose latest attempt failed, by cause, the most frequent first. Cancelled tasks are not
   /// failures.
   [[nodiscard]] std::vector<FailureGroup> groups() const;
   [[nodiscard]] std::size_t size() const { return failed_.size(); }
@@ -38,8 +38,8 @@ class FailureTally {
   std::map<Cause, Example> examples_;
 };
 
-/// What the attempt itself tells about its failure: the detail of the cause, or the last line that
-/// it wrote to its standard error.
+/// What the attempt says about its failure: the detail of the cause, or the last line of its
+/// standard error.
 std::string_view failure_detail(const AttemptReport& report);
 
 }  // namespace gantry::query

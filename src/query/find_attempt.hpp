@@ -1,5 +1,5 @@
 #pragma once
-/// Which attempt's output belongs to a task.
+/// Finds the attempt whose output belongs to a task.
 
 #include <optional>
 
@@ -8,7 +8,7 @@
 namespace gantry::query {
 
 /// The latest attempt that ended, or the given one; for a reused result the attempt that made it.
-/// Nothing when there is none, or when the run that made it was removed.
+/// Nothing if there is none, or the run that made it was removed.
 Result<std::optional<store::HistoryRow>> find_attempt(const store::Store& store, RunId run,
                                                       TaskId task, AttemptId attempt = {});
 

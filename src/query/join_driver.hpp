@@ -11,12 +11,12 @@
 namespace gantry::query {
 
 struct JoinedRuns {
-  std::vector<RunId> runs{};  ///< one a study, in their order
+  std::vector<RunId> runs{};  ///< one per study, in their order
   int holder = 0;             ///< the process that drives them
   std::int64_t since = 0;     ///< the newest event before they joined, for Store::follow_ends()
 };
 
-/// Nothing when no gantry drives runs here, or none does any more. Errors are its own: why it
+/// Nothing if no gantry drives runs here, or it ended meanwhile. An error says why that gantry
 /// cannot run a study.
 Result<std::optional<JoinedRuns>> join_driver(const std::filesystem::path& state_dir,
                                               const std::vector<store::StudyRequest>& studies);

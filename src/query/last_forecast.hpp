@@ -1,6 +1,6 @@
 #pragma once
-/// Where the forecasts of a run are found: live.json while it goes on or after it was killed, the
-/// store after it ended.
+/// Finds the forecasts of a run: in live.json while it goes on or after a kill, in the store after
+/// it ended.
 
 #include <filesystem>
 #include <optional>
@@ -11,11 +11,11 @@
 namespace gantry::query {
 
 struct LastForecast {
-  std::optional<store::LiveState> state{};  ///< nothing: none is known
+  std::optional<store::LiveState> state{};  ///< nothing if none are known
   bool goes_on = false;                     ///< a gantry drives the run now
 };
 
-/// Of the run that goes on, or else of the latest one that has learnt something.
+/// Forecasts of the run in progress, or else of the latest run that has learnt something.
 Result<LastForecast> newest_forecast(const std::filesystem::path& state_dir);
 
 /// `selector` is "last" or a run's number.

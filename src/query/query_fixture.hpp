@@ -44,7 +44,8 @@ class QueryTest : public testing::Test {
     ASSERT_TRUE(store_.update_run(run, state, counts, eta, pid, now));
     ASSERT_TRUE(store_.commit());
   }
-  /// As a gantry shows it; without a lock, as one that was killed has left it.
+  /// Writes live.json as a running gantry does; without a lock, it looks as if that gantry was
+  /// killed.
   void write_live(const store::LiveState& live) {
     std::ofstream(store::live_path(dir_.path())) << store::live_text(live);
   }

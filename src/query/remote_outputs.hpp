@@ -1,6 +1,6 @@
 #pragma once
-/// Outputs that stayed at the sites where they were made (`keep: remote`), and to which run they
-/// belong. The same for whoever shows them and for whoever fetches them.
+/// Outputs that stayed at the sites where they were made (`keep: remote`), and the runs they belong
+/// to. Commands that show them and `gantry fetch` use the same rules.
 
 #include <map>
 #include <string>
@@ -14,12 +14,12 @@ namespace gantry::query {
 
 using RemoteOutputs = std::vector<store::Store::RemoteOutput>;
 
-/// Those among `all` that belong to the chosen tasks of the run, also when an earlier run made
-/// them. `reload` is called only when some were.
+/// The outputs in `all` that belong to the chosen tasks of the run, including those that an earlier
+/// run made. `reload` is called only if there are such.
 RemoteOutputs outputs_of(const store::RunRecord& run, const TaskSelector& tasks, RemoteOutputs all,
                          const ReloadSweep& reload);
 
-/// Those that no later attempt has replaced.
+/// Outputs that no later attempt has replaced.
 struct OutputsAtSites {
   RemoteOutputs of_run;
   RemoteOutputs of_others;
@@ -28,7 +28,7 @@ struct OutputsAtSites {
 Result<OutputsAtSites> outputs_at_sites(const store::Store& store, const store::RunRecord& run,
                                         const ReloadSweep& reload);
 
-/// The sites that have outputs of the run's tasks.
+/// By task: the sites that have its outputs.
 using OutputSites = std::map<TaskId, std::string>;
 Result<OutputSites> output_sites(const store::Store& store, RunId run);
 

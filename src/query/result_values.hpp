@@ -1,5 +1,5 @@
 #pragma once
-/// The values of tasks by name: parameters first, then results. Pure, any thread.
+/// Values of tasks by name: parameters first, then results. Pure, any thread.
 
 #include <cstddef>
 #include <string>
@@ -16,14 +16,14 @@ using Bindings = std::vector<std::pair<std::string, std::string>>;
 /// The run's parameters, then its results.
 std::vector<std::string> column_names(const store::RunRecord& run);
 
-/// Null when there is none. Values nearly always come in the order of their names: `expected` is
-/// looked at first.
+/// Null if there is none. Looks at index `expected` first, because values are nearly always in the
+/// order of their names.
 const std::string* find_value(const Bindings& values, std::string_view name,
                               std::size_t expected = 0);
 /// A parameter or a result of the task.
 const std::string* find_value(const store::TaskRow& row, std::string_view name);
 
-/// Calls `use` with the task's value of each column, which is empty where it has none.
+/// Calls `use` with the task's value of each column, or with an empty text.
 template <class Use>
 void for_each_value(const store::RunRecord& run, const store::TaskRow& row, const Use& use) {
   static const std::string kNone;

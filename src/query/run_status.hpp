@@ -13,7 +13,7 @@ namespace gantry::query {
 
 enum class RunPhase : std::uint8_t {
   running,      ///< a gantry drives it
-  interrupted,  ///< nobody drives it, and some of its tasks have not ended: run it again to go on
+  interrupted,  ///< nobody drives it, and some tasks have not ended: run it again to continue
   finished,
 };
 
@@ -26,11 +26,11 @@ RunPhase phase_of(const store::RunRecord& record, std::optional<int> holder);
 struct RunStatus {
   RunPhase phase = RunPhase::finished;
   std::optional<int> driver{};  ///< the process
-  store::Counts counts{};       ///< what runs now, also without a gantry
-  AgentView::Tally outlived{};  ///< tasks that have outlived their gantry; none while one drives
+  store::Counts counts{};       ///< with what runs now, even without a gantry
+  AgentView::Tally outlived{};  ///< tasks that have outlived their gantry; none if one drives
   std::uint32_t unknown = 0;    ///< pending by the journal, but at a site when gantry was killed
   std::uint32_t pending = 0;    ///< neither ended, running nor unknown
-  Eta eta{};                    ///< the driver's forecast, less the time since; of nothing if none
+  Eta eta{};                    ///< the driver's forecast, less the time since; 0 if there is none
 };
 
 Result<RunStatus> status_of(const store::Store& store, const AgentView& agent,

@@ -19,13 +19,13 @@ class TaskSelector {
   /// The error names the place in `text` and what was expected there.
   static Result<TaskSelector> parse(std::string_view text);
 
-  /// The same tasks within a run of `size`. A single number past the end is an error; a range is
-  /// cut.
+  /// The same tasks, limited to a run of `size`. A single number past the end is an error; a range
+  /// is cut.
   [[nodiscard]] Result<TaskSelector> within(std::uint32_t size) const;
 
   [[nodiscard]] bool all() const { return ranges_.empty(); }
   [[nodiscard]] bool contains(TaskId task) const;
-  /// How many tasks of a run of `size`.
+  /// How many tasks it selects in a run of `size`.
   [[nodiscard]] std::uint64_t count(std::uint32_t size) const;
   /// The tasks in ascending order, each once. REQUIRES: made by within(size).
   [[nodiscard]] std::vector<TaskId> tasks(std::uint32_t size) const;
@@ -35,7 +35,7 @@ class TaskSelector {
     std::uint32_t first;
     std::uint32_t last;
   };
-  std::vector<Range> ranges_;  ///< ascending, apart from each other; empty = all
+  std::vector<Range> ranges_;  ///< ascending, disjoint; empty = all
 };
 
 struct RunSelector {

@@ -1,6 +1,6 @@
 #pragma once
-/// Sites join and leave the run that goes on in a state directory: posts the request to the gantry
-/// that drives it, and waits until it has been carried out. Blocks its thread.
+/// Lets sites join and leave the run in progress: posts a request to the gantry that drives it, and
+/// waits until it has been carried out. Blocks its thread.
 
 #include <cstdint>
 #include <filesystem>
@@ -14,10 +14,10 @@
 
 namespace gantry::query {
 
-/// The run that goes on here. An error when there is none.
+/// The run in progress here. An error if there is none.
 Result<store::LiveState> run_that_goes_on(const std::filesystem::path& state_dir);
 
-/// Null when the run does not use the site.
+/// Null if the run does not use the site.
 [[nodiscard]] const store::LiveSite* find_site(const store::LiveState& live,
                                                const std::string& name);
 
@@ -32,19 +32,19 @@ struct JoinedSite {
   std::optional<SiteTrouble> trouble{};
 };
 
-/// These sites of the grid file join; with no names, all that can. Waits some seconds for their
-/// hosts to come up, and tells how the sites are then.
+/// Lets these sites of the grid file join; without names, all that can. Waits some seconds for
+/// their hosts to come up, and returns the state of each site then.
 Result<std::vector<JoinedSite>> add_sites(const std::filesystem::path& state_dir, const Grid& grid,
                                           std::vector<std::string> names);
 
 /// Tasks that must end before sites can leave.
 struct WorkAtSites {
   std::uint32_t running = 0;   ///< tasks
-  std::uint32_t homeward = 0;  ///< tasks that have ended there, and whose outputs come home
+  std::uint32_t homeward = 0;  ///< ended tasks whose outputs are on their way home
 };
 
-/// The sites leave as soon as what runs there has ended. Waits for that however long it takes, and
-/// calls `waiting` several times a second meanwhile. REQUIRES: the run uses them.
+/// Lets the sites leave as soon as their tasks have ended. Waits as long as that takes, and calls
+/// `waiting` several times a second. REQUIRES: the run uses them.
 Result<> drain_sites(const std::filesystem::path& state_dir, const store::LiveState& live,
                      const std::vector<std::string>& names,
                      const std::function<void(const WorkAtSites&)>& waiting);

@@ -1,5 +1,5 @@
 #pragma once
-/// Finding the runs that a question is about, in a state directory.
+/// Opens the store of a state directory, and finds the runs that a question is about.
 
 #include <filesystem>
 #include <functional>
@@ -21,14 +21,14 @@ struct StoredRuns {
   std::vector<store::RunRecord> records;
 };
 
-/// The study of a stored run. An error when it gives other tasks now, or cannot be read.
+/// Builds the study of a stored run. An error if it gives other tasks now, or cannot be read.
 using ReloadSweep = std::function<Result<Sweep>(const store::RunRecord& record)>;
 
-/// The error says what to do when there is no state yet.
+/// If there is no state yet, the error says what to do.
 Result<store::Store> open_store(const std::filesystem::path& state_dir,
                                 store::Access access = store::Access::read_only);
 
-/// `selector` is "last", "all" or a run's number. Oldest first; only "all" may be none.
+/// `selector` is "last", "all" or a run's number. Oldest first; only "all" may return no runs.
 Result<StoredRuns> open_runs(const std::filesystem::path& state_dir, std::string_view selector,
                              store::Access access = store::Access::read_only);
 

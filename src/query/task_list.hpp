@@ -1,6 +1,6 @@
 #pragma once
-/// Walking over the tasks of a stored run: those that ended are in the store, the others are what
-/// is left.
+/// Walks over the tasks of a stored run: those that ended are in the store, the others follow from
+/// the run's size.
 
 #include <functional>
 #include <optional>
@@ -22,12 +22,12 @@ enum class TaskState {
 };
 
 std::string_view to_string(TaskState state);
-/// What the row alone says; it is null for a task that never ended.
+/// The state according to the row alone, which is null for a task that never ended.
 TaskState state_of(const store::TaskRow* row);
 
 struct TaskFilter {
   TaskSelector selector;
-  bool pending = false;  ///< or running, or nobody knows
+  bool pending = false;  ///< pending, running or unknown
   bool done = false;
   bool failed = false;
   bool cancelled = false;
@@ -39,10 +39,9 @@ struct TaskFilter {
 /// `row` is null for a task that never ended.
 using TaskSink = std::function<void(TaskId task, TaskState state, const store::TaskRow* row)>;
 
-/// Every task that the filter takes, by number. A task that was cancelled before it started has no
-/// row, yet counts as cancelled until the run goes on. REQUIRES: the selector was made by
-/// within(the run's size).
-/// `agent` tells which of the pending tasks run, or may.
+/// Calls the sink for every task that the filter selects, by number. A task that was cancelled
+/// before it started has no row, but counts as cancelled until the run continues. `agent` knows
+/// which pending tasks run, or may. REQUIRES: the selector was made by within(the run's size).
 Result<> for_each_task(const store::Store& store, const store::RunRecord& record,
                        const TaskFilter& filter, const TaskSink& sink, const AgentView& agent = {});
 

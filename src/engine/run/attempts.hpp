@@ -1,7 +1,7 @@
 #pragma once
-/// The attempts of a run that hosts were given and that have not ended. At most two of a task
-/// count, on different hosts: its first one and a twin. A leftover counts no more: its task has its
-/// result from the other one. Also knows what waits at each host, and attempts whose end is not
+/// The attempts of a run that hosts have and that have not ended. At most two of a task count, on
+/// different hosts: the first and its twin. A leftover no longer counts, because its task has its
+/// result from the other attempt. Also knows what waits at each host, and attempts whose end is not
 /// known. Knows neither hosts nor states of tasks: Run keeps those in step. A value, owned by its
 /// run.
 
@@ -19,7 +19,7 @@
 
 namespace gantry::engine {
 
-/// Of one run.
+/// An attempt within one run.
 using AttemptKey = std::pair<TaskId, AttemptId>;
 
 /// An attempt that was handed over and has not ended.
@@ -28,12 +28,12 @@ struct Outstanding {
   HostId host;
   schedule::Load load = 0;
   TimePoint started = kNever;
-  Duration expected{0};  ///< to take, when it started; 0 = nothing was known
+  Duration expected{0};  ///< forecast of its run time when it started; 0 = not known
   bool running = false;
-  bool computed = false;          ///< it has left its host
-  bool ending = false;            ///< it was told to end
-  bool alone = false;             ///< it gets no twin
-  std::optional<double> begun{};  ///< what its host had done when it started, if that is known
+  bool computed = false;  ///< it no longer occupies its host; its outputs are on their way home
+  bool ending = false;    ///< it is being cancelled
+  bool alone = false;     ///< it must not get a twin
+  std::optional<double> begun{};  ///< GridForecast::work_done() of its host at the start, if known
   forecast::GivenMemory memory{};
 };
 
@@ -41,25 +41,26 @@ class Attempts {
  public:
   // Those that count.
   // -----------------------------------------------------------------------------------------
-  /// nullptr (here and below): there is none.
+  /// nullptr (here and below) if there is none.
   [[nodiscard]] Outstanding* find(const AttemptKey& key);
   [[nodiscard]] const Outstanding* find(const AttemptKey& key) const;
   [[nodiscard]] bool none() const { return first_.empty(); }
   [[nodiscard]] bool has(TaskId task) const { return first_.contains(task); }
-  /// The one by which the task counts; the other is its twin.
+  /// The task's first attempt, which decides its state; the other is its twin.
   [[nodiscard]] const Outstanding* first(TaskId task) const;
   [[nodiscard]] Outstanding* first(TaskId task);
   [[nodiscard]] Outstanding* twin(TaskId task);
   [[nodiscard]] bool has_twin(TaskId task) const { return twins_.contains(task); }
   /// One of the task's attempts runs. REQUIRES: has(task).
   [[nodiscard]] bool is_running(TaskId task) const;
-  /// In order.
+  /// Attempts on the host, in order.
   [[nodiscard]] std::vector<AttemptKey> on(HostId host) const;
-  /// It waits at its host. REQUIRES: the task has not two yet.
+  /// Adds an attempt that waits at its host. REQUIRES: the task has fewer than two.
   void add(TaskId task, const Outstanding& attempt);
-  /// It waits no more. REQUIRES: !attempt.running.
+  /// The attempt runs now. REQUIRES: !attempt.running.
   void start(Outstanding& attempt, TimePoint at);
-  /// It has ended, or counts no more; a twin takes its place. REQUIRES: find(key).
+  /// Removes an attempt that has ended or no longer counts; its twin takes its place. REQUIRES:
+  /// find(key).
   Outstanding remove(const AttemptKey& key);
 
   // Leftovers.
@@ -69,7 +70,7 @@ class Attempts {
   void add_leftover(TaskId task, const Outstanding& attempt) {
     leftovers_.emplace(AttemptKey{task, attempt.attempt}, attempt);
   }
-  /// Nothing if it is none.
+  /// Nothing if it is not a leftover.
   std::optional<Outstanding> remove_leftover(const AttemptKey& key);
   [[nodiscard]] std::vector<AttemptKey> leftovers_on(HostId host) const;
 
@@ -82,36 +83,36 @@ class Attempts {
   // Those that are to end.
   // -----------------------------------------------------------------------------------------
   void tell_to_end(TaskId task, Outstanding& attempt);
-  /// Those that were told since this was last called and have not ended, with their hosts.
+  /// Attempts that were told to end since the last call and have not ended, with their hosts.
   std::vector<std::pair<AttemptKey, HostId>> take_told();
 
   // Those whose end is not known: their host vanished, or a later one was heard of first.
   // -----------------------------------------------------------------------------------------
   [[nodiscard]] bool is_missing(const AttemptKey& key) const { return missing_.contains(key); }
   void add_missing(const AttemptKey& key, SiteId site) { missing_.insert_or_assign(key, site); }
-  /// Its number was passed over: no host is known.
+  /// Its number was skipped, so its host is not known.
   void pass_over(const AttemptKey& key) { missing_.try_emplace(key, kHome); }
   void remove_missing(const AttemptKey& key) { missing_.erase(key); }
   [[nodiscard]] const std::map<AttemptKey, SiteId>& missing() const { return missing_; }
 
   // What waits at hosts.
   // -----------------------------------------------------------------------------------------
-  /// All that waits there is asked for. False: nothing does, or it was asked for already.
+  /// Recalls everything that waits at the host. False if nothing does, or it was already recalled.
   bool recall(HostId host);
-  /// The host is up anew: what was asked for is forgotten.
+  /// The host is up again: forgets the recall.
   void reset_recall(HostId host);
   void forget_queue(HostId host) { queues_.erase(host); }
   /// When what waits there was last recalled for the sake of idle hosts.
   [[nodiscard]] TimePoint& shared(HostId host) { return queues_[host].shared; }
 
  private:
-  /// What a host has and has not started.
+  /// Attempts that a host has and has not started.
   struct HostQueue {
     std::uint32_t handed_over = 0;
-    bool recalled = false;  ///< all of it
+    bool recalled = false;  ///< all of them were recalled
     TimePoint shared = kNever;
   };
-  /// If it waits, it does no more.
+  /// If the attempt waits at its host, removes it from that queue.
   void unqueue(const Outstanding& attempt);
 
   std::unordered_map<TaskId, Outstanding> first_;  ///< never iterated where the order matters

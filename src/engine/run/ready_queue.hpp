@@ -24,22 +24,22 @@ class ReadyQueue {
   /// Tasks are handed out by number, those pushed with `first` before all others. REQUIRES: not in
   /// the queue.
   void push(TaskId task, TaskNeeds needs, bool first);
-  /// Nothing happens when it is not in the queue. Fast, if it was pushed with these needs.
+  /// Does nothing if the task is not in the queue. Fast if it was pushed with these needs.
   void remove(TaskId task, const TaskNeeds& needs);
-  /// What tasks need has changed: those that need something else now go to other classes. Looks at
-  /// `most` tasks; if there are more, at the first of every class. True when there was one.
+  /// Needs have changed: moves tasks to their new classes. Looks at `most` tasks; if there are
+  /// more, at the first ones of every class. True if a task moved.
   bool sort_anew(const std::function<TaskNeeds(TaskId)>& needs_of, std::size_t most);
   /// The next task of the class; nothing when there is no such class (any more).
   std::optional<TaskId> take(schedule::ClassId id);
   /// The hosts have changed.
   void judge_again();
-  /// What tasks need has changed: all are sorted into new classes, in the same order.
+  /// Needs have changed: sorts all tasks into new classes, in the same order.
   void sort_again(const std::function<TaskNeeds(TaskId)>& needs_of);
 
   /// Some task of a class of view().
   [[nodiscard]] static TaskId first_of(const schedule::ReadyClass& ready);
 
-  /// The part of the grid that its tasks are entitled to.
+  /// The share of the grid to which its tasks are entitled.
   void set_share(double share);
 
   [[nodiscard]] bool empty() const { return classes_.empty(); }

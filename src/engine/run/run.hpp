@@ -1,15 +1,14 @@
 #pragma once
-/// One run: its tasks, their attempts, and what it wants of the grid. For the engine's sources
-/// only; others ask through RunView (engine.hpp). Each part keeps its own invariants: TaskTable the
-/// counts, Attempts who runs what, ReadyQueue and RetryQueue what is next, the Bookkeeper what is
-/// learnt and expected. Run keeps them in step: run_hosts.cpp, run_events.cpp and run_settle.cpp
-/// change state, run_decide.cpp acts on it, run_attempts.cpp and run_files.cpp do both for what
-/// hosts were given.
+/// One run: its tasks, their attempts, and what it asks of the grid. For the engine's sources only;
+/// others use RunView (engine.hpp). Each part keeps its own invariants: TaskTable the counts,
+/// Attempts who runs what, ReadyQueue and RetryQueue what is next, the Bookkeeper what is learnt
+/// and expected. Run keeps them in step: run_hosts.cpp, run_events.cpp and run_settle.cpp change
+/// state, run_decide.cpp acts on it, and run_attempts.cpp and run_files.cpp do both for attempts on
+/// hosts and for their files.
 ///
-/// Where a task is: staging ones are in `staged`; handed_over and running ones in `attempts`, with
-/// a second attempt there or in `staged` while that one's files travel; waiting ones in `retries`;
-/// pending ones that are selected are in `ready` if the cursor has passed them, otherwise the
-/// cursor still comes to them.
+/// Where a task is: staging ones are in `staged`; handed_over and running ones in `attempts` (a
+/// second attempt is there too, or in `staged` while its files travel); waiting ones in `retries`;
+/// selected pending ones in `ready` once the cursor has passed them.
 
 #include <map>
 #include <set>
@@ -28,13 +27,13 @@
 
 namespace gantry::engine {
 
-/// Shorter tasks are over before they were elsewhere.
+/// Shorter tasks are not recalled: they would end before they could start elsewhere.
 inline constexpr Duration kWorthRecalling = std::chrono::seconds(1);
 
-/// A task whose host dies under it again and again is given up.
+/// Loss points at which a task is given up, because its host died again and again.
 inline constexpr std::uint8_t kLossLimit = 100;
 
-/// Of ready tasks, that are looked at when something was learnt: an event must not take seconds.
+/// How many ready tasks are sorted again when something was learnt: an event must not take seconds.
 inline constexpr std::size_t kSortedAnew = 20'000;
 
 /// A task that holds its place on a host until its files are there.
@@ -54,7 +53,7 @@ struct Run {
 
   // run_hosts.cpp, run_events.cpp, run_settle.cpp: what happened.
   // ----------------------------------------------------------------------
-  /// A host came, went, or takes no more work: after the grid knows.
+  /// A host came, went, or takes no more work. REQUIRES: the grid knows it already.
   void hosts_changed();
   void host_came(HostId host);
   /// The host is about to go: its attempts are lost.
@@ -74,28 +73,28 @@ struct Run {
   void on(const DrainRequested& event);
   void add_tasks(std::uint32_t count);
   void end_replay();
-  /// What RunRestored brings back. REQUIRES: replaying.
+  /// The state that RunRestored restores. REQUIRES: replaying.
   [[nodiscard]] RunSnapshot snapshot() const;
 
   [[nodiscard]] bool valid(const TaskKey& key) const;
-  /// An attempt that is not outstanding: is this news of it, rather than of one that is long over?
+  /// For an attempt that is not outstanding: is a message about it news, or is the attempt long
+  /// over?
   [[nodiscard]] bool is_news(const AttemptKey& key) const;
-  /// It is news no more; higher numbers are used next.
+  /// Marks the attempt's number as used; the next attempt gets a higher one.
   void take_number(const AttemptKey& key);
   [[nodiscard]] bool awaits(const TaskKey& key, HostId host) const;
-  /// It was given to another host, as far as is known.
+  /// Whether another host has the attempt, as far as is known.
   [[nodiscard]] bool is_elsewhere(const AttemptKey& key, HostId host) const;
   void adopt(const AttemptKey& key, HostId host, TimePoint started);
-  /// News of the end of an attempt that was not known to be outstanding: does it count?
+  /// Whether the end of an attempt that was not known to be outstanding counts.
   [[nodiscard]] bool counts_unasked(const AttemptReport& report, bool newest) const;
-  /// One of two attempts has ended without a result: the task goes on with the other.
+  /// One of two attempts has ended without a result: the task continues with the other.
   void go_on_after(const AttemptReport& report, bool was_started);
   void go_on_after_loss(TaskId task, bool was_started);
-  /// Takes a pending, staging or waiting task out of where it is; the caller gives it its new
-  /// state.
+  /// Removes a pending, staging or waiting task from its queue; the caller sets its new state.
   void leave_queue(TaskId task);
   void make_pending(TaskId task, bool first = false);
-  /// As if the task had never been tried, but for the attempt numbers.
+  /// Resets the task as if it had never been tried; attempt numbers go on counting.
   void renew(TaskId task);
   void settle(const AttemptReport& report, bool was_started);
   void settle_failure(const AttemptReport& report);
@@ -109,30 +108,31 @@ struct Run {
 
   // run_attempts.cpp: what hosts were given.
   // -------------------------------------------------------------------------
-  /// REQUIRES: the task has not two attempts yet.
+  /// REQUIRES: the task has fewer than two attempts.
   void hand_over(const AttemptKey& key, HostId host, const Resources& resources);
-  /// Takes up its part of the host.
+  /// Makes the attempt occupy its part of the host.
   Outstanding place_on(const AttemptKey& key, HostId host, const Resources& resources);
   void mark_running(TaskId task, Outstanding& attempt, TimePoint at);
-  /// Its host has it no more. REQUIRES: attempts.find(key). If it was the task's last one, the
-  /// caller gives the task its new state.
+  /// Removes the attempt from its host. If it was the task's last one, the caller sets the task's
+  /// new state. REQUIRES: attempts.find(key).
   Outstanding release(const AttemptKey& key);
-  /// It leaves its host.
+  /// Frees the attempt's place on its host.
   void free_place(TaskId task, const Outstanding& attempt);
-  /// Handed over or running, as its attempts are.
+  /// Sets the task's state to handed_over or running, as its attempts are.
   void show_state(TaskId task);
-  /// The task has its result: what else was begun for it is to end, and counts no more.
+  /// The task has its result: its other attempts become leftovers and are cancelled.
   void dismiss_rest(TaskId task);
   void make_leftover(TaskId task, Outstanding attempt);
-  /// Is it one? Then it is gone.
+  /// Removes the attempt if it is a leftover. False if it is not.
   bool drop_leftover(const AttemptKey& key);
   void tell_to_end(TaskId task, Outstanding& attempt);
   void leave_alone(TaskId task, Outstanding& attempt);
   void take_cancels(std::vector<Action>& actions);
-  /// The attempt takes up its part of the host, or leaves it; attempt 0: its files travel.
+  /// The attempt occupies its part of the host, or frees it. Attempt 0: the task waits for its
+  /// files.
   void occupy(HostId host, const AttemptKey& key, schedule::Load load);
   void vacate(HostId host, const AttemptKey& key, schedule::Load load);
-  /// The files that the task reads, where the host's depot has to count them.
+  /// The shared files that the task reads, if the depot of the host's site has a limit.
   [[nodiscard]] std::vector<FileId> limited_reads(HostId host, TaskId task) const;
   /// nullptr when the host does not have it.
   [[nodiscard]] schedule::Ongoing* find_ongoing(HostId host, const AttemptKey& key) {
@@ -141,84 +141,86 @@ struct Run {
 
   // run_decide.cpp: what to do. Engine::decide() calls these in order.
   // -------------------------------------------------------------------------
-  /// Cancels, and whether to stop.
+  /// Sends cancels, and checks whether the run must stop.
   void begin_turn(TimePoint now, std::vector<Action>& actions);
-  /// Starts tasks whose files have arrived, and takes back what waits at hosts that became slow or
-  /// take no more work.
+  /// Starts tasks whose files have arrived, and recalls attempts that wait at hosts that became
+  /// slow or take no more work.
   void prepare(const std::optional<PaceChange>& change, std::vector<Action>& actions);
-  /// Starts tasks as the strategy wants; how many.
+  /// Starts tasks as the strategy wants, at most `most`. Returns how many.
   std::size_t ask_strategy(TimePoint now, std::size_t most, std::vector<Action>& actions);
   void end_turn(TimePoint now, std::vector<Action>& actions);
-  /// Something happened that the strategy has not been asked about, or its time has come.
+  /// Whether something happened since the strategy was last asked, or its time has come.
   [[nodiscard]] bool wants_to_plan() const { return due || changed || planned_for != grid.changes; }
-  /// May some host take another task of this run? Of those that plan ahead, always.
+  /// Whether some host may take another task of this run. Always true for strategies that plan
+  /// ahead.
   [[nodiscard]] bool may_start() const;
   [[nodiscard]] bool starts_tasks() const { return draining.empty(); }
   [[nodiscard]] bool has_more_to_start() const {
     return ready.placeable() > 0 || cursor < tasks.size();
   }
-  /// Of all runs that share the hosts.
+  /// The longest mean run time of all runs that share the hosts.
   [[nodiscard]] std::optional<Duration> shared_mean() const {
     return schedule::longer_mean(run_times().mean(), others_mean);
   }
-  /// What a start counts for shares: core seconds, as far as they are known.
+  /// What the run pays for a start (schedule/share/turns): core seconds, as far as they are known.
   [[nodiscard]] double typical_charge() const;
 
   void check_stop_rules();
   void check_stuck();
-  /// Nothing goes on, and no host can ever run what is left.
+  /// Whether nothing is under way and no host can ever run the remaining tasks.
   [[nodiscard]] bool is_stuck() const;
   void wake_retries(TimePoint now);
   void refill();
-  /// Hosts have nothing to do: what waits behind others' tasks is asked for, if it would be done
-  /// sooner there.
+  /// If hosts are idle, recalls attempts that wait elsewhere and would end sooner on an idle host.
   void share_with_idle(TimePoint now, std::vector<Action>& actions);
-  /// Seconds for a cost of 1 on the fastest host that has nothing to do.
+  /// Seconds for a cost of 1 on the fastest idle host.
   [[nodiscard]] std::optional<double> idle_pace(double unit) const;
   [[nodiscard]] bool is_sooner_elsewhere(const schedule::HostLoad& load, double pace_there,
                                          double unit, TimePoint now) const;
-  /// Asks for what the host was given by this run and has not begun.
+  /// Recalls this run's attempts that the host has not begun.
   void recall(HostId host, std::vector<Action>& actions);
-  /// Is there anything that a strategy could decide?
+  /// Whether there is anything for a strategy to decide.
   [[nodiscard]] bool has_choice() const;
-  /// Asks the strategy once for so many tasks at the most; how many were started.
+  /// Asks the strategy once for at most `most` tasks. Returns how many were started.
   std::size_t start_some(TimePoint now, std::size_t most, std::vector<Action>& actions);
-  // A plan is intents: the world may have moved on, and a strategy may be wrong. Nothing: done.
+  // A plan consists of intents: the world may have moved on, and a strategy may be wrong. These
+  // return why an intent was refused, or nothing if it was carried out.
   using WhyNot = std::optional<schedule::RefusalReason>;
   WhyNot carry_out(const schedule::Intent& wanted, TimePoint now, std::vector<Action>& actions);
   WhyNot carry_out(const schedule::Steal& wanted, TimePoint now, std::vector<Action>& actions);
   WhyNot carry_out(const schedule::Twin& wanted, TimePoint now, std::vector<Action>& actions);
-  /// Ahead of the tasks. Where the depot has no room nothing happens, and that is no refusal.
+  /// Sends a file ahead of its tasks. If the depot has no room, nothing happens; that is not a
+  /// refusal.
   WhyNot carry_out(const MoveFile& wanted, TimePoint now, std::vector<Action>& actions);
-  /// Why the host cannot be given anything.
+  /// Why the host cannot be given anything, or nothing.
   [[nodiscard]] WhyNot refuses_all(HostId host) const;
-  /// Why a host that takes tasks cannot begin one more at once.
+  /// Why a host that takes tasks cannot begin one more at once, or nothing.
   [[nodiscard]] WhyNot refuses_now(const HostState& state, const TaskNeeds& needs,
                                    TimePoint now) const;
   [[nodiscard]] bool in_time(const Host& host, const TaskNeeds& needs, TimePoint now) const;
   [[nodiscard]] bool may_have_twin(TaskId task, HostId host) const;
-  /// To a host that has room: launches, or stages.
+  /// Gives the task to a host that has room: launches it, or stages it if files are missing.
   void give(TaskId task, const Host& host, const TaskNeeds& needs, TimePoint now,
             std::vector<Action>& actions);
-  /// Hands a task over whose files are there.
+  /// Hands over a task whose files are there.
   void launch(TaskId task, HostId host, const Resources& resources, std::vector<Action>& actions);
 
   // run_files.cpp: shared files.
   // -------------------------------------------------------------------------
-  /// What is not at the site is on its way or may be sent.
+  /// Whether every file that is missing at the site is on its way or may be sent.
   [[nodiscard]] bool can_stage(const TaskNeeds& needs, SiteId site, TimePoint now) const;
   void stage(TaskId task, const Host& host, const TaskNeeds& needs, TimePoint now,
              std::vector<Action>& actions);
-  /// The caller gives the task its new state.
+  /// Gives up the task's place; the caller sets its new state.
   void leave_stage(TaskId task);
-  /// Those that fulfil the condition become pending.
+  /// Makes staged tasks that meet the condition pending.
   template <class Condition>
   void unstage_if(const Condition& condition);
   void release_waiting_for(FileId file, SiteId site);
   void release_staged_on(HostId host);
   void release_all_staged();
   void launch_staged(std::vector<Action>& actions);
-  /// What of a task's files is not at the site can be sent there, and room is made for it.
+  /// Whether the task's missing files can be sent to the site. Makes room for them.
   bool can_have_files(const TaskNeeds& needs, SiteId site, Grid::Asker asker, TimePoint now,
                       std::vector<Action>& actions);
   /// Why no host can ever run the task; empty when one can.
@@ -226,16 +228,17 @@ struct Run {
   [[nodiscard]] TimePoint next_wakeup() const;
   [[nodiscard]] bool finished() const;
 
-  // run_forecast.cpp: what the bookkeeper is told and asked.
+  // run_forecast.cpp: what the Bookkeeper is told and asked.
   // -------------------------------------------------------------------------
-  /// An attempt has ended whose end counts. `attempt`: as it was, or empty if it was not known.
+  /// Tells the Bookkeeper an end that counts. `attempt`: its state before, or empty if it was not
+  /// known.
   void observe(const AttemptEnded& event, const Outstanding& attempt);
   void observe(const forecast::Bookkeeper::Ended& attempt);
-  /// What the bookkeeper is told of the end of any attempt.
+  /// The Bookkeeper's view of an attempt's end.
   [[nodiscard]] forecast::Bookkeeper::Ended ended(const AttemptReport& report, HostId host) const;
-  /// The forecast of an attempt has come due.
+  /// An attempt has ended: scores the forecast of its run time.
   void score(const AttemptEnded& event, Duration expected);
-  /// Remembers what was expected, now and then.
+  /// Records the present forecast of the run's end now and then.
   void look_back(TimePoint now);
   [[nodiscard]] Eta eta(TimePoint now) const;
   [[nodiscard]] forecast::OpenRun open_run() const;
@@ -246,29 +249,29 @@ struct Run {
   [[nodiscard]] const forecast::RunTimeForecast& run_times() const {
     return book.times().run_times();
   }
-  /// Is it the attempt by which a task of this run counts? Not a twin, nor a leftover: a task is
-  /// done once.
+  /// Whether it is the first attempt of a task of this run, not a twin or leftover, so that each
+  /// task counts once.
   [[nodiscard]] bool counts_once(const schedule::Ongoing& given) const;
-  /// Of what no host was given yet; an estimate.
+  /// Total cost of the tasks that no host has yet; an estimate.
   [[nodiscard]] double cost_to_start() const;
-  /// How many tasks like the last one run at once.
+  /// How many tasks like the last one all hosts can run at once.
   [[nodiscard]] std::uint64_t slots_in_all() const;
 
   // run_needs.cpp: what tasks need, with memory that is learnt.
   // -------------------------------------------------------------------------
   [[nodiscard]] TaskNeeds needs_of(TaskId task) const;
-  /// What it declares, and the memory that it is given now where that is learnt.
+  /// The declared resources; if its memory is learnt, with the memory that it is given now.
   [[nodiscard]] Resources resources_of(TaskId task) const;
   [[nodiscard]] bool learns_memory_of(TaskId task) const {
     return workload.learns_memory && workload.resources_of(task).learn_memory;
   }
   [[nodiscard]] Resources with_memory(TaskId task, Resources declared) const;
   [[nodiscard]] MemoryRoom memory_room(TaskId task, const Resources& declared) const;
-  /// Died of memory: can it be given more than it had?
+  /// Whether a task that ran out of memory can be given more than it had.
   [[nodiscard]] bool gets_more_memory(TaskId task) const;
-  /// What was learnt meanwhile, and hosts that came or went, change what ready tasks need.
+  /// Updates the needs of ready tasks after something was learnt, or hosts came or went.
   void renew_needs();
-  /// Costs are others now: plans are made anew.
+  /// Costs have changed: plans are made anew.
   void use_new_costs();
 
   [[nodiscard]] TaskKey key_of(const AttemptKey& key) const {
@@ -279,27 +282,27 @@ struct Run {
   Grid& grid;
   Workload workload;
   Policy policy;
-  double weight;                          ///< its part of the grid, beside those of other runs
+  double weight;                          ///< its share of the grid, relative to other runs
   std::optional<Duration> others_mean{};  ///< schedule::World::others_mean
-  double entitled = 1;                    ///< the part of the grid that it may count on
+  double entitled = 1;                    ///< the fraction of the grid that it may count on
   std::unique_ptr<schedule::Scheduler> strategy;
   schedule::Appetite appetite;
   bool closed = true;  ///< no more tasks will come
   TimePoint last_decide = kNever;
-  bool due = false;                ///< in this decide(): it asked to be called by now
-  bool passes_over = false;        ///< HostsUnheard
-  std::set<TaskId> passed_over;    ///< tasks whose number was
-  bool newcomers = false;          ///< hosts came since decide()
-  TimePoint shared = kNever;       ///< when it was looked for what idle hosts could do,
-  TimePoint share_again = kNever;  ///< and will be
-  bool changed = true;             ///< what a strategy decides by, since it was asked
-  std::uint64_t planned_for = 0;   ///< Grid::changes when it was asked
-  bool upset = false;              ///< so much that the strategy is to plan anew
-  TimePoint ask_again = kNever;    ///< the strategy
+  bool due = false;          ///< in this decide(): the time that the strategy asked for has come
+  bool passes_over = false;  ///< HostsUnheard
+  std::set<TaskId> passed_over;    ///< tasks with a skipped attempt number
+  bool newcomers = false;          ///< hosts came since the last decide()
+  TimePoint shared = kNever;       ///< when share_with_idle() last looked,
+  TimePoint share_again = kNever;  ///< and when it looks next
+  bool changed = true;  ///< something the strategy depends on has changed since it was asked
+  std::uint64_t planned_for = 0;   ///< Grid::changes when the strategy was last asked
+  bool upset = false;              ///< so much has changed that the strategy must plan anew
+  TimePoint ask_again = kNever;    ///< when the strategy wants to be asked again
   TimePoint planned_end = kNever;  ///< by the strategy's last plan
-  bool planned_blindly = false;    ///< when nothing was known of how long tasks take
-  bool redirected = false;         ///< a file that it wanted from home comes from another site
-  /// Of its last plan.
+  bool planned_blindly = false;    ///< the last plan was made before any run time was known
+  bool redirected = false;  ///< a file that the plan wanted from home comes from another site
+  /// Refused intents of the last plan.
   std::vector<schedule::Refused> refused;
 
   TaskTable tasks;
@@ -308,7 +311,7 @@ struct Run {
   std::uint32_t cursor = 0;  ///< tasks 1 .. cursor have been looked at
   Attempts attempts;
   std::map<TaskId, Staged> staged;
-  bool files_arrived = false;  ///< since the last decide()
+  bool files_arrived = false;  ///< files have arrived since the last decide()
 
   forecast::Bookkeeper book;
   Resources typical;  ///< of the task handed over last

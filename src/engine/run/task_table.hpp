@@ -16,7 +16,7 @@ struct TaskRecord {
   TaskState state : 3 = TaskState::pending;
   bool selected : 1 = true;  ///< may be started in this session, and finished() waits for it
   bool cancel : 1 = false;   ///< a person cancelled it in this session
-  bool reused : 1 = false;   ///< done by an earlier run's result
+  bool reused : 1 = false;   ///< done by the result of an earlier run
 };
 static_assert(sizeof(TaskRecord) == 8, "a million tasks must stay small");
 
@@ -27,7 +27,7 @@ class TaskTable {
     selected_ = all_;
   }
 
-  /// More tasks, which are pending.
+  /// Adds pending tasks.
   void append(std::uint32_t count) {
     records_.resize(records_.size() + count);
     for (Counts* counts : {&all_, &selected_}) {
@@ -44,7 +44,7 @@ class TaskTable {
   [[nodiscard]] const TaskRecord& operator[](TaskId task) const {
     return records_[task.value() - 1];
   }
-  /// To change anything but state, selected and reused, which the counts follow.
+  /// For changes to anything but state, selected and reused, which the counts depend on.
   [[nodiscard]] TaskRecord& edit(TaskId task) { return records_[task.value() - 1]; }
 
   void set_state(TaskId task, TaskState state, bool reused = false);
