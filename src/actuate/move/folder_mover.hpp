@@ -21,8 +21,8 @@ class FolderMover final : public Mover {
   explicit FolderMover(std::filesystem::path scratch)
       : scratch_(std::move(scratch)), depot_(depot::Depot::open(scratch_).value()) {
     Inventory inventory;
-    for (const auto& file : depot_.list().value())
-      inventory.files.push_back({file.content, file.bytes});
+    const auto listed = depot_.list().value();
+    for (const auto& file : listed) inventory.files.push_back({file.content, file.bytes});
     events_.emplace_back(std::move(inventory));
   }
 
