@@ -181,7 +181,6 @@ class Hub {
   };
   std::deque<Joined> joined_;
   std::size_t asked_for_ = 0;    ///< the first so many of ios_ have not joined
-  const Options guest_options_;  ///< of those that join
   const Options guest_options_;  ///< for studies that join
   engine::Engine engine_;
   std::vector<std::unique_ptr<RunIo>> ios_;  ///< in the order of add()

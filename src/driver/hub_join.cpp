@@ -43,7 +43,8 @@ Result<RunId> Hub::join_study(const store::StudyRequest& request) {
       ios_, [&](const auto& io) { return io->sweep().digest() == sweep.digest(); });
   if (same != ios_.end() && !(*same)->is_closed) return (*same)->id();  // it can be watched
   // Tasks, files and runs refer to it from here on: it stays, even if it is refused.
-  Joined& joined = joined_.emplace_back(std::move(sweep), request.source);
+  joined_.push_back({std::move(sweep), request.source});
+  Joined& joined = joined_.back();
   const Job job{joined.sweep, joined.source, request.weight};
   TRY(check_joinable(job));
   TRY_ASSIGN(const auto ours, run_to_continue(store_, joined.sweep, guest_options_));

@@ -39,7 +39,7 @@ class Reuse {
       auto print = contents_.fingerprint(task);
       if (!print) continue;  // the task itself will say what is missing
       ids.push_back(task.id);
-      prints.push_back(std::move(*print));
+      prints.push_back(*print);
     }
     TRY_ASSIGN(const auto earlier, store_.earlier_results(prints));
     for (std::size_t i = 0; i < ids.size(); ++i) {

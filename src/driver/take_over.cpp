@@ -210,7 +210,7 @@ Result<> check_apart(std::span<const Job> jobs) {
     for (TaskId id(1); id.value() <= job.sweep.size(); id = TaskId(id.value() + 1)) {
       job.sweep.fill_task(id, task);
       for (const Digest& claim : claims(task)) {
-        const auto [first, is_new] = claimed.try_emplace(claim, &job, id);
+        const auto [first, is_new] = claimed.try_emplace(claim, Claimed{&job, id});
         if (is_new || first->second.job == &job) continue;
         return fail(ErrorCode::usage,
                     fmt::format("task {} of {} and task {} of {} have the same command in the same "

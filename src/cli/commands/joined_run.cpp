@@ -137,6 +137,7 @@ Result<std::optional<std::vector<driver::Summary>>> run_joined(Context& context,
                                                                const std::vector<driver::Job>& jobs,
                                                                const driver::Observer& observer) {
   std::vector<store::StudyRequest> studies;
+  studies.reserve(jobs.size());
   for (const driver::Job& job : jobs) studies.push_back({job.source, job.weight});
   TRY_ASSIGN(auto joined, query::join_driver(context.state_dir, studies));
   if (!joined) return std::nullopt;
