@@ -88,55 +88,6 @@ TEST_F(HubTest, GoesOnWithEachOfSeveralStudies) {
   EXPECT_EQ(after[1].unchanged, 1U);
 }
 
-/// A file with holes, which takes a while to read.
-void write_large(const std::filesystem::path& path, std::uintmax_t bytes) {
-  ASSERT_TRUE(write_file_atomic(path, ""));
-  std::filesystem::resize_file(path, bytes);
-}
-
-TEST_F(HubTest, OtherTasksStartWhileALargeFileIsRead) {
-  write_large(dir_ / "large", 200 << 20);
-  write("small", "content");
-  write("sweep.yaml", "command: cat {f}\nparameters: {f: [large, small]}\ninputs: ['{f}']\n");
-  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
-  FakeLauncher launcher;
-  const auto summary = drive_with(launcher, study);
-  EXPECT_EQ(summary.counts.done, 2U);
-  ASSERT_THAT(launcher.started, SizeIs(2));
-  EXPECT_EQ(launcher.started[0].task, TaskId(2));
-  EXPECT_EQ(drive_with(launcher, study).executed, 0U) << "what was read is known";
-}
-
-TEST_F(HubTest, AnInterruptDoesNotWaitForALargeFile) {
-  write_large(dir_ / "large", std::uintmax_t{1} << 40);  // minutes
-  write("sweep.yaml", "command: cat {f}\nparameters: {f: [large]}\ninputs: ['{f}']\n");
-  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
-  FakeLauncher launcher;
-  int looks = 0;
-  observer_.progress = [&](const Progress&) {
-    if (++looks == 3) ::kill(::getpid(), SIGINT);
-  };
-  const auto summary = drive_with(launcher, study);
-  EXPECT_TRUE(summary.interrupted);
-  EXPECT_THAT(launcher.started, ElementsAre());
-}
-
-TEST_F(HubTest, ALargeInputThatChangedIsReadBeforeTheEndCounts) {
-  write_large(dir_ / "large", 200 << 20);
-  write("sweep.yaml",
-        "command: cat large {x}\nparameters: {x: [1, 2, 3]}\ninputs: [large]\n"
-        "resources: {cores: 2}\n");
-  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
-  FakeLauncher launcher;
-  launcher.outcome = [&](const Task&, AttemptReport& report) {
-    if (report.key.task == TaskId(2)) std::filesystem::resize_file(dir_ / "large", 201 << 20);
-  };
-  const auto summary = drive_with(launcher, study);
-  EXPECT_EQ(summary.counts.done, 3U);
-  EXPECT_GE(summary.changed.at((dir_ / "large").string()), 2U) << "the first and the second";
-  EXPECT_EQ(launcher.acknowledged, 3U);
-}
-
 TEST_F(HubTest, NoTaskWaitsForWhatItsSiteHasAlready) {
   write("f", "content");
   write("sweep.yaml", "command: cat f {x}\nparameters: {x: [1, 2]}\ninputs: [f]\n");
