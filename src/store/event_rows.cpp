@@ -112,7 +112,7 @@ bool is_journalled(const Event& event) {
 // -----------------------------------------------------------------------------------------------
 
 Result<EventWriter> EventWriter::prepare(const Database& db) {
-  TRY_ASSIGN(Statement insert, db.prepare(kInsert, true));
+  TRY_ASSIGN(Statement insert, db.prepare(kInsert));
   return EventWriter(std::move(insert));
 }
 

@@ -13,7 +13,7 @@
 
 namespace gantry::store {
 
-/// Inserts events with one cached statement. REQUIRES: a transaction is open.
+/// Inserts events with one statement. REQUIRES: a transaction is open.
 class EventWriter {
  public:
   static Result<EventWriter> prepare(const Database& db);
