@@ -92,10 +92,10 @@ void print_groups_json(Context& context, const std::vector<GroupScore>& groups,
         .number("series", group.series)
         .real("of_last_value", group.of_last_value)
         .real("inside", group.inside);
-    JsonLine members(line.raw("of_best"));
-    for (std::size_t i = 0; i < group.above_best.size(); ++i)
-      members.real(forecaster_name(i), group.above_best[i]);
-    members.close(false);
+    line.object("of_best", [&](JsonLine& members) {
+      for (std::size_t i = 0; i < group.above_best.size(); ++i)
+        members.real(forecaster_name(i), group.above_best[i]);
+    });
     line.close();
     context.out.settle();
   }
