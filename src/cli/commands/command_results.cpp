@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <memory>
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/result_plot.hpp"
@@ -87,8 +86,8 @@ Result<int> show_results(Context& context, const ResultsOptions& options) {
 }  // namespace
 
 void add_results(CLI::App& app, Action& action) {
-  auto options = std::make_shared<ResultsOptions>();
-  CLI::App* command = app.add_subcommand("results", "Show parameters and results");
+  const auto [command, options] =
+      add_command(app, action, "results", "Show parameters and results", show_results);
   add_task_options(*command, options->tasks);
   command->add_option("--format", options->format, "table (default), csv or jsonl")
       ->type_name("FORMAT")
@@ -109,7 +108,6 @@ void add_results(CLI::App& app, Action& action) {
       "  gantry results                               a table\n"
       "  gantry results --csv > study.csv             for a spreadsheet or pandas\n"
       "  gantry results --plot start peak --by strength");
-  set_action(*command, action, options, show_results);
 }
 
 }  // namespace gantry::cli

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <set>
 
 #include "cli/commands/commands.hpp"
@@ -225,8 +224,8 @@ CLI::Validator scale_check() {
 }  // namespace
 
 void add_simulate(CLI::App& app, Action& action) {
-  auto options = std::make_shared<SimulateOptions>();
-  CLI::App* command = app.add_subcommand("simulate", "Compare schedulers in virtual time");
+  const auto [command, options] =
+      add_command(app, action, "simulate", "Compare schedulers in virtual time", run_simulate);
   command->add_option("EXPERIMENT", options->words, "Without it, the experiments are listed")
       ->type_name("");
   command->add_option("--cases", options->cases, "Repetitions of each point (default: the paper's)")
@@ -273,7 +272,6 @@ void add_simulate(CLI::App& app, Action& action) {
       "  gantry simulate psa-qoi --schedulers workqueue,best --json\n"
       "  gantry simulate etc --optimize 10s u_c_hihi.0\n"
       "  gantry simulate forecasts 20110303.csv       loads, and generated series");
-  set_action(*command, action, options, run_simulate);
 }
 
 }  // namespace gantry::cli
