@@ -58,17 +58,16 @@ Result<int> show_results(Context& context, const ResultsOptions& options) {
   filter.failed = filter.cancelled = options.all;
   if (!options.plot.empty()) return plot_results(context, options, run, filter);
   const ResultFormat format = format_of(options);
-  const auto writer =
-      make_result_writer(format, run.record, options.all, context.table_style(options.wide),
-                         [&](std::string_view line) { context.out.line(line); });
+  ResultWriter writer(format, run.record, options.all, context.table_style(options.wide),
+                      [&](std::string_view line) { context.out.line(line); });
   std::uint64_t rows = 0;
   TRY(query::for_each_task(run.store, run.record, filter,
                            [&](TaskId, query::TaskState, const store::TaskRow* row) {
                              if (row == nullptr || context.out.closed()) return;
                              ++rows;
-                             writer->add(*row);
+                             writer.add(*row);
                            }));
-  writer->finish();
+  writer.finish();
   if (rows == 0)
     context.note(fmt::format("no task of run {} has succeeded yet", run.record.id.value()));
   if (format == ResultFormat::table) {

@@ -37,18 +37,17 @@ constexpr std::uint32_t kTasksSearched = 5000;
 Result<> print_results(Context& context, const query::StoredRun& ended) {
   const auto& counts = ended.record.counts;
   if (ended.record.result_names.empty() || counts.done == 0) return {};
-  const auto writer =
-      make_result_writer(ResultFormat::table, ended.record, false, context.table_style(),
-                         [&](std::string_view line) { context.out.line(line); });
+  ResultWriter writer(ResultFormat::table, ended.record, false, context.table_style(),
+                      [&](std::string_view line) { context.out.line(line); });
   std::size_t shown = 0;
   for (std::uint32_t i = 1; i <= std::min(counts.total, kTasksSearched) && shown < kRowsShown;
        ++i) {
     TRY_ASSIGN(const auto row, ended.store.task(ended.record.id, TaskId{i}));
     if (!row || query::state_of(&*row) != query::TaskState::done) continue;
-    writer->add(*row);
+    writer.add(*row);
     ++shown;
   }
-  writer->finish();
+  writer.finish();
   if (counts.done > shown)
     context.out.line(paint(fmt::format("... {} more: gantry results", counts.done - shown),
                            Color::dim, context.terminal.color_stdout));
