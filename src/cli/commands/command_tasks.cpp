@@ -156,10 +156,10 @@ std::string states_text(const TaskOptions& options) {
   const auto add = [&](bool asked, std::string_view what) {
     if (asked) text += fmt::format("{}{}", text.empty() ? "" : " or ", what);
   };
-  add(options.failed, "failed");
-  add(options.done, "succeeded");
-  add(options.cancelled, "was cancelled");
-  add(options.pending, "is pending");
+  add(options.states.failed, "failed");
+  add(options.states.done, "succeeded");
+  add(options.states.cancelled, "was cancelled");
+  add(options.states.pending, "is pending");
   return text + (options.selector == "all" ? "" : " among those you chose");
 }
 
