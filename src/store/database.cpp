@@ -222,7 +222,7 @@ Result<Statement> Database::prepare(std::string_view sql) const {
   return compile(sql, 0);
 }
 
-Result<Statement*> Database::prepare_once(const std::string& sql) const {
+Result<Statement*> Database::prepare_once(std::string_view sql) const {
   auto kept = kept_.find(sql);
   if (kept == kept_.end()) {
     TRY_ASSIGN(Statement s, compile(sql, SQLITE_PREPARE_PERSISTENT));

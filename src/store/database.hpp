@@ -98,7 +98,7 @@ class Database {
   Result<Statement> prepare(std::string_view sql) const;
   /// For what is asked once a task, or once a file: prepared at the first use of this SQL, and
   /// kept. REQUIRES: the user resets it (Statement::run() or Statement::Scope).
-  Result<Statement*> prepare_once(const std::string& sql) const;
+  Result<Statement*> prepare_once(std::string_view sql) const;
   /// Runs statements that yield no rows.
   Result<> execute(const std::string& sql) const;
   /// The first column of the first row, e.g. of a PRAGMA.
@@ -118,7 +118,7 @@ class Database {
 
   std::unique_ptr<sqlite3, Close> raw_;
   std::string path_;
-  mutable std::map<std::string, Statement> kept_;  ///< by their SQL
+  mutable std::map<std::string, Statement, std::less<>> kept_;  ///< by their SQL
 };
 
 /// BEGIN IMMEDIATE … COMMIT; rolled back at the end of the scope unless commit() succeeded.
