@@ -126,7 +126,6 @@ class Fetcher {
       failures_ = 0;
       ++fetched_.files;
       fetched_.bytes += file.bytes;
-      if (options_.progress) options_.progress(fetched_.files, fetched_.bytes);
       arrived(file);
       return {};
     }

@@ -13,8 +13,6 @@ namespace gantry::operate {
 
 struct FetchOptions {
   std::filesystem::path state_dir;
-  /// After each file: how many of all, and their bytes. May be empty.
-  std::function<void(std::uint64_t files, std::uint64_t bytes)> progress{};
   /// What a person should know meanwhile. May be empty.
   std::function<void(const std::string& text)> notice{};
 };

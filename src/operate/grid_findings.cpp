@@ -70,9 +70,8 @@ void judge_link(const Grid& grid, const SiteCheck& check, std::vector<Finding>& 
     found.push_back({true, "", "files could not be moved: " + check.link_failure->message,
                      check.link_failure->hint});
   if (!check.speed.to_site || !check.speed.from_site) return;
-  const auto link = std::ranges::find_if(
-      grid.links, [&](const GridLink& each) { return each.from == 0 && each.to == check.site; });
-  if (link == grid.links.end()) return;
+  const GridLink* link = link_between(grid, check.site, grid.sites.front().name);
+  if (link == nullptr) return;
   const double least = std::min(*check.speed.to_site, *check.speed.from_site);
   const double most = std::max(*check.speed.to_site, *check.speed.from_site);
   // Where both ways differ, what is declared may be either.
@@ -82,17 +81,6 @@ void judge_link(const Grid& grid, const SiteCheck& check, std::vector<Finding>& 
                                rate_text(link->bandwidth), link->assumed ? "assumed" : "declared"),
                    fmt::format("write link: {{ bandwidth: {} }}: tasks are placed by it",
                                rate_text(*check.speed.to_site))});
-}
-
-/// What two sites' link is said to carry; nothing if it is not described.
-const GridLink* link_between(const Grid& grid, std::uint32_t site, const std::string& other) {
-  for (const GridLink& link : grid.links) {
-    const auto joins = [&](std::uint32_t one, std::uint32_t two) {
-      return one == site && grid.sites[two].name == other;
-    };
-    if (joins(link.from, link.to) || joins(link.to, link.from)) return &link;
-  }
-  return nullptr;
 }
 
 void judge_pull_speed(const Grid& grid, const SiteCheck& check, const PullCheck& pull,
@@ -171,6 +159,15 @@ void judge_login(const GridSite& site, const SiteCheck& check, std::vector<Findi
 }
 
 }  // namespace
+
+const GridLink* link_between(const Grid& grid, std::uint32_t site, const std::string& other) {
+  const auto joins = [&](const GridLink& link) {
+    return (link.from == site && grid.sites[link.to].name == other) ||
+           (link.to == site && grid.sites[link.from].name == other);
+  };
+  const auto found = std::ranges::find_if(grid.links, joins);
+  return found != grid.links.end() ? &*found : nullptr;
+}
 
 bool takes_jobs(const GridSite& site, const SiteCheck& check) {
   std::vector<Finding> found;

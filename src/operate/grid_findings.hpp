@@ -44,6 +44,9 @@ struct SiteCheck {
 /// Jobs can be submitted there, as far as it was asked; of other sites always.
 [[nodiscard]] bool takes_jobs(const GridSite& site, const SiteCheck& check);
 
+/// The link that joins a site with another one, or with home; nullptr if the grid describes none.
+const GridLink* link_between(const Grid& grid, std::uint32_t site, const std::string& other);
+
 struct Finding {
   bool is_problem = true;  ///< a run cannot use it as it is described; else it could be better
   std::string host;        ///< empty: of the whole site

@@ -22,13 +22,18 @@ constexpr std::uint64_t kMaxJobs = 100'000;
 constexpr double kLeastRate = 0.01;
 constexpr double kMostRate = 100;
 
+/// Of one line, and not too long.
+bool is_plain(std::string_view text) {
+  return text.size() <= kMaxText && std::ranges::all_of(text, [](char c) {
+           return static_cast<unsigned char>(c) >= ' ' && c != 127;
+         });
+}
+
 /// Text that goes to other programs as it is: of one line, and never taken for an option.
 Result<std::string> plain_text(const NodeReader& reader, const YamlNode& node,
                                std::string_view key) {
   TRY_ASSIGN(const auto text, reader.text(node, key));
-  const bool plain = std::ranges::all_of(
-      text.text, [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != 127; });
-  if (text.text.empty() || text.text.size() > kMaxText || !plain || text.text.starts_with('-'))
+  if (text.text.empty() || !is_plain(text.text) || text.text.starts_with('-'))
     return reader.error(text.mark, fmt::format("'{}' cannot be used as '{}'", text.text, key));
   return text.text;
 }
@@ -84,10 +89,7 @@ Result<> read_directives(const NodeReader& reader, const YamlNode& node, GridSit
     return reader.wrong_type(node, "directives", "a list of options like [--mem=4G]");
   for (const auto& item : node.items) {
     TRY_ASSIGN(const auto text, reader.text(item, "directives"));
-    const bool plain = std::ranges::all_of(
-        text.text, [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != 127; });
-    if (!text.text.starts_with('-') || text.text.size() < 2 || text.text.size() > kMaxText ||
-        !plain)
+    if (!text.text.starts_with('-') || text.text.size() < 2 || !is_plain(text.text))
       return reader.error(text.mark,
                           fmt::format("'{}' is not an option of {}", text.text,
                                       site.access == SiteAccess::slurm ? "sbatch" : "qsub"),
@@ -130,10 +132,7 @@ Result<> read_job_mode(const NodeReader& reader, const YamlNode& node, GridSite&
   for (const char* key : {"pilots", "nodes", "idle"})
     TRY(refuse(key, "say jobs: 100 for how many jobs may be in the queue at once"));
   site.batch.jobs = kDefaultJobs;
-  if (const YamlNode* jobs = NodeReader::find(node, "jobs")) {
-    TRY_ASSIGN(const auto count, reader.count(*jobs, "jobs", 1, kMaxJobs));
-    site.batch.jobs = static_cast<std::uint32_t>(count);
-  }
+  TRY(reader.read_count(node, "jobs", site.batch.jobs, 1, kMaxJobs));
   if (const YamlNode* rate = NodeReader::find(node, "rate")) {
     TRY_ASSIGN(site.batch.rate, reader.number(*rate, "rate"));
     if (!(site.batch.rate >= kLeastRate && site.batch.rate <= kMostRate))

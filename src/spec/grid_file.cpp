@@ -11,7 +11,6 @@
 #include "base/fd.hpp"
 #include "model/decimal.hpp"
 #include "model/quantity.hpp"
-#include "model/suggest.hpp"
 #include "spec/grid_access.hpp"
 #include "spec/node_reader.hpp"
 
@@ -126,15 +125,11 @@ class GridFileReader {
           std::min<std::uint64_t>(kMaxSlots, std::uint64_t{hosts.slots} * site.batch.jobs));
       return add_hosts(node, std::move(hosts), site);
     }
-    if (const YamlNode* pilots = NodeReader::find(node, "pilots")) {
-      TRY_ASSIGN(const auto count, reader_.count(*pilots, "pilots", 1, kMaxPilots));
-      hosts.count = static_cast<std::uint32_t>(count);
-    }
-    if (const YamlNode* nodes = NodeReader::find(node, "nodes")) {
-      // A node is a host, whichever job it belongs to: jobs of one node each are started sooner.
-      TRY_ASSIGN(const auto count, reader_.count(*nodes, "nodes", 1, kMaxPilots / hosts.count));
-      hosts.count *= static_cast<std::uint32_t>(count);
-    }
+    TRY(reader_.read_count(node, "pilots", hosts.count, 1, kMaxPilots));
+    // A node is a host, whichever job it belongs to: jobs of one node each are started sooner.
+    std::uint32_t nodes = 1;
+    TRY(reader_.read_count(node, "nodes", nodes, 1, kMaxPilots / hosts.count));
+    hosts.count *= nodes;
     hosts.slots_declared = true;
     if (hosts.lent_for == Duration(0)) hosts.lent_for = site.batch.walltime;
     return add_hosts(node, std::move(hosts), site);
@@ -143,8 +138,7 @@ class GridFileReader {
   Result<> read_hosts(const YamlNode& node, const GridHosts& common, GridSite& site) {
     if (node.is_scalar()) {
       GridHosts hosts = common;
-      TRY_ASSIGN(const auto count, reader_.count(node, "hosts", 0, kMaxHosts));
-      hosts.count = static_cast<std::uint32_t>(count);
+      TRY_ASSIGN(hosts.count, reader_.count<std::uint32_t>(node, "hosts", 0, kMaxHosts));
       return add_hosts(node, std::move(hosts), site);
     }
     if (!node.is_sequence())
@@ -168,10 +162,7 @@ class GridFileReader {
         TRY(check_grid_name(reader_, text, "host"));
         hosts.name = text.text;
       }
-      if (const YamlNode* count = NodeReader::find(item, "count")) {
-        TRY_ASSIGN(const auto value, reader_.count(*count, "count", 1, kMaxHosts));
-        hosts.count = static_cast<std::uint32_t>(value);
-      }
+      TRY(reader_.read_count(item, "count", hosts.count, 1, kMaxHosts));
       TRY(read_host_keys(item, hosts));
       TRY(add_hosts(item, std::move(hosts), site));
     }
@@ -206,34 +197,23 @@ class GridFileReader {
   }
 
   Result<> read_host_keys(const YamlNode& node, GridHosts& hosts) {
-    if (const YamlNode* slots = NodeReader::find(node, "slots")) {
-      TRY_ASSIGN(const auto value, reader_.count(*slots, "slots", 1, kMaxSlots));
-      hosts.slots = static_cast<std::uint32_t>(value);
-      hosts.slots_declared = true;
-    }
-    if (const YamlNode* speed = NodeReader::find(node, "speed")) {
-      TRY_ASSIGN(hosts.speed, reader_.number(*speed, "speed"));
-      if (!(hosts.speed >= kLeastSpeed && hosts.speed <= kMostSpeed)) {
-        return reader_.error(
-            speed->mark(),
-            hosts.speed > 0 ? fmt::format("a speed must be from {} to {}", kLeastSpeed, kMostSpeed)
-                            : "a speed must be greater than 0",
-            "1 is the speed that costs are given for; 2 is twice as fast");
-      }
-    }
+    TRY(reader_.read_count(node, "slots", hosts.slots, 1, kMaxSlots));
+    if (NodeReader::find(node, "slots") != nullptr) hosts.slots_declared = true;
+    TRY(reader_.read(node, "speed", hosts.speed));
+    if (!(hosts.speed >= kLeastSpeed && hosts.speed <= kMostSpeed))
+      return reader_.error(
+          NodeReader::find(node, "speed")->mark(),
+          hosts.speed > 0 ? fmt::format("a speed must be from {} to {}", kLeastSpeed, kMostSpeed)
+                          : "a speed must be greater than 0",
+          "1 is the speed that costs are given for; 2 is twice as fast");
     if (const YamlNode* memory = NodeReader::find(node, "memory")) {
       TRY_ASSIGN(hosts.memory, bytes(*memory, "memory"));
     }
     if (const YamlNode* trace = NodeReader::find(node, "availability")) {
       TRY_ASSIGN(hosts.availability, trace_file(*trace, "availability"));
     }
-    if (const YamlNode* wait = NodeReader::find(node, "queue_wait")) {
-      TRY_ASSIGN(hosts.queue_wait, reader_.duration(*wait, "queue_wait"));
-    }
-    if (const YamlNode* lent = NodeReader::find(node, "lent_for")) {
-      TRY_ASSIGN(hosts.lent_for, reader_.duration(*lent, "lent_for"));
-    }
-    return {};
+    TRY(reader_.read(node, "queue_wait", hosts.queue_wait));
+    return reader_.read(node, "lent_for", hosts.lent_for);
   }
 
   Result<> read_links(const YamlNode& node) {
@@ -249,23 +229,14 @@ class GridFileReader {
                              "add between: [SITE, SITE]");
       if (!between->is_sequence() || between->items.size() != 2)
         return reader_.wrong_type(*between, "between", "a list of two sites");
-      TRY_ASSIGN(const auto from, site_index(between->items[0]));
-      TRY_ASSIGN(const auto to, site_index(between->items[1]));
+      TRY_ASSIGN(const auto from,
+                 reader_.index_of(between->items[0], "between", grid_.sites, "site"));
+      TRY_ASSIGN(const auto to,
+                 reader_.index_of(between->items[1], "between", grid_.sites, "site"));
       if (from == to) return reader_.error(between->mark(), "a link joins two different sites");
       TRY(read_link(item, from, to));
     }
     return {};
-  }
-
-  Result<std::uint32_t> site_index(const YamlNode& node) const {
-    TRY_ASSIGN(const auto name, reader_.text(node, "between"));
-    std::vector<std::string> names;
-    for (std::uint32_t i = 0; i < grid_.sites.size(); ++i) {
-      if (grid_.sites[i].name == name.text) return i;
-      names.push_back(grid_.sites[i].name);
-    }
-    return reader_.error(name.mark, fmt::format("there is no site '{}'", name.text),
-                         did_you_mean(name.text, names));
   }
 
   Result<> read_link(const YamlNode& node, std::uint32_t from, std::uint32_t to) {
@@ -280,19 +251,14 @@ class GridFileReader {
     if (!rate)
       return reader_.wrong_type(*bandwidth, "bandwidth", "an amount like 10 MB/s or 100 Mbit/s");
     link.bandwidth = *rate;
-    if (const YamlNode* latency = NodeReader::find(node, "latency")) {
-      TRY_ASSIGN(link.latency, reader_.duration(*latency, "latency"));
-    }
+    TRY(reader_.read(node, "latency", link.latency));
     if (const YamlNode* sharing = NodeReader::find(node, "sharing")) {
       TRY_ASSIGN(const auto text, reader_.text(*sharing, "sharing"));
       if (text.text != "fifo" && text.text != "fair")
         return reader_.wrong_type(*sharing, "sharing", "'fifo' or 'fair'");
       link.sharing = text.text == "fair" ? LinkSharing::fair : LinkSharing::fifo;
     }
-    if (const YamlNode* streams = NodeReader::find(node, "streams")) {
-      TRY_ASSIGN(const auto value, reader_.count(*streams, "streams", 1, kMaxStreams));
-      link.streams = static_cast<std::uint32_t>(value);
-    }
+    TRY(reader_.read_count(node, "streams", link.streams, 1, kMaxStreams));
     if (const YamlNode* trace = NodeReader::find(node, "trace")) {
       TRY_ASSIGN(link.trace, trace_file(*trace, "trace"));
     }

@@ -74,8 +74,8 @@ Result<double> NodeReader::number(const YamlNode& node, std::string_view key) co
   return wrong_type(node, key, "a number");
 }
 
-Result<std::uint64_t> NodeReader::count(const YamlNode& node, std::string_view key,
-                                        std::uint64_t least, std::uint64_t most) const {
+Result<std::uint64_t> NodeReader::whole_number(const YamlNode& node, std::string_view key,
+                                               std::uint64_t least, std::uint64_t most) const {
   if (node.is_scalar()) {
     const std::string& text = node.text();
     std::uint64_t value = 0;

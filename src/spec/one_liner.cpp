@@ -252,20 +252,19 @@ class OneLinerReader {
     for (const auto& word : words) {
       const std::string name = list_name(word);
       const std::string file = name.empty() ? word : word.substr(name.size() + 1);
-      if (file == "-") {
-        TRY_ASSIGN(auto lines, stdin_lines());
-        write_out(separator.linked, name, lines);
-        TRY(add(name, ParameterValues::list(std::move(lines)), link));
-        continue;
-      }
-      auto content = read_file(base_dir_ / file, kMaxDataFile);
-      if (!content) return wrong(content.error().message, content.error().hint);
-      auto lines = split_lines(*content);
-      if (lines.empty()) return wrong(fmt::format("{} has no lines", file));
+      TRY_ASSIGN(auto lines, file == "-" ? stdin_lines() : file_lines(file));
       write_out(separator.linked, name, lines);
       TRY(add(name, ParameterValues::list(std::move(lines)), link));
     }
     return {};
+  }
+
+  [[nodiscard]] Result<std::vector<std::string>> file_lines(const std::string& file) const {
+    const auto content = read_file(base_dir_ / file, kMaxDataFile);
+    if (!content) return wrong(content.error().message, content.error().hint);
+    auto lines = split_lines(*content);
+    if (lines.empty()) return wrong(fmt::format("{} has no lines", file));
+    return lines;
   }
 
   Result<std::vector<std::string>> stdin_lines() {

@@ -165,8 +165,7 @@ Result<ParameterValues> ParameterReader::bounds(const std::string& kind, const Y
                                     : ParameterValues::loguniform(from, to),
                   node.mark());
   }
-  TRY_ASSIGN(const auto count, reader_.count(node.items[2], kind, 1, kMaxValues));
-  const auto n = static_cast<std::uint32_t>(count);
+  TRY_ASSIGN(const auto n, reader_.count<std::uint32_t>(node.items[2], kind, 1, kMaxValues));
   return placed(kind == "linspace" ? ParameterValues::linspace(from, to, n)
                                    : ParameterValues::logspace(from, to, n),
                 node.mark());
@@ -226,18 +225,15 @@ Result<ParameterValues> ParameterReader::csv(const YamlNode& rule, const YamlNod
   const std::array<std::string_view, 2> inner{"file", "column"};
   TRY(reader_.check_keys(rule, outer, fmt::format("parameter '{}'", name)));
   const YamlNode* file = &node;
-  const YamlNode* column = NodeReader::find(rule, "column");
   if (node.is_map()) {
     TRY(reader_.check_keys(node, inner, "csv"));
     file = NodeReader::find(node, "file");
     if (file == nullptr) return reader_.error(node.mark(), "csv needs 'file'");
-    if (const YamlNode* nested = NodeReader::find(node, "column")) column = nested;
   }
   TRY_ASSIGN(const auto path, reader_.text(*file, "csv"));
   SourceText wanted{std::string(name), path.mark, false};
-  if (column != nullptr) {
-    TRY_ASSIGN(wanted, reader_.text(*column, "column"));
-  }
+  TRY(reader_.read(rule, "column", wanted));
+  if (node.is_map()) TRY(reader_.read(node, "column", wanted));
   TRY_ASSIGN(const LinkedCsv* const source, table(path));
   const auto at = source->table.column(wanted.text);
   if (!at) {

@@ -31,7 +31,7 @@ Result<> read_json(const NodeReader& reader, const YamlNode& node, ResultDefinit
   constexpr std::array<std::string_view, 3> kKeys{"json", "key", "optional"};
   TRY(reader.check_keys(node, kKeys, fmt::format("result '{}'", rule.name)));
   rule.source = Source::json;
-  TRY_ASSIGN(rule.file, reader.text(*NodeReader::find(node, "json"), "json"));
+  TRY(reader.read(node, "json", rule.file));
   rule.keys = {rule.name};
   if (const YamlNode* key = NodeReader::find(node, "key")) {
     TRY_ASSIGN(rule.keys, json_keys(reader, *key));
@@ -44,12 +44,9 @@ Result<> read_csv(const NodeReader& reader, const YamlNode& node, ResultDefiniti
   constexpr std::uint64_t kMaxRow = 0xffffffffU;
   TRY(reader.check_keys(node, kKeys, fmt::format("result '{}'", rule.name)));
   rule.source = Source::csv;
-  TRY_ASSIGN(rule.file, reader.text(*NodeReader::find(node, "csv"), "csv"));
+  TRY(reader.read(node, "csv", rule.file));
   rule.column = rule.name;
-  if (const YamlNode* column = NodeReader::find(node, "column")) {
-    TRY_ASSIGN(auto text, reader.text(*column, "column"));
-    rule.column = std::move(text.text);
-  }
+  TRY(reader.read(node, "column", rule.column));
   const YamlNode* row = NodeReader::find(node, "row");
   if (row == nullptr || row->text() == "last") return {};
   if (row->text() == "first") {
@@ -65,8 +62,7 @@ Result<> read_csv(const NodeReader& reader, const YamlNode& node, ResultDefiniti
 Result<> read_stdout(const NodeReader& reader, const YamlNode& node, ResultDefinition& rule) {
   constexpr std::array<std::string_view, 2> kKeys{"stdout", "optional"};
   TRY(reader.check_keys(node, kKeys, fmt::format("result '{}'", rule.name)));
-  TRY_ASSIGN(rule.pattern, reader.text(*NodeReader::find(node, "stdout"), "stdout"));
-  return {};
+  return reader.read(node, "stdout", rule.pattern);
 }
 
 Result<ResultDefinition> read_rule(const NodeReader& reader, const SourceText& name,
@@ -81,9 +77,7 @@ Result<ResultDefinition> read_rule(const NodeReader& reader, const SourceText& n
   constexpr std::string_view kExpected =
       "a regular expression, or a map with stdout:, json: or csv:";
   if (!node.is_map()) return reader.wrong_type(node, name.text, kExpected);
-  if (const YamlNode* optional = NodeReader::find(node, "optional")) {
-    TRY_ASSIGN(rule.optional, reader.boolean(*optional, "optional"));
-  }
+  TRY(reader.read(node, "optional", rule.optional));
   if (NodeReader::find(node, "json") != nullptr) {
     TRY(read_json(reader, node, rule));
   } else if (NodeReader::find(node, "csv") != nullptr) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <span>
 #include <string_view>
 
@@ -44,20 +45,6 @@ std::vector<std::string> scripts_of(const SweepDefinition& definition) {
   return scripts;
 }
 
-/// Appends the names in braces, without those of doubled braces.
-void add_placeholders(std::string_view text, std::vector<std::string_view>& names) {
-  for (std::size_t at = text.find('{'); at < text.size(); at = text.find('{', at + 1)) {
-    if (text.substr(at + 1).starts_with('{')) {
-      ++at;
-      continue;
-    }
-    const std::size_t end = text.find('}', at);
-    if (end == std::string_view::npos) break;
-    if (const auto found = parse_placeholder(text.substr(at + 1, end - at - 1)))
-      names.push_back(found->name);
-  }
-}
-
 /// A placeholder alone stands for whole commands: that is what it is for.
 bool is_placeholder_alone(std::string_view script) {
   return script.starts_with('{') && script.find('}') + 1 == script.size();
@@ -74,9 +61,9 @@ std::vector<std::string> shell_warnings(const SweepDefinition& definition) {
   std::vector<std::string> warnings;
   const auto scripts = scripts_of(definition);
   std::vector<std::string_view> used;
-  for (const auto& script : scripts) {
-    if (!is_placeholder_alone(script)) add_placeholders(script, used);
-  }
+  for (const auto& script : scripts)
+    if (!is_placeholder_alone(script))
+      std::ranges::copy(placeholder_names(script), std::back_inserter(used));
   for (const auto& parameter : definition.parameters) {
     const bool stands_there = std::any_of(
         used.begin(), used.end(), [&](std::string_view name) { return goes_by(parameter, name); });

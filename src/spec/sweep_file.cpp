@@ -21,6 +21,11 @@ namespace {
 
 constexpr std::uint64_t kMaxCores = 1'000'000;
 
+constexpr std::array<std::string_view, 19> kSweepKeys{
+    "name",    "description", "shell",   "command",     "parameters", "combine", "sample",
+    "when",    "derived",     "cost",    "environment", "workdir",    "inputs",  "outputs",
+    "results", "resources",   "retries", "timeout",     "checkpoint"};
+
 /// An amount with placeholders is a template, read for each task.
 bool varies(const YamlNode& node, std::optional<SourceText>& source) {
   if (!node.is_scalar() || !has_placeholder(node.text())) return false;
@@ -30,31 +35,9 @@ bool varies(const YamlNode& node, std::optional<SourceText>& source) {
 
 }  // namespace
 
-// In the order in which they are read: `command` looks at `shell`, `combine` and `sample` at
-// `parameters`.
-const std::vector<SweepFileReader::Key>& SweepFileReader::keys() {
-  static const std::vector<Key> all{
-      {"name", &SweepFileReader::name},
-      {"description", &SweepFileReader::description},
-      {"shell", &SweepFileReader::shell},
-      {"command", &SweepFileReader::command},
-      {"parameters", &SweepFileReader::parameters},
-      {"combine", &SweepFileReader::combine},
-      {"sample", &SweepFileReader::sample},
-      {"when", &SweepFileReader::when},
-      {"derived", &SweepFileReader::derived},
-      {"cost", &SweepFileReader::cost},
-      {"environment", &SweepFileReader::environment},
-      {"workdir", &SweepFileReader::workdir},
-      {"inputs", &SweepFileReader::inputs},
-      {"outputs", &SweepFileReader::outputs},
-      {"results", &SweepFileReader::results},
-      {"resources", &SweepFileReader::resources},
-      {"retries", &SweepFileReader::retries},
-      {"timeout", &SweepFileReader::timeout},
-      {"checkpoint", &SweepFileReader::checkpoint},
-  };
-  return all;
+Result<> SweepFileReader::read_part(const YamlNode& root, std::string_view key, ReadPart part) {
+  const YamlNode* node = NodeReader::find(root, key);
+  return node != nullptr ? (this->*part)(*node) : Result<>{};
 }
 
 Result<SweepDefinition> SweepFileReader::read(const YamlNode& root) {
@@ -62,9 +45,7 @@ Result<SweepDefinition> SweepFileReader::read(const YamlNode& root) {
     return reader_.error(root.mark(), "a sweep file is a map of keys like command: and parameters:",
                          "see docs/formats/sweep.md for an example");
   }
-  std::vector<std::string_view> names;
-  for (const auto& key : keys()) names.push_back(key.name);
-  TRY(reader_.check_keys(root, names, "the sweep"));
+  TRY(reader_.check_keys(root, kSweepKeys, "the sweep"));
   if (NodeReader::find(root, "command") == nullptr) {
     return reader_.error(root.mark(), "there is no 'command'",
                          "add command: ./program --option {parameter}");
@@ -72,36 +53,30 @@ Result<SweepDefinition> SweepFileReader::read(const YamlNode& root) {
   definition_.file = reader_.file();
   definition_.base_dir = base_dir_.string();
   definition_.name = std::filesystem::path(reader_.file()).stem().string();
-  for (const auto& key : keys()) {
-    if (const YamlNode* node = NodeReader::find(root, key.name)) TRY((this->*key.read)(*node));
+  std::string description;  // only people read it
+  // `command` looks at `shell`, `combine` and `sample` at `parameters`.
+  TRY(reader_.read(root, "name", definition_.name));
+  TRY(reader_.read(root, "description", description));
+  TRY(reader_.read(root, "shell", definition_.shell));
+  TRY(read_part(root, "command", &SweepFileReader::command));
+  TRY(read_part(root, "parameters", &SweepFileReader::parameters));
+  TRY(read_part(root, "combine", &SweepFileReader::combine));
+  TRY(read_part(root, "sample", &SweepFileReader::sample));
+  TRY(reader_.read(root, "when", definition_.when));
+  TRY(read_part(root, "derived", &SweepFileReader::derived));
+  TRY(reader_.read(root, "cost", definition_.cost));
+  TRY(read_part(root, "environment", &SweepFileReader::environment));
+  TRY(reader_.read(root, "workdir", definition_.workdir));
+  TRY(reader_.read(root, "inputs", definition_.inputs));
+  TRY(read_part(root, "outputs", &SweepFileReader::outputs));
+  if (const YamlNode* results = NodeReader::find(root, "results")) {
+    TRY_ASSIGN(definition_.results, read_results(reader_, *results));
   }
+  TRY(read_part(root, "resources", &SweepFileReader::resources));
+  TRY(read_part(root, "retries", &SweepFileReader::retries));
+  TRY(read_part(root, "timeout", &SweepFileReader::timeout));
+  TRY(read_part(root, "checkpoint", &SweepFileReader::checkpoint));
   return std::move(definition_);
-}
-
-Result<> SweepFileReader::name(const YamlNode& node) {
-  TRY_ASSIGN(auto text, reader_.text(node, "name"));
-  definition_.name = std::move(text.text);
-  return {};
-}
-
-Result<> SweepFileReader::description(const YamlNode& node) {
-  TRY(reader_.text(node, "description"));
-  return {};
-}
-
-Result<> SweepFileReader::shell(const YamlNode& node) {
-  TRY_ASSIGN(definition_.shell, reader_.boolean(node, "shell"));
-  return {};
-}
-
-Result<> SweepFileReader::workdir(const YamlNode& node) {
-  TRY_ASSIGN(definition_.workdir, reader_.text(node, "workdir"));
-  return {};
-}
-
-Result<> SweepFileReader::inputs(const YamlNode& node) {
-  TRY_ASSIGN(definition_.inputs, reader_.texts(node, "inputs"));
-  return {};
 }
 
 Result<> SweepFileReader::outputs(const YamlNode& node) {
@@ -133,21 +108,6 @@ Result<SourceText> SweepFileReader::output(const YamlNode& node, bool& stays) {
     stays = where.text == "remote";
   }
   return reader_.text(*file, "file");
-}
-
-Result<> SweepFileReader::results(const YamlNode& node) {
-  TRY_ASSIGN(definition_.results, read_results(reader_, node));
-  return {};
-}
-
-Result<> SweepFileReader::when(const YamlNode& node) {
-  TRY_ASSIGN(definition_.when.emplace(), reader_.text(node, "when"));
-  return {};
-}
-
-Result<> SweepFileReader::cost(const YamlNode& node) {
-  TRY_ASSIGN(definition_.cost.emplace(), reader_.text(node, "cost"));
-  return {};
 }
 
 Result<> SweepFileReader::derived(const YamlNode& node) {
@@ -252,11 +212,8 @@ Result<> SweepFileReader::sample(const YamlNode& node) {
   }
   const YamlNode* n = NodeReader::find(node, "n");
   if (n == nullptr) return reader_.error(node.mark(), "sample needs 'n', the number of points");
-  TRY_ASSIGN(const auto points, reader_.count(*n, "n", 1, kMaxTasks));
-  sample.points = static_cast<std::uint32_t>(points);
-  if (const YamlNode* seed = NodeReader::find(node, "seed")) {
-    TRY_ASSIGN(sample.seed, reader_.count(*seed, "seed", 0, UINT64_MAX));
-  }
+  TRY_ASSIGN(sample.points, reader_.count<std::uint32_t>(*n, "n", 1, kMaxTasks));
+  TRY(reader_.read_count(node, "seed", sample.seed, 0, UINT64_MAX));
   if (const YamlNode* names = NodeReader::find(node, "parameters")) {
     if (!names->is_sequence()) return reader_.wrong_type(*names, "parameters", "a list of names");
     for (const auto& name : names->items) {
@@ -290,8 +247,7 @@ Result<> SweepFileReader::resources(const YamlNode& node) {
   auto& varying = definition_.varying;
   const YamlNode* cores = NodeReader::find(node, "cores");
   if (cores != nullptr && !varies(*cores, varying.cores)) {
-    TRY_ASSIGN(const auto n, reader_.count(*cores, "cores", 1, kMaxCores));
-    fixed.cores = static_cast<std::uint32_t>(n);
+    TRY_ASSIGN(fixed.cores, reader_.count<std::uint32_t>(*cores, "cores", 1, kMaxCores));
   }
   const YamlNode* memory = NodeReader::find(node, "memory");
   if (memory != nullptr && !varies(*memory, varying.memory)) {
@@ -339,10 +295,7 @@ Result<> SweepFileReader::checkpoint(const YamlNode& node) {
   if (known == kSignals.end())
     return reader_.wrong_type(*signal, "signal", "'TERM', 'USR1', 'USR2', 'INT' or 'HUP'");
   definition_.checkpoint.signal = known->second;
-  if (const YamlNode* before = NodeReader::find(node, "before")) {
-    TRY_ASSIGN(definition_.checkpoint.before, reader_.duration(*before, "before"));
-  }
-  return {};
+  return reader_.read(node, "before", definition_.checkpoint.before);
 }
 
 Result<> SweepFileReader::retries(const YamlNode& node) {
@@ -353,20 +306,14 @@ Result<> SweepFileReader::retries(const YamlNode& node) {
     TRY(reader_.check_keys(node, kRetryKeys, "retries"));
     count = NodeReader::find(node, "count");
     if (count == nullptr) return reader_.error(node.mark(), "retries needs 'count'");
-    if (const YamlNode* backoff = NodeReader::find(node, "backoff")) {
-      TRY_ASSIGN(retry.backoff, reader_.duration(*backoff, "backoff"));
-    }
-    if (const YamlNode* factor = NodeReader::find(node, "factor")) {
-      TRY_ASSIGN(retry.factor, reader_.number(*factor, "factor"));
-      if (!(retry.factor >= 1) || retry.factor > 1000)
-        return reader_.wrong_type(*factor, "factor", "a number from 1 to 1000");
-    }
-    if (const YamlNode* max = NodeReader::find(node, "max")) {
-      TRY_ASSIGN(retry.max_backoff, reader_.duration(*max, "max"));
-    }
+    TRY(reader_.read(node, "backoff", retry.backoff));
+    TRY(reader_.read(node, "factor", retry.factor));
+    if (!(retry.factor >= 1) || retry.factor > 1000)
+      return reader_.wrong_type(*NodeReader::find(node, "factor"), "factor",
+                                "a number from 1 to 1000");
+    TRY(reader_.read(node, "max", retry.max_backoff));
   }
-  TRY_ASSIGN(const auto n, reader_.count(*count, "retries", 0, kMaxRetries));
-  retry.retries = static_cast<std::uint32_t>(n);
+  TRY_ASSIGN(retry.retries, reader_.count<std::uint32_t>(*count, "retries", 0, kMaxRetries));
   return {};
 }
 

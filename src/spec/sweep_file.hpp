@@ -1,6 +1,5 @@
 #pragma once
-/// A sweep file's YAML -> SweepDefinition: knows the keys, one function each. Lives during one
-/// parse.
+/// A sweep file's YAML -> SweepDefinition: knows its keys. Lives during one parse.
 
 #include <filesystem>
 #include <string>
@@ -24,28 +23,18 @@ class SweepFileReader {
   Result<SweepDefinition> read(const YamlNode& root);
 
  private:
-  struct Key {
-    std::string_view name;
-    Result<> (SweepFileReader::*read)(const YamlNode&);
-  };
-  static const std::vector<Key>& keys();
+  /// Reads the value of one key.
+  using ReadPart = Result<> (SweepFileReader::*)(const YamlNode&);
+  Result<> read_part(const YamlNode& root, std::string_view key, ReadPart part);
 
-  Result<> name(const YamlNode& node);
-  Result<> description(const YamlNode& node);
-  Result<> shell(const YamlNode& node);
   Result<> command(const YamlNode& node);
   Result<> parameters(const YamlNode& node);
   Result<> combine(const YamlNode& node);
   Result<> sample(const YamlNode& node);
-  Result<> when(const YamlNode& node);
   Result<> derived(const YamlNode& node);
-  Result<> cost(const YamlNode& node);
   Result<> environment(const YamlNode& node);
-  Result<> workdir(const YamlNode& node);
-  Result<> inputs(const YamlNode& node);
   Result<> outputs(const YamlNode& node);
   Result<SourceText> output(const YamlNode& node, bool& stays);
-  Result<> results(const YamlNode& node);
   Result<> resources(const YamlNode& node);
   Result<> learnt_or_fixed(const YamlNode& memory, Resources& to);
   Result<> retries(const YamlNode& node);

@@ -9,7 +9,6 @@
 
 #include "base/fd.hpp"
 #include "model/quantity.hpp"
-#include "model/suggest.hpp"
 #include "spec/node_reader.hpp"
 
 namespace gantry::spec {
@@ -111,14 +110,9 @@ class TestbedFileReader {
     if (const YamlNode* via = NodeReader::find(node, "via")) {
       TRY_ASSIGN(site.via, read_via(*via));
     }
-    if (const YamlNode* slots = NodeReader::find(node, "slots")) {
-      TRY_ASSIGN(const auto value, reader_.count(*slots, "slots", 1, kMaxHostSlots));
-      site.slots = static_cast<std::uint32_t>(value);
-    }
+    TRY(reader_.read_count(node, "slots", site.slots, 1, kMaxHostSlots));
     double speed = 1;
-    if (const YamlNode* value = NodeReader::find(node, "speed")) {
-      TRY_ASSIGN(speed, read_speed(*value));
-    }
+    TRY(read_speed(node, speed));
     const YamlNode* hosts = NodeReader::find(node, "hosts");
     if (hosts == nullptr)
       return reader_.error(name.mark, fmt::format("site '{}' has no 'hosts'", name.text),
@@ -143,8 +137,10 @@ class TestbedFileReader {
       const YamlNode* between = NodeReader::find(item, "between");
       if (between == nullptr || !between->is_sequence() || between->items.size() != 2)
         return reader_.wrong_type(item, "links", kExample);
-      TRY_ASSIGN(const std::size_t one, site_index(between->items[0]));
-      TRY_ASSIGN(const std::size_t other, site_index(between->items[1]));
+      TRY_ASSIGN(const std::size_t one,
+                 reader_.index_of(between->items[0], "between", testbed_.sites, "site"));
+      TRY_ASSIGN(const std::size_t other,
+                 reader_.index_of(between->items[1], "between", testbed_.sites, "site"));
       if (one == other || !known.insert(std::minmax(one, other)).second)
         return reader_.error(between->mark(),
                              "a link joins two sites, and two sites have at most one");
@@ -155,17 +151,6 @@ class TestbedFileReader {
     return {};
   }
 
-  [[nodiscard]] Result<std::size_t> site_index(const YamlNode& node) const {
-    TRY_ASSIGN(const auto name, reader_.text(node, "between"));
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < testbed_.sites.size(); ++i) {
-      if (testbed_.sites[i].name == name.text) return i;
-      names.push_back(testbed_.sites[i].name);
-    }
-    return reader_.error(name.mark, fmt::format("there is no site '{}'", name.text),
-                         did_you_mean(name.text, names));
-  }
-
   [[nodiscard]] Result<SiteVia> read_via(const YamlNode& node) const {
     TRY_ASSIGN(const auto text, reader_.text(node, "via"));
     for (const SiteVia via : {SiteVia::ssh, SiteVia::slurm, SiteVia::sge})
@@ -173,10 +158,10 @@ class TestbedFileReader {
     return reader_.wrong_type(node, "via", "ssh, slurm or sge");
   }
 
-  [[nodiscard]] Result<double> read_speed(const YamlNode& node) const {
-    TRY_ASSIGN(const double speed, reader_.number(node, "speed"));
-    if (speed >= kLeastQuota && speed <= 1) return speed;
-    return reader_.error(node.mark(),
+  [[nodiscard]] Result<> read_speed(const YamlNode& map, double& speed) const {
+    TRY(reader_.read(map, "speed", speed));
+    if (speed >= kLeastQuota && speed <= 1) return {};
+    return reader_.error(NodeReader::find(map, "speed")->mark(),
                          fmt::format("'speed' must be a number from {} to 1", kLeastQuota),
                          "it is the part of a core that each slot has");
   }
@@ -205,12 +190,8 @@ class TestbedFileReader {
         if (!item.is_map())
           return reader_.wrong_type(item, "hosts", "a name, or a map like {name: n1, speed: 0.5}");
         TRY(reader_.check_keys(item, kTestbedHostKeys, "a host"));
-        if (const YamlNode* given = NodeReader::find(item, "name")) {
-          TRY_ASSIGN(name, reader_.text(*given, "name"));
-        }
-        if (const YamlNode* own = NodeReader::find(item, "speed")) {
-          TRY_ASSIGN(host.speed, read_speed(*own));
-        }
+        TRY(reader_.read(item, "name", name));
+        TRY(read_speed(item, host.speed));
       }
       TRY(take_name(name, "host"));
       host.name = name.text;
@@ -235,11 +216,9 @@ class TestbedFileReader {
       return reader_.wrong_type(*bandwidth, "bandwidth",
                                 "an amount like 8 MB/s or 100 Mbit/s, 1 kB/s at least");
     rate_of = *rate;
-    if (const YamlNode* latency = NodeReader::find(node, "latency")) {
-      TRY_ASSIGN(delay, reader_.duration(*latency, "latency"));
-      if (delay > std::chrono::seconds(10))
-        return reader_.error(latency->mark(), "a latency is 10s at most");
-    }
+    TRY(reader_.read(node, "latency", delay));
+    if (delay > std::chrono::seconds(10))
+      return reader_.error(NodeReader::find(node, "latency")->mark(), "a latency is 10s at most");
     return {};
   }
 

@@ -6,6 +6,7 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include <array>
 #include <map>
 #include <set>
 #include <sstream>
@@ -217,17 +218,8 @@ std::string syntax_hint(std::string_view text, SourceMark mark) {
 }  // namespace
 
 std::string_view YamlNode::kind_name() const {
-  switch (kind) {
-    case Kind::null:
-      return "nothing";
-    case Kind::scalar:
-      return "text";
-    case Kind::sequence:
-      return "a list";
-    case Kind::map:
-      return "a map";
-  }
-  return "";
+  constexpr std::array<std::string_view, 4> kNames{"nothing", "text", "a list", "a map"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 Result<YamlNode> parse_yaml(std::string_view text, const std::string& file) {

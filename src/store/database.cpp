@@ -210,12 +210,25 @@ Result<Database> Database::in_memory() {
   return open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 }
 
-Result<Statement> Database::prepare(std::string_view sql, bool persistent) const {
+Result<Statement> Database::compile(std::string_view sql, unsigned flags) const {
   sqlite3_stmt* raw = nullptr;
-  const int code = sqlite3_prepare_v3(raw_.get(), sql.data(), static_cast<int>(sql.size()),
-                                      persistent ? SQLITE_PREPARE_PERSISTENT : 0U, &raw, nullptr);
+  const int code = sqlite3_prepare_v3(raw_.get(), sql.data(), static_cast<int>(sql.size()), flags,
+                                      &raw, nullptr);
   if (code != SQLITE_OK) return fail_sqlite(raw_.get(), code, path_);
   return Statement(raw);
+}
+
+Result<Statement> Database::prepare(std::string_view sql) const {
+  return compile(sql, 0);
+}
+
+Result<Statement*> Database::prepare_once(std::string_view sql) const {
+  auto kept = kept_.find(sql);
+  if (kept == kept_.end()) {
+    TRY_ASSIGN(Statement s, compile(sql, SQLITE_PREPARE_PERSISTENT));
+    kept = kept_.emplace(sql, std::move(s)).first;
+  }
+  return &kept->second;
 }
 
 Result<> Database::execute(const std::string& sql) const {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -94,8 +95,10 @@ class Database {
                                bool immutable = false);
   static Result<Database> in_memory();
 
-  /// `persistent`: kept and used many times.
-  Result<Statement> prepare(std::string_view sql, bool persistent = false) const;
+  Result<Statement> prepare(std::string_view sql) const;
+  /// For what is asked once a task, or once a file: prepared at the first use of this SQL, and
+  /// kept. REQUIRES: the user resets it (Statement::run() or Statement::Scope).
+  Result<Statement*> prepare_once(std::string_view sql) const;
   /// Runs statements that yield no rows.
   Result<> execute(const std::string& sql) const;
   /// The first column of the first row, e.g. of a PRAGMA.
@@ -111,8 +114,11 @@ class Database {
     void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
   };
   Database(sqlite3* raw, std::string path) : raw_(raw), path_(std::move(path)) {}
+  [[nodiscard]] Result<Statement> compile(std::string_view sql, unsigned flags) const;
+
   std::unique_ptr<sqlite3, Close> raw_;
   std::string path_;
+  mutable std::map<std::string, Statement, std::less<>> kept_;  ///< by their SQL
 };
 
 /// BEGIN IMMEDIATE … COMMIT; rolled back at the end of the scope unless commit() succeeded.

@@ -1,10 +1,9 @@
 #include "store/event_rows.hpp"
 
 #include <charconv>
-#include <iterator>
+#include <type_traits>
 
 #include "base/codec.hpp"
-#include "base/overloaded.hpp"
 #include "store/batch_rows.hpp"
 
 namespace gantry::store {
@@ -26,6 +25,12 @@ constexpr auto kInsert =
     "changed_input) "
     "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
     "ON CONFLICT (run, task, attempt) DO NOTHING";
+
+template <class T, class... Kinds>
+constexpr bool kIsOneOf = (std::is_same_v<T, Kinds> || ...);
+template <class Kind>
+constexpr bool kIsJournalled = kIsOneOf<Kind, AttemptEnded, TaskReused, TaskInvalidated,
+                                        CancelRequested, TasksAdded, RunClosed>;
 
 /// From `cause` up to, and without, `data`.
 constexpr int kColumnsToData = 27;
@@ -102,29 +107,24 @@ const char* const kEventColumns =
     "detail, parameters, results, exact, data, memory_limit, changed_input";
 
 bool is_journalled(const Event& event) {
-  return std::holds_alternative<AttemptEnded>(event) || std::holds_alternative<TaskReused>(event) ||
-         std::holds_alternative<TaskInvalidated>(event) ||
-         std::holds_alternative<CancelRequested>(event) ||
-         std::holds_alternative<TasksAdded>(event) || std::holds_alternative<RunClosed>(event);
+  return std::visit([]<class Kind>(const Kind&) { return kIsJournalled<Kind>; }, event);
 }
 
 // Writing.
 // -----------------------------------------------------------------------------------------------
 
 Result<EventWriter> EventWriter::prepare(const Database& db) {
-  TRY_ASSIGN(Statement insert, db.prepare(kInsert, true));
+  TRY_ASSIGN(Statement insert, db.prepare(kInsert));
   return EventWriter(std::move(insert));
 }
 
 Result<> EventWriter::write(RunId run, const Event& event) {
   if (!is_journalled(event)) return {};
-  std::visit(Overloaded{[&](const AttemptEnded& e) { bind(run, e); },
-                        [&](const TaskReused& e) { bind(run, e); },
-                        [&](const TaskInvalidated& e) { bind(run, e); },
-                        [&](const CancelRequested& e) { bind(run, e); },
-                        [&](const TasksAdded& e) { bind(run, e); },
-                        [&](const RunClosed& e) { bind(run, e); }, [](const auto&) {}},
-             event);
+  std::visit(
+      [&]<class Kind>(const Kind& e) {
+        if constexpr (kIsJournalled<Kind>) bind(run, e);
+      },
+      event);
   return insert_.run();
 }
 
@@ -153,12 +153,7 @@ void EventWriter::bind(RunId run, const AttemptEnded& e) {
 }
 
 void EventWriter::bind(RunId run, const TaskReused& e) {
-  insert_.integer(run.value())
-      .plain_text("reused")
-      .integer(e.task.value())
-      .null()
-      .integer(to_ns(e.at));
-  nulls(9);
+  begin(run, "reused", e.task, e.at, 9);
   insert_.integer(e.from_run.value()).integer(e.from_task.value()).integer(e.from_attempt.value());
   fingerprint(e.fingerprint);
   nulls(9);
@@ -167,25 +162,20 @@ void EventWriter::bind(RunId run, const TaskReused& e) {
 }
 
 void EventWriter::bind(RunId run, const TaskInvalidated& e) {
-  insert_.integer(run.value())
-      .plain_text("invalidated")
-      .integer(e.task.value())
-      .null()
-      .integer(to_ns(e.at));
-  nulls(23);
+  begin(run, "invalidated", e.task, e.at, 23);
   opt_text(e.reason);
   nulls(8);
 }
 
 void EventWriter::bind(RunId run, const CancelRequested& e) {
-  begin(run, "cancel asked", e.at, kColumnsToData);
+  begin(run, "cancel asked", {}, e.at, kColumnsToData);
   write_task_list(e.all, e.tasks, data_);
   insert_.plain_text(data_);
   nulls(4);
 }
 
 void EventWriter::bind(RunId run, const TasksAdded& e) {
-  begin(run, "added", e.at, kColumnsToData - 1);
+  begin(run, "added", {}, e.at, kColumnsToData - 1);
   write_batch(e, data_, exact_);
   exact_.empty() ? insert_.null() : insert_.blob(exact_);
   insert_.plain_text(data_);
@@ -193,13 +183,15 @@ void EventWriter::bind(RunId run, const TasksAdded& e) {
 }
 
 void EventWriter::bind(RunId run, const RunClosed& e) {
-  begin(run, "closed", e.at, kColumnsToData);
+  begin(run, "closed", {}, e.at, kColumnsToData);
   nulls(5);
 }
 
-void EventWriter::begin(RunId run, std::string_view kind, TimePoint at, int columns_to_data) {
-  insert_.integer(run.value()).plain_text(kind).null().null().integer(to_ns(at));
-  nulls(columns_to_data);
+void EventWriter::begin(RunId run, std::string_view kind, TaskId task, TimePoint at, int unused) {
+  insert_.integer(run.value()).plain_text(kind);
+  task == TaskId{} ? insert_.null() : insert_.integer(task.value());
+  insert_.null().integer(to_ns(at));
+  nulls(unused);
 }
 
 void EventWriter::nulls(int n) {

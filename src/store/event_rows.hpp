@@ -13,7 +13,7 @@
 
 namespace gantry::store {
 
-/// Inserts events with one cached statement. REQUIRES: a transaction is open.
+/// Inserts events with one statement. REQUIRES: a transaction is open.
 class EventWriter {
  public:
   static Result<EventWriter> prepare(const Database& db);
@@ -28,8 +28,9 @@ class EventWriter {
   void bind(RunId run, const CancelRequested& event);
   void bind(RunId run, const TasksAdded& event);
   void bind(RunId run, const RunClosed& event);
-  /// The columns before `data` of an event that is not about one task.
-  void begin(RunId run, std::string_view kind, TimePoint at, int columns_to_data);
+  /// The first columns of an event that is no attempt's, and so many unused ones after them. `task`
+  /// is 0 when it is not about one task.
+  void begin(RunId run, std::string_view kind, TaskId task, TimePoint at, int unused);
   void nulls(int n);
   void opt_text(std::string_view v);
   void fingerprint(const Fingerprint& print);

@@ -1,83 +1,30 @@
 #include "store/json_text.hpp"
 
-#include <array>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
 #include <cstdint>
+#include <iterator>
 
 #include "base/codec.hpp"
+#include "model/visible_text.hpp"
 
 namespace gantry::store {
 
 namespace {
 
-/// The length of the UTF-8 sequence at the start of `s`, or 0 when there is none (RFC 3629:
-/// shortest form, no surrogates, at most U+10FFFF).
-std::size_t utf8_length(std::string_view s) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
-  const auto tail = [&](std::size_t i) { return i < s.size() && (byte(i) & 0xC0) == 0x80; };
-  const unsigned char a = byte(0);
-  if (a < 0x80) return 1;
-  if (a < 0xC2 || !tail(1)) return 0;
-  if (a < 0xE0) return 2;
-  const unsigned char b = byte(1);
-  if (!tail(2)) return 0;
-  if (a < 0xF0) return (a == 0xE0 && b < 0xA0) || (a == 0xED && b > 0x9F) ? 0 : 3;
-  if (a > 0xF4 || !tail(3)) return 0;
-  return (a == 0xF0 && b < 0x90) || (a == 0xF4 && b > 0x8F) ? 0 : 4;
-}
+/// Characters with a short escape, and what stands for them after the backslash.
+constexpr std::string_view kShort = "\"\\\n\r\t";
+constexpr std::string_view kLetters = "\"\\nrt";
 
-void write_escape(unsigned char c, std::string& out) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  switch (c) {
-    case '"':
-      out += "\\\"";
-      return;
-    case '\\':
-      out += "\\\\";
-      return;
-    case '\n':
-      out += "\\n";
-      return;
-    case '\r':
-      out += "\\r";
-      return;
-    case '\t':
-      out += "\\t";
-      return;
-    default:
-      out += "\\u00";
-      out += kHex[c >> 4];
-      out += kHex[c & 15];
+void append_escape(std::string& out, char c) {
+  if (const std::size_t known = kShort.find(c); known != std::string_view::npos) {
+    out += '\\';
+    out += kLetters[known];
+  } else {
+    fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned char>(c));
   }
-}
-
-bool write_string(std::string_view s, std::string& out) {
-  bool exact = true;
-  out += '"';
-  std::size_t clean = 0;  // s[clean, i) needs no change
-  for (std::size_t i = 0; i < s.size();) {
-    const auto c = static_cast<unsigned char>(s[i]);
-    if (c >= 0x20 && c < 0x7F && c != '"' && c != '\\') {
-      ++i;
-      continue;
-    }
-    if (c >= 0x80) {
-      if (const std::size_t n = utf8_length(s.substr(i)); n != 0) {
-        i += n;
-        continue;
-      }
-    }
-    out.append(s, clean, i - clean);
-    if (c >= 0x80) {
-      out += "\xEF\xBF\xBD";
-      exact = false;
-    } else {
-      write_escape(c, out);
-    }
-    clean = ++i;
-  }
-  out.append(s, clean);
-  out += '"';
-  return exact;
 }
 
 /// How many characters at the start of `s` are a number as JSON writes it; 0 when none.
@@ -136,41 +83,21 @@ class Reader {
  private:
   bool escape(std::string& out) {
     if (at_ >= in_.size()) return false;
-    switch (const char c = in_[at_++]) {
-      case '"':
-      case '\\':
-        out += c;
-        return true;
-      case 'n':
-        out += '\n';
-        return true;
-      case 'r':
-        out += '\r';
-        return true;
-      case 't':
-        out += '\t';
-        return true;
-      case 'u':
-        return low_code_point(out);
-      default:
-        return false;
-    }
+    const char c = in_[at_++];
+    if (c == 'u') return low_code_point(out);
+    const std::size_t known = kLetters.find(c);
+    if (known == std::string_view::npos) return false;
+    out += kShort[known];
+    return true;
   }
   /// Only control characters were ever written this way.
   bool low_code_point(std::string& out) {
     if (in_.substr(at_, 2) != "00" || at_ + 4 > in_.size()) return false;
-    int code = 0;
-    for (const char c : in_.substr(at_ + 2, 2)) {
-      if (c >= '0' && c <= '9') {
-        code = code * 16 + (c - '0');
-      } else if (c >= 'a' && c <= 'f') {
-        code = code * 16 + (c - 'a' + 10);
-      } else {
-        return false;
-      }
-    }
+    unsigned code = 0;
+    const char* const digits = in_.data() + at_ + 2;
+    const auto [end, error] = std::from_chars(digits, digits + 2, code, 16);
+    if (error != std::errc{} || end != digits + 2 || code >= 0x80) return false;
     at_ += 4;
-    if (code >= 0x80) return false;
     out += static_cast<char>(code);
     return true;
   }
@@ -182,13 +109,42 @@ class Reader {
 }  // namespace
 
 bool is_plain_text(std::string_view bytes) {
-  for (std::size_t i = 0; i < bytes.size();) {
-    if (bytes[i] == '\0') return false;
-    const std::size_t n = utf8_length(bytes.substr(i));
-    if (n == 0) return false;
-    i += n;
+  const auto is_ascii = [](char c) { return c != 0 && static_cast<unsigned char>(c) < 0x80; };
+  for (;;) {
+    const auto other = std::ranges::find_if_not(bytes, is_ascii);
+    bytes.remove_prefix(static_cast<std::size_t>(other - bytes.begin()));
+    if (bytes.empty()) return true;
+    const Utf8Character next = first_character(bytes);
+    if (!next.valid || next.point == 0) return false;
+    bytes.remove_prefix(next.size);
   }
-  return true;
+}
+
+bool is_json_number(std::string_view text) {
+  return !text.empty() && number_length(text) == text.size();
+}
+
+bool append_json_string(std::string& out, std::string_view text) {
+  bool exact = true;
+  const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; };
+  out += '"';
+  for (;;) {
+    const auto plain = std::ranges::find_if_not(text, is_plain);
+    out.append(text.begin(), plain);
+    text.remove_prefix(static_cast<std::size_t>(plain - text.begin()));
+    if (text.empty()) break;
+    const Utf8Character next = first_character(text);
+    exact = exact && next.valid;
+    if (!next.valid)
+      out += "\xEF\xBF\xBD";
+    else if (next.size == 1)
+      append_escape(out, text.front());
+    else
+      out += text.substr(0, next.size);
+    text.remove_prefix(next.size);
+  }
+  out += '"';
+  return exact;
 }
 
 bool write_json(const Pairs& pairs, std::string& out) {
@@ -196,12 +152,12 @@ bool write_json(const Pairs& pairs, std::string& out) {
   out = '{';
   for (const auto& [name, value] : pairs) {
     if (out.size() > 1) out += ',';
-    exact &= write_string(name, out);
+    exact &= append_json_string(out, name);
     out += ':';
-    if (!value.empty() && number_length(value) == value.size()) {
+    if (is_json_number(value)) {
       out += value;
     } else {
-      exact &= write_string(value, out);
+      exact &= append_json_string(out, value);
     }
   }
   out += '}';
@@ -213,7 +169,7 @@ bool write_json(const std::vector<std::string>& words, std::string& out) {
   out = '[';
   for (const std::string& word : words) {
     if (out.size() > 1) out += ',';
-    exact &= write_string(word, out);
+    exact &= append_json_string(out, word);
   }
   out += ']';
   return exact;

@@ -19,6 +19,10 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 /// Valid UTF-8 without NUL.
 bool is_plain_text(std::string_view bytes);
+/// The whole text is a number by JSON's grammar: may be written into JSON as it stands.
+bool is_json_number(std::string_view text);
+/// `text` in quotes, escaped. False when bytes had to be replaced.
+bool append_json_string(std::string& out, std::string_view text);
 
 /// Replaces `out` with `{"name":value,…}`. False when bytes had to be replaced.
 bool write_json(const Pairs& pairs, std::string& out);

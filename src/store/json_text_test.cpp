@@ -27,6 +27,14 @@ TEST(JsonText, WritesNumbersAsNumbersAndKeepsTheirDigits) {
   EXPECT_EQ(read_json_pairs(json_of(pairs)), pairs);
 }
 
+TEST(JsonText, NumbersFollowTheGrammar) {
+  for (const char* good : {"0", "-0", "12", "1.50", "1e9", "-1.5E-300", "0.1", "1e999"})
+    EXPECT_TRUE(is_json_number(good)) << good;
+  for (const char* bad :
+       {"", "-", "01", "+1", ".5", "1.", "1e", "nan", "inf", "0x10", "1 ", " 1", "1,5"})
+    EXPECT_FALSE(is_json_number(bad)) << bad;
+}
+
 TEST(JsonText, EscapesWhatJsonMustNotHold) {
   const Pairs pairs{{"q\"\\", "a\nb\tc\r\x01\x7f\0z"s}, {"ü", "日本 🎉"}, {"", "$(rm -rf /); '"}};
   std::string out;

@@ -13,55 +13,26 @@ namespace gantry::store {
 
 namespace {
 
-Result<HotStatements> prepare_hot(const Database& db) {
-  TRY_ASSIGN(EventWriter events, EventWriter::prepare(db));
-  TRY_ASSIGN(
-      Statement update_run,
-      db.prepare(
-          "UPDATE runs SET state = ?, updated = ?, total = ?, done = ?, reused = ?, failed = ?, "
-          "cancelled = ?, running = ?, eta = ?, eta_soonest = ?, eta_latest = ?, pid = ? WHERE id "
-          "= ?",
-          true));
-  TRY_ASSIGN(
-      Statement put_file,
-      db.prepare("INSERT OR REPLACE INTO file_digests (path, size, changed_ns, inode, digest) "
-                 "VALUES (?,?,?,?,?)",
-                 true));
-  TRY_ASSIGN(
-      Statement note_last,
-      db.prepare("UPDATE runs SET last_seq = (SELECT max(seq) FROM events) WHERE id = ?", true));
-  TRY_ASSIGN(Statement data_version, db.prepare("PRAGMA data_version", true));
-  return HotStatements{std::move(events), std::move(update_run), std::move(note_last),
-                       std::move(put_file), std::move(data_version)};
+Result<> write_update(const Database& db, RunId run, const RunUpdate& u) {
+  TRY_ASSIGN(Statement * s,
+             db.prepare_once("UPDATE runs SET state = ?, updated = ?, total = ?, done = ?, "
+                             "reused = ?, failed = ?, cancelled = ?, running = ?, eta = ?, "
+                             "eta_soonest = ?, eta_latest = ?, pid = ? WHERE id = ?"));
+  s->plain_text(to_text(u.state)).integer(to_ns(u.now));
+  bind_counts(*s, u.counts);
+  bind_eta(*s, u.eta);
+  return s->integer(u.pid).integer(run.value()).run();
 }
 
-Result<> write_update(Statement& s, RunId run, const RunUpdate& u) {
-  s.plain_text(u.state == RunState::finished ? "finished" : "open").integer(to_ns(u.now));
-  s.integer(u.counts.total)
-      .integer(u.counts.done)
-      .integer(u.counts.reused)
-      .integer(u.counts.failed);
-  s.integer(u.counts.cancelled).integer(u.counts.running);
-  s.integer(u.eta.expected.count()).integer(u.eta.soonest.count()).integer(u.eta.latest.count());
-  s.integer(u.pid);
-  s.integer(run.value());
-  return s.run();
-}
-
-Result<> write_file(Statement& s, const std::string& path, const KnownFile& file) {
-  s.text(path).integer(static_cast<std::int64_t>(file.size)).integer(file.changed_ns);
-  s.integer(static_cast<std::int64_t>(file.inode)).digest(file.digest);
-  return s.run();
+Result<> write_file(const Database& db, const std::string& path, const KnownFile& file) {
+  TRY_ASSIGN(Statement * s,
+             db.prepare_once("INSERT OR REPLACE INTO file_digests (path, size, changed_ns, inode, "
+                             "digest) VALUES (?,?,?,?,?)"));
+  s->text(path).integer(static_cast<std::int64_t>(file.size)).integer(file.changed_ns);
+  return s->integer(static_cast<std::int64_t>(file.inode)).digest(file.digest).run();
 }
 
 }  // namespace
-
-Result<Statement*> kept(const Database& db, std::optional<Statement>& slot, std::string_view sql) {
-  if (!slot) {
-    TRY_ASSIGN(slot, db.prepare(sql, true));
-  }
-  return &*slot;
-}
 
 Result<FileIdentity> FileIdentity::of(std::filesystem::path path) {
   struct stat info {};
@@ -85,13 +56,13 @@ Store::~Store() = default;
 Result<Store> Store::open(const std::filesystem::path& directory, Access access) {
   TRY_ASSIGN(Database db,
              access == Access::read_write ? open_to_write(directory) : open_to_read(directory));
-  std::optional<HotStatements> hot;
+  std::optional<EventWriter> events;
   if (access == Access::read_write) {
-    TRY_ASSIGN(hot, prepare_hot(db));
+    TRY_ASSIGN(events, EventWriter::prepare(db));
   }
   TRY_ASSIGN(auto file, FileIdentity::of(directory / "gantry.db"));
   return Store(std::unique_ptr<Impl>(
-      new Impl{std::move(db), std::move(file), access, std::move(hot), PackSync(directory)}));
+      new Impl{std::move(db), std::move(file), access, std::move(events), PackSync(directory)}));
 }
 
 // The open group.
@@ -146,14 +117,14 @@ Result<> Store::Impl::write_group() {
   std::set<RunId> runs;
   for (const auto& [run, event] : group.events) {
     runs.insert(run);
-    TRY(hot->events.write(run, event));
+    TRY(events->write(run, event));
     const auto* ended = std::get_if<AttemptEnded>(&event);
     if (ended != nullptr && (!ended->replaces.empty() || !ended->report.remote_files.empty()))
       TRY(write_remote_files(run, *ended));
   }
-  for (const RunId run : runs) TRY(hot->note_last.integer(run.value()).run());
-  for (const auto& [run, update] : group.updates) TRY(write_update(hot->update_run, run, update));
-  for (const auto& [path, file] : group.files) TRY(write_file(hot->put_file, path, file));
+  for (const RunId run : runs) TRY(note_last(run));
+  for (const auto& [run, update] : group.updates) TRY(write_update(db, run, update));
+  for (const auto& [path, file] : group.files) TRY(write_file(db, path, file));
   TRY(write_learned());
   TRY(write_hosts());
   if (group.driven) {

@@ -64,18 +64,10 @@ struct Group {
   }
 };
 
-/// Statements that are used all the time; others are prepared when needed.
-struct HotStatements {
-  EventWriter events;
-  Statement update_run;
-  Statement note_last;  ///< that a run has no events beyond what there is now
-  Statement put_file;
-  Statement data_version;
-};
-
-/// The statement in `slot`, prepared if it was not yet. REQUIRES: the user resets it
-/// (Statement::Scope).
-Result<Statement*> kept(const Database& db, std::optional<Statement>& slot, std::string_view sql);
+// Columns of the table `runs`.
+std::string_view to_text(RunState state);
+void bind_counts(Statement& s, const Counts& counts);
+void bind_eta(Statement& s, const Eta& eta);
 
 /// Tells whether the database is still the one that was opened.
 struct FileIdentity {
@@ -92,7 +84,7 @@ struct Store::Impl {
   Database db;
   FileIdentity identity;
   Access access;
-  std::optional<HotStatements> hot;  ///< read_write only
+  std::optional<EventWriter> events;  ///< read_write only
   PackSync packs;
   FileSync awaited{};  ///< that the next commit waits for
   Group group{};
@@ -101,17 +93,11 @@ struct Store::Impl {
   std::optional<ResultIndex> result_index{};
   std::int64_t indexed = 0;  ///< the last event when it was opened
 
-  // Asked once a task, or once a file: prepared at the first use, and kept.
-  std::optional<Statement> results_of_attempt{};
-  std::optional<Statement> results_of_copy{};
-  std::optional<Statement> known_file{};
-  std::optional<Statement> remote_by_path{};
-  std::optional<Statement> remote_by_place{};
-
   Result<> write_group();
   /// REQUIRES: a transaction is open.
-  Result<> write_all(RunId run, const NextEvent& events);
-  Result<std::uint32_t> unjournalled_tasks(RunId run) const;
+  Result<> write_all(RunId run, const NextEvent& next);
+  /// Notes that the run has no events beyond what there is now.
+  Result<> note_last(RunId run) const;
   /// Of all events that are committed.
   Result<const ResultIndex*> results();
   /// What the ends of this group say of outputs at sites.

@@ -58,9 +58,8 @@ Result<std::vector<Store::RemoteOutput>> Store::remote_outputs() const {
 
 Result<std::optional<RemoteFile>> Store::remote_output(const std::string& path) const {
   TRY_ASSIGN(Statement * statement,
-             kept(impl_->db, impl_->remote_by_path,
-                  std::string("SELECT ") + kColumns +
-                      " FROM remote_files WHERE path = ? AND replaced = 0 LIMIT 1"));
+             impl_->db.prepare_once(std::string("SELECT ") + kColumns +
+                                    " FROM remote_files WHERE path = ? AND replaced = 0 LIMIT 1"));
   const Statement::Scope scope(*statement);
   TRY_ASSIGN(const bool found, statement->text(path).step());
   if (!found) return std::nullopt;
@@ -75,8 +74,7 @@ Result<bool> Store::knows(const RemoteFile& file) const {
       return true;
   }
   TRY_ASSIGN(Statement * statement,
-             kept(impl_->db, impl_->remote_by_place,
-                  "SELECT 1 FROM remote_files WHERE site = ? AND remote = ?"));
+             impl_->db.prepare_once("SELECT 1 FROM remote_files WHERE site = ? AND remote = ?"));
   const Statement::Scope scope(*statement);
   return statement->text(file.site).text(file.remote).step();
 }

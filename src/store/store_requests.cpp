@@ -116,11 +116,11 @@ Result<std::int64_t> Store::cancels_asked(RunId run) const {
 Result<std::vector<Request>> Store::take_requests() {
   Impl& impl = *impl_;
   std::vector<Request> requests;
-  Statement& version = impl.hot->data_version;
   {
-    const Statement::Scope scope(version);
-    TRY(version.step());
-    const std::int64_t now = version.integer();
+    TRY_ASSIGN(Statement * version, impl.db.prepare_once("PRAGMA data_version"));
+    const Statement::Scope scope(*version);
+    TRY(version->step());
+    const std::int64_t now = version->integer();
     // Changes with each commit of another connection, never with our own.
     if (now == impl.seen_data_version) return requests;
     impl.seen_data_version = now;
@@ -183,19 +183,16 @@ Result<std::optional<Digest>> Store::known_digest(const std::string& path, std::
   };
   const auto& waiting = impl_->group.files;
   if (const auto it = waiting.find(path); it != waiting.end()) return if_same(it->second);
-  TRY_ASSIGN(Statement * kept_statement,
-             kept(impl_->db, impl_->known_file,
-                  "SELECT size, changed_ns, inode, digest FROM file_digests WHERE path = ?"));
-  Statement& s = *kept_statement;
-  const Statement::Scope scope(s);
-  s.text(path);
-  TRY_ASSIGN(const bool found, s.step());
+  TRY_ASSIGN(Statement * s, impl_->db.prepare_once("SELECT size, changed_ns, inode, digest "
+                                                   "FROM file_digests WHERE path = ?"));
+  const Statement::Scope scope(*s);
+  TRY_ASSIGN(const bool found, s->text(path).step());
   if (!found) return std::nullopt;
   KnownFile file;
-  file.size = static_cast<std::uint64_t>(s.integer());
-  file.changed_ns = s.integer();
-  file.inode = static_cast<std::uint64_t>(s.integer());
-  file.digest = s.digest();
+  file.size = static_cast<std::uint64_t>(s->integer());
+  file.changed_ns = s->integer();
+  file.inode = static_cast<std::uint64_t>(s->integer());
+  file.digest = s->digest();
   return if_same(file);
 }
 

@@ -131,14 +131,12 @@ Result<std::vector<std::pair<std::string, std::string>>> Store::results_of(
     const Reusable& source) const {
   const bool copy = source.copy_run != RunId{} || source.attempt == AttemptId{};
   TRY_ASSIGN(
-      Statement * kept_statement,
-      copy
-          ? kept(impl_->db, impl_->results_of_copy,
-                 "SELECT results, exact FROM events WHERE run = ? AND task = ? AND attempt IS NULL "
-                 "AND kind = 'reused' ORDER BY seq DESC LIMIT 1")
-          : kept(impl_->db, impl_->results_of_attempt,
-                 "SELECT results, exact FROM events WHERE run = ? AND task = ? AND attempt = ?"));
-  Statement& s = *kept_statement;
+      Statement * statement,
+      impl_->db.prepare_once(
+          copy ? "SELECT results, exact FROM events WHERE run = ? AND task = ? AND attempt IS NULL "
+                 "AND kind = 'reused' ORDER BY seq DESC LIMIT 1"
+               : "SELECT results, exact FROM events WHERE run = ? AND task = ? AND attempt = ?"));
+  Statement& s = *statement;
   const Statement::Scope scope(s);
   s.integer(source.holder().value()).integer(source.held_as().value());
   if (!copy) s.integer(source.attempt.value());

@@ -1,6 +1,8 @@
 // Store: the tables `runs` and `sources`.
 #include <fmt/format.h>
 
+#include <array>
+
 #include "store/batch_rows.hpp"
 #include "store/json_text.hpp"
 #include "store/result_index.hpp"
@@ -28,6 +30,11 @@ bool read_words(Statement& s, std::vector<std::string>& words) {
   return read.has_value();
 }
 
+// In the order of the columns.
+constexpr std::array kCountFields{&Counts::total,  &Counts::done,      &Counts::reused,
+                                  &Counts::failed, &Counts::cancelled, &Counts::running};
+constexpr std::array kEtaFields{&Eta::expected, &Eta::soonest, &Eta::latest};
+
 constexpr auto kRunColumns =
     "SELECT id, name, digest, study, state, created, updated, total, done, reused, failed, "
     "cancelled, "
@@ -43,12 +50,8 @@ bool read_run(Statement& s, RunRecord& run) {
   run.state = s.bytes() == "finished" ? RunState::finished : RunState::open;
   run.created = from_ns(s.integer());
   run.updated = from_ns(s.integer());
-  for (std::uint32_t Counts::*field : {&Counts::total, &Counts::done, &Counts::reused,
-                                       &Counts::failed, &Counts::cancelled, &Counts::running}) {
-    run.counts.*field = s.number<std::uint32_t>();
-  }
-  for (Duration Eta::*field : {&Eta::expected, &Eta::soonest, &Eta::latest})
-    run.eta.*field = Duration(s.integer());
+  for (const auto field : kCountFields) run.counts.*field = s.number<std::uint32_t>();
+  for (const auto field : kEtaFields) run.eta.*field = Duration(s.integer());
   run.pid = s.number<std::int32_t>();
   const bool named = read_words(s, run.parameter_names) && read_words(s, run.result_names) &&
                      read_words(s, run.result_rules);
@@ -128,13 +131,31 @@ void shrink(const Database& db) {
 
 }  // namespace
 
-Result<> Store::Impl::write_all(RunId run, const NextEvent& events) {
-  while (events) {
-    TRY_ASSIGN(const auto event, events(run));
+std::string_view to_text(RunState state) {
+  return state == RunState::finished ? "finished" : "open";
+}
+
+void bind_counts(Statement& s, const Counts& counts) {
+  for (const auto field : kCountFields) s.integer(counts.*field);
+}
+
+void bind_eta(Statement& s, const Eta& eta) {
+  for (const auto field : kEtaFields) s.integer((eta.*field).count());
+}
+
+Result<> Store::Impl::write_all(RunId run, const NextEvent& next) {
+  while (next) {
+    TRY_ASSIGN(const auto event, next(run));
     if (!event) break;
-    TRY(hot->events.write(run, *event));
+    TRY(events->write(run, *event));
   }
-  return hot->note_last.integer(run.value()).run();
+  return note_last(run);
+}
+
+Result<> Store::Impl::note_last(RunId run) const {
+  TRY_ASSIGN(Statement * s, db.prepare_once("UPDATE runs SET last_seq = (SELECT max(seq) FROM "
+                                            "events) WHERE id = ?"));
+  return s->integer(run.value()).run();
 }
 
 Result<RunId> Store::create_run(const RunRecord& record, const NextEvent& first) {
@@ -151,25 +172,15 @@ Result<RunId> Store::create_run(const RunRecord& record, const NextEvent& first)
           "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,(SELECT coalesce(max(seq), 0) FROM "
           "events),"
           "(SELECT coalesce(max(driven), 0) + 1 FROM runs))"));
-  const Counts& c = record.counts;
   const std::string digest = record.digest.hex();
   const std::string study = hex_or_empty(record.study);
   std::string parameters;
   std::string results;
   std::string rules;
-  s.text(record.name)
-      .plain_text(digest)
-      .plain_text(study)
-      .plain_text(record.state == RunState::finished ? "finished" : "open");
+  s.text(record.name).plain_text(digest).plain_text(study).plain_text(to_text(record.state));
   s.integer(to_ns(record.created)).integer(to_ns(record.updated));
-  s.integer(c.total)
-      .integer(c.done)
-      .integer(c.reused)
-      .integer(c.failed)
-      .integer(c.cancelled)
-      .integer(c.running);
-  for (const Duration time : {record.eta.expected, record.eta.soonest, record.eta.latest})
-    s.integer(time.count());
+  bind_counts(s, record.counts);
+  bind_eta(s, record.eta);
   s.integer(record.pid);
   bind_words(s, record.parameter_names, parameters);
   bind_words(s, record.result_names, results);

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/fd.hpp"
+#include "testbed/testbed_files.hpp"
 
 namespace gantry::testbed {
 
@@ -72,11 +73,7 @@ Result<CpuGroup> cpu_group_of(const std::string& testbed) {
 Result<> make_testbed_group(const CpuGroup& group, std::size_t parts) {
   if (group.unified)
     TRY(write_setting(group.path.parent_path() / "cgroup.subtree_control", "+cpu"));
-  std::error_code error;
-  fs::create_directory(group.path, error);
-  if (error)
-    return fail(ErrorCode::io,
-                fmt::format("cannot make {}: {}", group.path.string(), error.message()));
+  TRY(make_folder(group.path));
   // Among the rest of the machine the testbed counts for as much as its hosts.
   if (group.unified) {
     TRY(write_setting(group.path / "cgroup.subtree_control", "+cpu"));
@@ -88,11 +85,7 @@ Result<> make_testbed_group(const CpuGroup& group, std::size_t parts) {
 }
 
 Result<> make_cpu_group(const CpuGroup& group, double cores) {
-  std::error_code error;
-  fs::create_directory(group.path, error);
-  if (error)
-    return fail(ErrorCode::io,
-                fmt::format("cannot make {}: {}", group.path.string(), error.message()));
+  TRY(make_folder(group.path));
   if (cores <= 0) return {};
   const long period = std::lround(std::max(kQuotaPeriod, kLeastQuota / cores));
   const long quota = std::lround(cores * static_cast<double>(period));

@@ -35,13 +35,6 @@ tl::unexpected<Error> cannot(std::string_view what, const fs::path& path,
   return fail(ErrorCode::io, fmt::format("cannot {} {}: {}", what, path.string(), error.message()));
 }
 
-Result<> make_folder(const fs::path& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) return cannot("make", path, error);
-  return {};
-}
-
 /// The file may have been changed by anybody, and its names lead to what root removes.
 bool is_sound(const TestbedSpec& spec) {
   const auto is_good_host = [](const TestbedHost& host) { return is_testbed_name(host.name); };
@@ -78,6 +71,13 @@ Result<std::set<std::string>> used_networks() {
 }
 
 }  // namespace
+
+Result<> make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return cannot("make", path, error);
+  return {};
+}
 
 fs::path inner_folder(const std::string& testbed) {
   return fs::path(kClaims) / testbed;

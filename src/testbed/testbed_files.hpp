@@ -30,6 +30,9 @@ struct TestbedFiles {
   }
 };
 
+/// And those above it, unless they are there.
+Result<> make_folder(const std::filesystem::path& path);
+
 /// Where hosts see the testbed's folder, wherever it lies: they have a /tmp and a home of their
 /// own. Short, as the names of sockets must be.
 std::filesystem::path inner_folder(const std::string& testbed);

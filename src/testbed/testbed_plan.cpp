@@ -143,12 +143,12 @@ TestbedPlan make_testbed_plan(const TestbedSpec& spec, const std::string& networ
     site.latency = from.latency;
     for (const TestbedHost& host : from.hosts) {
       const std::size_t index = site.hosts.size() + 1;
-      site.hosts.push_back({host.name, from.name, prefix + host.name,
+      site.hosts.push_back({host.name, prefix + host.name,
                             fmt::format("{}.{}.{}", network, number, 10 + index),
                             fmt::format("h{}", index), host.speed * from.slots, host.speed});
     }
     if (from.via != SiteVia::ssh)
-      site.head = HostPlan{from.name, from.name, site.netns, site.gateway, "", 0, 1};
+      site.head = HostPlan{from.name, site.netns, site.gateway, "", 0, 1};
     plan.sites.push_back(std::move(site));
   }
   for (const TestbedLink& link : spec.links) plan.links.push_back(make_link(plan, link));

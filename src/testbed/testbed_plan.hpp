@@ -21,7 +21,6 @@ using Argv = std::vector<std::string>;
 
 struct HostPlan {
   std::string name;
-  std::string site;
   std::string netns;
   std::string address;  ///< 10.231.SITE.11 and up
   std::string port;     ///< of the site's bridge, in the site's namespace

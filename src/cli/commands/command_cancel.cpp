@@ -1,6 +1,5 @@
 // gantry cancel: ends tasks of a run, whoever drives it.
 #include <filesystem>
-#include <memory>
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/study.hpp"
@@ -95,9 +94,8 @@ Result<int> cancel(Context& context, const CancelOptions& all) {
 }  // namespace
 
 void add_cancel(CLI::App& app, Action& action) {
-  auto options = std::make_shared<CancelOptions>();
-  CLI::App* command =
-      app.add_subcommand("cancel", "End running tasks and do not start pending ones");
+  const auto [command, options] =
+      add_command(app, action, "cancel", "End running tasks and do not start pending ones", cancel);
   add_task_options(*command, options->tasks);
   command->add_option("--grid", options->grid, "Also end tasks at the sites of FILE")
       ->type_name("FILE");
@@ -111,7 +109,6 @@ void add_cancel(CLI::App& app, Action& action) {
       "  gantry cancel            everything in the last run\n"
       "  gantry cancel 12,30-40\n"
       "  gantry cancel --grid grid.yaml");
-  set_action(*command, action, options, cancel);
 }
 
 }  // namespace gantry::cli

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <iostream>
-#include <memory>
 #include <set>
 
 #include "actuate/launch/local/local_launcher.hpp"
@@ -169,8 +168,8 @@ Result<int> clean(Context& context, const CleanOptions& options) {
 }  // namespace
 
 void add_clean(CLI::App& app, Action& action) {
-  auto options = std::make_shared<CleanOptions>();
-  CLI::App* command = app.add_subcommand("clean", "Remove runs with their results and output");
+  const auto [command, options] =
+      add_command(app, action, "clean", "Remove runs with their results and output", clean);
   auto* run =
       command->add_option("RUN", options->run, "A run's number, last or all")->type_name("");
   command->add_option("--keep", options->keep, "Remove all but the last N runs")
@@ -185,7 +184,6 @@ void add_clean(CLI::App& app, Action& action) {
       "Examples:\n"
       "  gantry clean 3\n"
       "  gantry clean --keep 5 --yes");
-  set_action(*command, action, options, clean);
 }
 
 }  // namespace gantry::cli

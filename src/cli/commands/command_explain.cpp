@@ -1,5 +1,4 @@
 // gantry explain: why a task is in the state it is in.
-#include <memory>
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/explain_text.hpp"
@@ -57,8 +56,8 @@ Result<int> explain_tasks(Context& context, const ExplainOptions& options) {
 }  // namespace
 
 void add_explain(CLI::App& app, Action& action) {
-  auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command = app.add_subcommand("explain", "Explain what happened to a task, and why");
+  const auto [command, options] = add_command(
+      app, action, "explain", "Explain what happened to a task, and why", explain_tasks);
   command->add_option("TASK", options->tasks.selector, "Its number, or several: 1,3,5-8")
       ->required()
       ->type_name("");
@@ -73,7 +72,6 @@ void add_explain(CLI::App& app, Action& action) {
       "Examples:\n"
       "  gantry explain 17\n"
       "  gantry explain 17 --run 2");
-  set_action(*command, action, options, explain_tasks);
 }
 
 }  // namespace gantry::cli

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <map>
-#include <memory>
 #include <thread>
 #include <utility>
 
@@ -120,8 +119,8 @@ Result<int> fetch(Context& context, const FetchCommandOptions& options) {
 }  // namespace
 
 void add_fetch(CLI::App& app, Action& action) {
-  auto options = std::make_shared<FetchCommandOptions>();
-  CLI::App* command = app.add_subcommand("fetch", "Bring home outputs that were kept at sites");
+  const auto [command, options] =
+      add_command(app, action, "fetch", "Bring home outputs that were kept at sites", fetch);
   add_task_options(*command, options->tasks);
   command->add_flag("--all", options->all, "Outputs of all runs, even of removed ones");
   command->add_option("--grid", options->grid, "Use this grid file instead of the run's")
@@ -136,7 +135,6 @@ void add_fetch(CLI::App& app, Action& action) {
       "  gantry fetch                     everything of the last run\n"
       "  gantry fetch 17,20-30            outputs of these tasks\n"
       "  gantry fetch --all --grid grid.yaml");
-  set_action(*command, action, options, fetch);
 }
 
 }  // namespace gantry::cli

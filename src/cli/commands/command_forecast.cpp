@@ -1,5 +1,4 @@
 // gantry forecast: what is expected of hosts, links and the run, and how good that was so far.
-#include <memory>
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/forecast_text.hpp"
@@ -38,9 +37,8 @@ Result<int> run_forecast(Context& context, const ForecastOptions& options) {
 }  // namespace
 
 void add_forecast(CLI::App& app, Action& action) {
-  auto options = std::make_shared<ForecastOptions>();
-  CLI::App* command =
-      app.add_subcommand("forecast", "Show what is expected of hosts, links and tasks");
+  const auto [command, options] = add_command(
+      app, action, "forecast", "Show what is expected of hosts, links and tasks", run_forecast);
   command->add_option("--run", options->run, "The run: last or a number")->type_name("RUN");
   command->add_flag("--json", options->json, "One JSON document (docs/formats/live.md)");
   command->footer(
@@ -65,7 +63,6 @@ void add_forecast(CLI::App& app, Action& action) {
       "  gantry forecast\n"
       "  gantry forecast --run 3\n"
       "  gantry forecast --json | jq '.hosts[].pace_forecast'");
-  set_action(*command, action, options, run_forecast);
 }
 
 }  // namespace gantry::cli

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <utility>
 
 #include "cli/commands/commands.hpp"
@@ -215,9 +214,8 @@ Result<int> run_grid(Context& context, const GridCommandOptions& options) {
 }  // namespace
 
 void add_grid(CLI::App& app, Action& action) {
-  auto options = std::make_shared<GridCommandOptions>();
-  CLI::App* command =
-      app.add_subcommand("grid", "Check, list, add or remove the sites of a grid file");
+  const auto [command, options] = add_command(
+      app, action, "grid", "Check, list, add or remove the sites of a grid file", run_grid);
   command->add_option("ACTION", options->action, "check, list, add, drain or remove")
       ->type_name("")
       ->required();
@@ -251,7 +249,6 @@ void add_grid(CLI::App& app, Action& action) {
       "  gantry grid add grid.yaml           sites that you have added to the file\n"
       "  gantry grid drain grid.yaml lab\n"
       "  gantry grid remove grid.yaml lab");
-  set_action(*command, action, options, run_grid);
 }
 
 }  // namespace gantry::cli

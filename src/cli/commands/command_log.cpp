@@ -1,8 +1,6 @@
 // gantry log: what tasks printed.
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "cli/commands/attempt_output.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/task_options.hpp"
@@ -74,8 +72,8 @@ Result<int> show_log(Context& context, const LogOptions& options) {
 }  // namespace
 
 void add_log(CLI::App& app, Action& action) {
-  auto options = std::make_shared<LogOptions>();
-  CLI::App* command = app.add_subcommand("log", "Print what tasks printed");
+  const auto [command, options] =
+      add_command(app, action, "log", "Print what tasks printed", show_log);
   add_task_options(*command, options->tasks);
   add_state_options(*command, options->tasks);
   command->add_flag("--stdout", options->only_stdout, "Only standard output");
@@ -90,7 +88,6 @@ void add_log(CLI::App& app, Action& action) {
       "  gantry log 17                    what task 17 printed\n"
       "  gantry log --failed --stderr     the errors of all failed tasks\n"
       "  gantry log 3 --stdout > out.txt  the exact bytes");
-  set_action(*command, action, options, show_log);
 }
 
 }  // namespace gantry::cli

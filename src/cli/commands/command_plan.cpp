@@ -239,8 +239,8 @@ Result<int> run_plan(Context& context, const PlanOptions& options) {
 }  // namespace
 
 void add_plan(CLI::App& app, Action& action) {
-  auto options = std::make_shared<PlanOptions>();
-  CLI::App* command = app.add_subcommand("plan", "Predict how long a sweep takes; run nothing");
+  const auto [command, options] =
+      add_command(app, action, "plan", "Predict how long a sweep takes; run nothing", run_plan);
   command->add_option("SWEEP", options->sweep, "The sweep file")->type_name("")->required();
   CLI::Option* grid =
       command->add_option("--grid", options->grid, "Sites, hosts and links (default: this machine)")
@@ -271,7 +271,6 @@ void add_plan(CLI::App& app, Action& action) {
       "  gantry plan sweep.yaml                      on this machine\n"
       "  gantry plan sweep.yaml --grid grid.yaml\n"
       "  gantry plan sweep.yaml --grid grid.yaml --scheduler best,min-min --svg p.svg");
-  set_action(*command, action, options, run_plan);
 }
 
 }  // namespace gantry::cli

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <memory>
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/result_plot.hpp"
@@ -59,17 +58,16 @@ Result<int> show_results(Context& context, const ResultsOptions& options) {
   filter.failed = filter.cancelled = options.all;
   if (!options.plot.empty()) return plot_results(context, options, run, filter);
   const ResultFormat format = format_of(options);
-  const auto writer =
-      make_result_writer(format, run.record, options.all, context.table_style(options.wide),
-                         [&](std::string_view line) { context.out.line(line); });
+  ResultWriter writer(format, run.record, options.all, context.table_style(options.wide),
+                      [&](std::string_view line) { context.out.line(line); });
   std::uint64_t rows = 0;
   TRY(query::for_each_task(run.store, run.record, filter,
                            [&](TaskId, query::TaskState, const store::TaskRow* row) {
                              if (row == nullptr || context.out.closed()) return;
                              ++rows;
-                             writer->add(*row);
+                             writer.add(*row);
                            }));
-  writer->finish();
+  writer.finish();
   if (rows == 0)
     context.note(fmt::format("no task of run {} has succeeded yet", run.record.id.value()));
   if (format == ResultFormat::table) {
@@ -87,8 +85,8 @@ Result<int> show_results(Context& context, const ResultsOptions& options) {
 }  // namespace
 
 void add_results(CLI::App& app, Action& action) {
-  auto options = std::make_shared<ResultsOptions>();
-  CLI::App* command = app.add_subcommand("results", "Show parameters and results");
+  const auto [command, options] =
+      add_command(app, action, "results", "Show parameters and results", show_results);
   add_task_options(*command, options->tasks);
   command->add_option("--format", options->format, "table (default), csv or jsonl")
       ->type_name("FORMAT")
@@ -109,7 +107,6 @@ void add_results(CLI::App& app, Action& action) {
       "  gantry results                               a table\n"
       "  gantry results --csv > study.csv             for a spreadsheet or pandas\n"
       "  gantry results --plot start peak --by strength");
-  set_action(*command, action, options, show_results);
 }
 
 }  // namespace gantry::cli

@@ -18,28 +18,29 @@ struct RetryOptions {
 };
 
 Result<int> retry(Context& context, const RetryOptions& options) {
-  driver::Options how;
+  SessionOptions session = options.session;
   std::optional<store::RunRecord> record;
   {  // Closed again before the driver opens it.
     TRY_ASSIGN(query::StoredRun run, query::open_run(context.state_dir, options.tasks.run));
     TRY_ASSIGN(const query::TaskFilter filter, filter_of(options.tasks, run.record));
     record = std::move(run.record);
     const auto& counts = record->counts;
-    if (options.tasks.failed && record->state == store::RunState::finished &&
+    if (options.tasks.states.failed && record->state == store::RunState::finished &&
         counts.failed + counts.cancelled == 0) {
       context.note(fmt::format("nothing to retry: no task of run {} failed or was cancelled",
                                record->id.value()));
       return kExitOk;
     }
-    how.continue_run = record->id;
-    how.only_failed = options.tasks.failed;
-    if (!how.only_failed) how.only = filter.selector.tasks(record->counts.total);
+    session.how.continue_run = record->id;
+    session.how.only_failed = options.tasks.states.failed;
+    if (!options.tasks.states.failed)
+      session.how.only = filter.selector.tasks(record->counts.total);
   }
   TRY_ASSIGN(auto study, reload_study(*record));
   TRY(study.sweep.check_inputs());
   std::vector<spec::LoadedSweep> studies;
   studies.push_back(std::move(study));
-  return run_session(context, studies, {1}, options.session, std::move(how));
+  return run_session(context, studies, {1}, session);
 }
 
 }  // namespace
@@ -54,7 +55,8 @@ void add_retry(CLI::App& app, Action& action) {
   command->add_option("--run", options->tasks.run, "The run: last (default) or a number")
       ->type_name("RUN");
   command
-      ->add_flag("--failed", options->tasks.failed, "All that failed or were cancelled (default)")
+      ->add_flag("--failed", options->tasks.states.failed,
+                 "All that failed or were cancelled (default)")
       ->excludes(selector);
   add_session_options(*command, options->session);
   command->footer(
@@ -62,7 +64,7 @@ void add_retry(CLI::App& app, Action& action) {
       "  gantry retry              all failed tasks\n"
       "  gantry retry 17,20-25     these tasks, even if they succeeded");
   command->callback([options, selector, &action] {
-    if (selector->count() == 0) options->tasks.failed = true;
+    if (selector->count() == 0) options->tasks.states.failed = true;
     action = [options](Context& context) { return retry(context, *options); };
   });
 }

@@ -21,9 +21,7 @@ namespace {
 struct RunOptions {
   SessionOptions session;
   OneLinerOptions one_liner;
-  bool fresh = false;
   bool dry_run = false;
-  bool wait = false;
   std::vector<std::string> weights;
 };
 
@@ -96,15 +94,12 @@ Result<int> run_study(Context& context, const RunWords& words, const RunOptions&
         context.note("gantry: warning: " + one_line(warning));
   if (options.dry_run) {
     for (auto& study : studies) {
-      number_as_stored(context, study.sweep, options.fresh);
+      number_as_stored(context, study.sweep, options.session.how.fresh);
       TRY(show_tasks(context, study.sweep, options.session.json));
     }
     return kExitOk;
   }
-  driver::Options how;
-  how.fresh = options.fresh;
-  how.wait = options.wait;
-  return run_session(context, studies, weights, options.session, std::move(how));
+  return run_session(context, studies, weights, options.session);
 }
 
 }  // namespace
@@ -113,11 +108,11 @@ void add_run(CLI::App& app, const RunWords& words, Action& action) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Run a sweep, or continue it");
   add_session_options(*command, options->session);
-  CLI::Option* fresh =
-      command->add_flag("--fresh", options->fresh, "Start a new run that reuses nothing");
+  CLI::Option* fresh = command->add_flag("--fresh", options->session.how.fresh,
+                                         "Start a new run that reuses nothing");
   command->add_flag("-n,--dry-run", options->dry_run, "Show the tasks and run none");
-  CLI::Option* wait =
-      command->add_flag("--wait", options->wait, "Wait while another gantry drives runs here");
+  CLI::Option* wait = command->add_flag("--wait", options->session.how.wait,
+                                        "Wait while another gantry drives runs here");
   command
       ->add_flag("--join", options->session.join, "Let a gantry that drives runs here run it, too")
       ->excludes(wait)

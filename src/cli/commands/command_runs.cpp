@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/run_text.hpp"
@@ -105,15 +104,13 @@ Result<int> list_runs(Context& context, const RunsOptions& options) {
 }  // namespace
 
 void add_runs(CLI::App& app, Action& action) {
-  auto options = std::make_shared<RunsOptions>();
-  CLI::App* command = app.add_subcommand("runs", "List the runs");
+  const auto [command, options] = add_command(app, action, "runs", "List the runs", list_runs);
   command->add_flag("--json", options->json, "One JSON object per line");
   command->add_flag("--wide", options->wide, "Do not cut lines to the terminal's width");
   command->footer(
       "Examples:\n"
       "  gantry runs\n"
       "  gantry results --run 2     a command about an older run");
-  set_action(*command, action, options, list_runs);
 }
 
 }  // namespace gantry::cli

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <filesystem>
 #include <limits>
-#include <memory>
 #include <set>
 
 #include "cli/commands/commands.hpp"
@@ -13,10 +11,12 @@
 #include "cli/commands/etc_experiment.hpp"
 #include "cli/commands/experiment_report.hpp"
 #include "cli/commands/forecast_report.hpp"
+#include "cli/commands/simulate_options.hpp"
 #include "cli/commands/watched_work.hpp"
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/error_report.hpp"
 #include "model/decimal.hpp"
+#include "simulate/erratic_runs.hpp"
 #include "simulate/experiment_chart.hpp"
 #include "simulate/paper_experiments.hpp"
 #include "simulate/trial_file.hpp"
@@ -26,19 +26,6 @@ namespace {
 
 constexpr double kLeastScale = 1e-6;  ///< of bandwidths
 constexpr double kMostScale = 1e6;
-
-struct SimulateOptions {
-  std::vector<std::string> words;  ///< the experiment, then files of etc or forecasts
-  std::uint32_t cases = 0;
-  std::uint64_t seed = 1;
-  std::vector<std::string> schedulers;
-  std::uint32_t jobs = 0;
-  std::string out = "simulate";
-  bool json = false;
-  double bandwidth_scale = 0;
-  std::string optimize;
-  std::string kind;  ///< of erratic runs
-};
 
 void list_experiments(Context& context) {
   Table table = context.table({{"experiment", false, false}, {"about"}});
@@ -56,7 +43,7 @@ void list_experiments(Context& context) {
 }
 
 Result<simulate::Experiment> experiment_of(const SimulateOptions& options) {
-  const std::string& name = options.words.front();
+  const std::string& name = options.experiment();
   if (std::set(options.schedulers.begin(), options.schedulers.end()).size() <
       options.schedulers.size())
     return fail(ErrorCode::usage, "--schedulers names a scheduler twice");
@@ -125,20 +112,15 @@ Result<bool> run_trials(Context& context, const SimulateOptions& options,
 }
 
 Result<int> simulate_paper(Context& context, const SimulateOptions& options) {
-  if (options.words.size() > 1)
+  if (!options.files().empty())
     return fail(ErrorCode::usage,
                 fmt::format("'{}' is one word too many for 'gantry simulate {}'",
-                            one_line(options.words[1]), one_line(options.words[0])),
+                            one_line(options.files()[0]), one_line(options.experiment())),
                 "only 'gantry simulate etc' and 'forecasts' take files");
   if (!options.optimize.empty())
     return fail(ErrorCode::usage, "--optimize is for 'gantry simulate etc'");
   TRY_ASSIGN(const simulate::Experiment experiment, experiment_of(options));
-  const std::filesystem::path folder(options.out);
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error)
-    return fail(ErrorCode::io,
-                fmt::format("cannot make the folder {}: {}", folder.string(), error.message()));
+  TRY_ASSIGN(const auto folder, make_folder(options.out));
   const auto csv = folder / (experiment.name + ".csv");
   const auto svg = folder / (experiment.name + ".svg");
   TRY_ASSIGN(auto file, simulate::TrialFile::open(csv, experiment, pin_of(options, experiment)));
@@ -163,38 +145,22 @@ Result<int> simulate_etc(Context& context, const SimulateOptions& options) {
   if (options.cases > 0 || !options.schedulers.empty() || options.bandwidth_scale > 0)
     return fail(ErrorCode::usage,
                 "'gantry simulate etc' has no --cases, --schedulers or --bandwidth-scale");
-  return run_etc_experiment(context, {.files = {options.words.begin() + 1, options.words.end()},
-                                      .optimize = options.optimize,
-                                      .seed = options.seed,
-                                      .jobs = options.jobs,
-                                      .json = options.json});
+  return run_etc_experiment(context, options);
 }
 
 Result<int> simulate_forecasts(Context& context, const SimulateOptions& options) {
   if (!options.optimize.empty() || !options.schedulers.empty() || options.bandwidth_scale > 0)
     return fail(ErrorCode::usage,
                 "'gantry simulate forecasts' has no --optimize, --schedulers or --bandwidth-scale");
-  return run_forecast_experiment(context,
-                                 {.files = {options.words.begin() + 1, options.words.end()},
-                                  .each = options.cases,
-                                  .seed = options.seed,
-                                  .jobs = options.jobs,
-                                  .out = options.out,
-                                  .json = options.json});
+  return run_forecast_experiment(context, options);
 }
 
 Result<int> simulate_eta(Context& context, const SimulateOptions& options) {
-  if (options.words.size() > 1 || options.bandwidth_scale > 0 || !options.optimize.empty())
+  if (!options.files().empty() || options.bandwidth_scale > 0 || !options.optimize.empty())
     return fail(ErrorCode::usage,
                 fmt::format("'gantry simulate {}' has no files, --bandwidth-scale or --optimize",
-                            options.words.front()));
-  return run_eta_experiment(context, {.name = options.words.front(),
-                                      .cases = options.cases,
-                                      .seed = options.seed,
-                                      .schedulers = options.schedulers,
-                                      .jobs = options.jobs,
-                                      .json = options.json,
-                                      .kind = simulate::erratic_kind(options.kind)});
+                            options.experiment()));
+  return run_eta_experiment(context, options);
 }
 
 Result<int> run_simulate(Context& context, const SimulateOptions& options) {
@@ -202,11 +168,11 @@ Result<int> run_simulate(Context& context, const SimulateOptions& options) {
     list_experiments(context);
     return kExitOk;
   }
-  if (!options.kind.empty() && options.words.front() != kEtaExperiment)
+  if (!options.kind.empty() && options.experiment() != kEtaExperiment)
     return fail(ErrorCode::usage, "--kind is for 'gantry simulate eta'");
-  if (options.words.front() == "etc") return simulate_etc(context, options);
-  if (options.words.front() == "forecasts") return simulate_forecasts(context, options);
-  if (options.words.front() == kEtaExperiment || options.words.front() == kRunTimeExperiment)
+  if (options.experiment() == "etc") return simulate_etc(context, options);
+  if (options.experiment() == "forecasts") return simulate_forecasts(context, options);
+  if (options.experiment() == kEtaExperiment || options.experiment() == kRunTimeExperiment)
     return simulate_eta(context, options);
   return simulate_paper(context, options);
 }
@@ -225,8 +191,8 @@ CLI::Validator scale_check() {
 }  // namespace
 
 void add_simulate(CLI::App& app, Action& action) {
-  auto options = std::make_shared<SimulateOptions>();
-  CLI::App* command = app.add_subcommand("simulate", "Compare schedulers in virtual time");
+  const auto [command, options] =
+      add_command(app, action, "simulate", "Compare schedulers in virtual time", run_simulate);
   command->add_option("EXPERIMENT", options->words, "Without it, the experiments are listed")
       ->type_name("");
   command->add_option("--cases", options->cases, "Repetitions of each point (default: the paper's)")
@@ -273,7 +239,6 @@ void add_simulate(CLI::App& app, Action& action) {
       "  gantry simulate psa-qoi --schedulers workqueue,best --json\n"
       "  gantry simulate etc --optimize 10s u_c_hihi.0\n"
       "  gantry simulate forecasts 20110303.csv       loads, and generated series");
-  set_action(*command, action, options, run_simulate);
 }
 
 }  // namespace gantry::cli

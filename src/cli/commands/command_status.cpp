@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <memory>
 #include <thread>
 
 #include "cli/commands/commands.hpp"
@@ -138,8 +137,8 @@ Result<int> show_status(Context& context, const StatusOptions& options) {
 }  // namespace
 
 void add_status(CLI::App& app, Action& action) {
-  auto options = std::make_shared<StatusOptions>();
-  CLI::App* command = app.add_subcommand("status", "Show where a run stands");
+  const auto [command, options] =
+      add_command(app, action, "status", "Show where a run stands", show_status);
   command->add_option("RUN", options->run, "last (default), all, or a run's number")->type_name("");
   command->add_flag("--json", options->json, "One JSON object per line");
   command->add_flag("--watch", options->watch, "Refresh until the run ends");
@@ -148,7 +147,6 @@ void add_status(CLI::App& app, Action& action) {
       "  gantry status              the last run\n"
       "  gantry status 3 --json     run 3, for a program\n"
       "  gantry status --watch      follow a run from another terminal");
-  set_action(*command, action, options, show_status);
 }
 
 }  // namespace gantry::cli

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <memory>
 #include <optional>
 
 #include "cli/commands/commands.hpp"
@@ -157,10 +156,10 @@ std::string states_text(const TaskOptions& options) {
   const auto add = [&](bool asked, std::string_view what) {
     if (asked) text += fmt::format("{}{}", text.empty() ? "" : " or ", what);
   };
-  add(options.failed, "failed");
-  add(options.done, "succeeded");
-  add(options.cancelled, "was cancelled");
-  add(options.pending, "is pending");
+  add(options.states.failed, "failed");
+  add(options.states.done, "succeeded");
+  add(options.states.cancelled, "was cancelled");
+  add(options.states.pending, "is pending");
   return text + (options.selector == "all" ? "" : " among those you chose");
 }
 
@@ -216,8 +215,8 @@ Result<int> list_tasks(Context& context, const TasksOptions& options) {
 }  // namespace
 
 void add_tasks(CLI::App& app, Action& action) {
-  auto options = std::make_shared<TasksOptions>();
-  CLI::App* command = app.add_subcommand("tasks", "List the tasks of a run");
+  const auto [command, options] =
+      add_command(app, action, "tasks", "List the tasks of a run", list_tasks);
   add_task_options(*command, options->tasks);
   add_state_options(*command, options->tasks);
   command->add_flag("--json", options->json, "One JSON object per line");
@@ -227,7 +226,6 @@ void add_tasks(CLI::App& app, Action& action) {
       "  gantry tasks --failed          what failed in the last run, and why\n"
       "  gantry tasks 1,5-8 --run 2     some tasks of run 2\n"
       "  gantry tasks --json | jq .     for a program");
-  set_action(*command, action, options, list_tasks);
 }
 
 }  // namespace gantry::cli

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <charconv>
-#include <memory>
 
 #include "base/machine.hpp"
 #include "cli/commands/commands.hpp"
@@ -233,9 +232,8 @@ Result<int> run_testbed(Context& context, const TestbedOptions& options) {
 }  // namespace
 
 void add_testbed(CLI::App& app, Action& action) {
-  auto options = std::make_shared<TestbedOptions>();
-  CLI::App* command =
-      app.add_subcommand("testbed", "A real grid on this machine, to try things on");
+  const auto [command, options] = add_command(
+      app, action, "testbed", "A real grid on this machine, to try things on", run_testbed);
   command->add_option("ACTION", options->action, "up, status, load, cut, mend, kill, revive, down")
       ->type_name("")
       ->required();
@@ -256,7 +254,6 @@ void add_testbed(CLI::App& app, Action& action) {
       "  gantry testbed cut s2 --for 20s   nothing comes through to or from site s2\n"
       "  gantry testbed kill s1h2          its processes die, and nobody is told\n"
       "  gantry testbed down");
-  set_action(*command, action, options, run_testbed);
 }
 
 }  // namespace gantry::cli

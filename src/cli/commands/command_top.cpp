@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <memory>
 #include <thread>
 
 #include "cli/commands/commands.hpp"
@@ -105,8 +104,8 @@ Result<int> run_top(Context& context, const TopOptions& options) {
 }  // namespace
 
 void add_top(CLI::App& app, Action& action) {
-  auto options = std::make_shared<TopOptions>();
-  CLI::App* command = app.add_subcommand("top", "Watch the sites, hosts and links of a run");
+  const auto [command, options] =
+      add_command(app, action, "top", "Watch the sites, hosts and links of a run", run_top);
   command->add_flag("--once", options->once, "Print it once, as without a terminal");
   command->add_flag("--json", options->json, "One JSON document (docs/formats/live.md)");
   command->footer(
@@ -119,7 +118,6 @@ void add_top(CLI::App& app, Action& action) {
       "Examples:\n"
       "  gantry top\n"
       "  gantry top --json | jq '.hosts[] | select(.state == \"lost\")'");
-  set_action(*command, action, options, run_top);
 }
 
 }  // namespace gantry::cli

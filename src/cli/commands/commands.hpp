@@ -14,13 +14,23 @@
 
 namespace gantry::cli {
 
-/// When a person chooses the command, its action is `run` with these options.
 template <class Options>
-void set_action(CLI::App& command, Action& action, std::shared_ptr<Options> options,
-                Result<int> (*run)(Context&, const Options&)) {
-  command.callback([&action, options = std::move(options), run] {
+struct NewCommand {
+  CLI::App* command;
+  Options* options;  ///< live as long as the command
+};
+
+/// Declares a command. When a person chooses it, its action is `run` with the options.
+template <class Options>
+NewCommand<Options> add_command(CLI::App& app, Action& action, const std::string& name,
+                                const std::string& about,
+                                Result<int> (*run)(Context&, const Options&)) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(name, about);
+  command->callback([&action, options, run] {
     action = [options, run](Context& context) { return run(context, *options); };
   });
+  return {command, options.get()};
 }
 
 /// `words` holds what follows run's own options; it is filled before the command line is parsed.

@@ -15,6 +15,7 @@
 #include "cli/terminal/error_report.hpp"
 #include "cli/terminal/json_line.hpp"
 #include "schedule/registry.hpp"
+#include "simulate/erratic_runs.hpp"
 #include "simulate/forecast_trial.hpp"
 #include "simulate/psa_case.hpp"
 
@@ -147,16 +148,16 @@ void print_table(Context& context, const std::vector<Row>& rows, bool etas) {
   table.finish();
 }
 
-std::span<const double> shares_of(const EtaExperimentOptions& options) {
-  if (options.kind) return kFewShares;
+std::span<const double> shares_of(const SimulateOptions& options) {
+  if (!options.kind.empty()) return kFewShares;
   return kShares;
 }
 
 Result<simulate::ForecastTrial> trial_of(const simulate::PsaCases& grids,
-                                         const EtaExperimentOptions& options, const Case& one) {
-  if (options.kind)
+                                         const SimulateOptions& options, const Case& one) {
+  if (const auto kind = simulate::erratic_kind(options.kind))
     return simulate::forecast_trial(
-        simulate::erratic_run(options.seed, *options.kind, one.number, *one.about.hosts),
+        simulate::erratic_run(options.seed, *kind, one.number, *one.about.hosts),
         one.about.scheduler, one.number, shares_of(options));
   simulate::PsaCase made = grids.at(one.number);
   const simulate::Trial trial{.grid = std::move(made.grid),
@@ -180,12 +181,13 @@ std::vector<Subject> subjects_of(const std::vector<std::string>& schedulers, boo
 
 }  // namespace
 
-Result<int> run_eta_experiment(Context& context, const EtaExperimentOptions& options) {
+Result<int> run_eta_experiment(Context& context, const SimulateOptions& options) {
   std::vector<std::string> schedulers = options.schedulers;
-  if (schedulers.empty() && options.kind) schedulers = {"workqueue"};  // as on this machine
+  const bool erratic = !options.kind.empty();
+  if (schedulers.empty() && erratic) schedulers = {"workqueue"};  // as on this machine
   if (schedulers.empty()) schedulers = {"workqueue", "xsufferage", "best"};
   for (const std::string& scheduler : schedulers) TRY(schedule::make_scheduler(scheduler));
-  const std::vector<Subject> subjects = subjects_of(schedulers, options.kind.has_value());
+  const std::vector<Subject> subjects = subjects_of(schedulers, erratic);
   std::vector<Case> cases;
   const std::uint32_t count = options.cases > 0 ? options.cases : kCases;
   for (std::uint32_t number = 0; number < count; ++number)
@@ -210,9 +212,10 @@ Result<int> run_eta_experiment(Context& context, const EtaExperimentOptions& opt
     if (error) return tl::make_unexpected(*error);
     return {};
   };
-  TRY_ASSIGN(const bool interrupted,
-             watch_work(context, {.name = options.name, .steps = cases.size(), .run = run}));
-  const bool etas = options.name == kEtaExperiment;
+  TRY_ASSIGN(
+      const bool interrupted,
+      watch_work(context, {.name = options.experiment(), .steps = cases.size(), .run = run}));
+  const bool etas = options.experiment() == kEtaExperiment;
   std::vector<Row> rows;
   for (const Subject& subject : subjects)
     for (Row& row :

@@ -39,9 +39,9 @@ struct EtcInstance {
   bool done = false;
 };
 
-Result<std::vector<EtcInstance>> etc_instances(const EtcExperimentOptions& options) {
+Result<std::vector<EtcInstance>> etc_instances(const SimulateOptions& options) {
   std::vector<EtcInstance> instances;
-  for (const std::string& file : options.files) {
+  for (const std::string& file : options.files()) {
     TRY_ASSIGN(simulate::EtcMatrix matrix, simulate::load_etc(file));
     instances.push_back({std::filesystem::path(file).filename().string(), std::move(matrix)});
   }
@@ -118,7 +118,7 @@ void print_etc_table(Context& context, const std::vector<EtcInstance>& instances
 
 }  // namespace
 
-Result<int> run_etc_experiment(Context& context, const EtcExperimentOptions& options) {
+Result<int> run_etc_experiment(Context& context, const SimulateOptions& options) {
   std::optional<double> search;
   if (!options.optimize.empty()) {
     const auto duration = parse_duration(options.optimize);

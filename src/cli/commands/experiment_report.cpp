@@ -75,6 +75,16 @@ std::string seconds_text(double seconds) {
   return fmt::format("{:.{}f}", seconds, seconds >= 100 ? 1 : seconds >= 10 ? 2 : 3);
 }
 
+Result<std::filesystem::path> make_folder(const std::string& name) {
+  std::filesystem::path folder(name);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    return fail(ErrorCode::io,
+                fmt::format("cannot make the folder {}: {}", folder.string(), error.message()));
+  return folder;
+}
+
 void print_experiment(Context& context, const std::vector<simulate::ExperimentPoint>& points) {
   if (points.size() > kFewPoints) return print_compact(context, points);
   bool first = true;

@@ -1,6 +1,7 @@
 #pragma once
 /// What an experiment found, as tables for a person or as JSON for a program.
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct ExperimentLabel {
 };
 void print_experiment_json(Context& context, const ExperimentLabel& label,
                            const std::vector<simulate::ExperimentPoint>& points);
+
+/// Makes the folder for the files of an experiment, unless it is there.
+Result<std::filesystem::path> make_folder(const std::string& name);
 
 /// "1234", "87.5": seconds with as many digits as say something.
 std::string seconds_text(double seconds);

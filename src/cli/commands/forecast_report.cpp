@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/fd.hpp"
 #include "base/parallel.hpp"
+#include "cli/commands/experiment_report.hpp"
 #include "cli/commands/result_rows.hpp"
 #include "cli/commands/watched_work.hpp"
 #include "cli/terminal/error_report.hpp"
@@ -29,11 +29,11 @@ std::string_view forecaster_name(std::size_t member) {
   return member + 1 == Battery::members().size() ? kBatteryName : Battery::members()[member];
 }
 
-Result<std::vector<ForecastSeries>> all_series(const ForecastExperimentOptions& options) {
+Result<std::vector<ForecastSeries>> all_series(const SimulateOptions& options) {
   auto all =
-      simulate::generated_series(options.seed, options.each > 0 ? options.each : kUsualSeries);
-  for (std::size_t i = 0; i < options.files.size(); ++i) {
-    TRY_ASSIGN(auto some, simulate::load_series(options.files[i], i));
+      simulate::generated_series(options.seed, options.cases > 0 ? options.cases : kUsualSeries);
+  for (std::size_t i = 0; i < options.files().size(); ++i) {
+    TRY_ASSIGN(auto some, simulate::load_series(options.files()[i], i));
     std::move(some.begin(), some.end(), std::back_inserter(all));
   }
   return all;
@@ -92,10 +92,10 @@ void print_groups_json(Context& context, const std::vector<GroupScore>& groups,
         .number("series", group.series)
         .real("of_last_value", group.of_last_value)
         .real("inside", group.inside);
-    JsonLine members(line.raw("of_best"));
-    for (std::size_t i = 0; i < group.above_best.size(); ++i)
-      members.real(forecaster_name(i), group.above_best[i]);
-    members.close(false);
+    line.object("of_best", [&](JsonLine& members) {
+      for (std::size_t i = 0; i < group.above_best.size(); ++i)
+        members.real(forecaster_name(i), group.above_best[i]);
+    });
     line.close();
     context.out.settle();
   }
@@ -103,14 +103,9 @@ void print_groups_json(Context& context, const std::vector<GroupScore>& groups,
 
 }  // namespace
 
-Result<int> run_forecast_experiment(Context& context, const ForecastExperimentOptions& options) {
+Result<int> run_forecast_experiment(Context& context, const SimulateOptions& options) {
   TRY_ASSIGN(const auto series, all_series(options));
-  const std::filesystem::path folder(options.out);
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error)
-    return fail(ErrorCode::io,
-                fmt::format("cannot make the folder {}: {}", folder.string(), error.message()));
+  TRY_ASSIGN(const auto folder, make_folder(options.out));
   std::vector<SeriesScore> scores(series.size());
   const auto run = [&](const std::stop_token& stop, const std::function<void()>& step) -> Result<> {
     in_parallel(series.size(), options.jobs, [&](std::size_t i) {

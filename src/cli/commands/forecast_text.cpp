@@ -14,9 +14,12 @@ namespace gantry::cli {
 namespace {
 
 using store::LiveForecast;
+using store::LiveHost;
+using store::LiveSite;
 using store::LiveState;
 
-constexpr std::size_t kMostFamily = 20;  ///< characters of a name
+constexpr std::size_t kMostFamily = 20;    ///< characters of a name
+constexpr std::size_t kModelColumns = 80;  ///< of a line about a model
 
 std::string percent(double share) {
   return fmt::format("{:.0f}%", 100 * share);
@@ -39,16 +42,6 @@ std::string pace_text(double seconds) {
   return format_duration(from_seconds(std::min(seconds, 1e9)));
 }
 
-template <class Rows>
-void add_table(const std::string& title, const std::string& what, const TableStyle& style,
-               const Rows& rows, std::vector<std::string>& lines) {
-  Table table(
-      {{title, false}, {what, false}, {"interval"}, {"error"}, {"inside"}, {"seen"}, {"by"}}, style,
-      [&](std::string_view line) { lines.emplace_back(line); });
-  rows(table);
-  table.finish();
-}
-
 std::string run_line(const LiveState& state, bool goes_on, TimePoint now) {
   const store::LiveRun* one = state.find(RunId(state.run));
   const store::Counts& counts = one != nullptr ? one->counts : state.counts;
@@ -65,7 +58,6 @@ std::string run_line(const LiveState& state, bool goes_on, TimePoint now) {
 
 void add_model(const store::LiveModel& model, std::vector<std::string>& lines) {
   if (model.family.empty()) return;
-  constexpr std::size_t kColumns = 80;
   if (model.family == forecast::family_name(forecast::ModelFamily::mean)) {
     lines.push_back(
         fmt::format("by parameters: no model yet ({} seen)", count_of(model.tasks, "task")));
@@ -75,7 +67,7 @@ void add_model(const store::LiveModel& model, std::vector<std::string>& lines) {
       fmt::format("by parameters: {}, from {}; error {} of a plain mean's",
                   one_line(model.family).substr(0, kMostFamily), count_of(model.tasks, "task"),
                   percent(std::min(model.error, 10.0)));
-  lines.push_back(fit(line, kColumns, false));
+  lines.push_back(fit(line, kModelColumns, false));
   lines.push_back(fmt::format("such as task {}: {} ({} to {})", model.example,
                               pace_text(model.seconds), pace_text(model.low),
                               pace_text(model.high)));
@@ -83,19 +75,17 @@ void add_model(const store::LiveModel& model, std::vector<std::string>& lines) {
 
 void add_memory(const store::LiveAmount& memory, std::vector<std::string>& lines) {
   if (memory.family.empty()) return;
-  constexpr std::size_t kColumns = 80;
   const std::string line =
       fmt::format("memory: {}, learnt from {}; {:.2f} times the high end is given",
                   one_line(memory.family).substr(0, kMostFamily), count_of(memory.tasks, "task"),
                   std::min(memory.margin, 99.0));
-  lines.push_back(fit(line, kColumns, false));
+  lines.push_back(fit(line, kModelColumns, false));
   lines.push_back(
       fmt::format("such as to task {}: {}", memory.example, format_bytes(memory.bytes)));
 }
 
 void add_outputs(const store::LiveAmount& outputs, std::vector<std::string>& lines) {
   if (outputs.family.empty()) return;
-  constexpr std::size_t kColumns = 80;
   const bool alike = outputs.family == forecast::family_name(forecast::ModelFamily::mean);
   const std::string line = fmt::format(
       "outputs: {}, from {}{}",
@@ -103,14 +93,14 @@ void add_outputs(const store::LiveAmount& outputs, std::vector<std::string>& lin
       count_of(outputs.tasks, "task"),
       alike ? ""
             : fmt::format("; error {} of a plain mean's", percent(std::min(outputs.error, 10.0))));
-  lines.push_back(fit(line, kColumns, false));
+  lines.push_back(fit(line, kModelColumns, false));
   lines.push_back(fmt::format("such as of task {}: {} ({} to {})", outputs.example,
                               format_bytes(outputs.bytes), format_bytes(outputs.low),
                               format_bytes(outputs.high)));
 }
 
 void add_probes(const LiveState& state, std::vector<std::string>& lines) {
-  for (const store::LiveSite& site : state.sites) {
+  for (const LiveSite& site : state.sites) {
     if (site.probes == 0) continue;
     std::string line = fmt::format("link to {}: probed {} while idle", one_line(site.name),
                                    count_of(site.probes, "time"));
@@ -132,45 +122,24 @@ std::vector<std::string> forecast_lines(const LiveState& state, bool goes_on, Ti
   add_memory(state.memory, lines);
   add_outputs(state.outputs, lines);
   std::uint64_t quarantined = 0;
-  add_table(
-      "host", "pace", style,
-      [&](Table& table) {
-        for (const store::LiveHost& host : state.hosts) {
-          quarantined += host.pace_forecast.quarantined;
-          if (host.pace_forecast.value > 0)
-            table.add(forecast_cells(one_line(host.name), host.pace_forecast, pace_text));
-        }
-      },
-      lines);
-  const auto told = [](const store::LiveHost& host) { return host.share_forecast.value > 0; };
-  if (std::ranges::any_of(state.hosts, told))
-    add_table(
-        "host", "share", style,
-        [&](Table& table) {
-          for (const store::LiveHost& host : state.hosts) {
-            quarantined += host.share_forecast.quarantined;
-            if (told(host))
-              table.add(forecast_cells(one_line(host.name), host.share_forecast, percent));
-          }
-        },
-        lines);
-  const auto add_sites = [&](const char* title, const char* what, LiveForecast store::LiveSite::*of,
+  const auto add_table = [&](const char* title, const char* what, const auto& items, auto of,
                              std::string (*show)(double)) {
-    add_table(
-        title, what, style,
-        [&](Table& table) {
-          for (const store::LiveSite& site : state.sites) {
-            quarantined += (site.*of).quarantined;
-            if ((site.*of).value > 0)
-              table.add(forecast_cells(one_line(site.name), site.*of, show));
-          }
-        },
-        lines);
+    Table table(
+        {{title, false}, {what, false}, {"interval"}, {"error"}, {"inside"}, {"seen"}, {"by"}},
+        style, [&](std::string_view line) { lines.emplace_back(line); });
+    for (const auto& item : items) {
+      const LiveForecast& forecast = item.*of;
+      quarantined += forecast.quarantined;
+      if (forecast.value > 0) table.add(forecast_cells(one_line(item.name), forecast, show));
+    }
+    table.finish();
   };
-  add_sites("link to", "carries", &store::LiveSite::link_forecast, format_bandwidth);
-  add_sites("answer of", "takes", &store::LiveSite::echo_forecast, pace_text);
-  add_sites("queue of", "wait", &store::LiveSite::queue_forecast, pace_text);
-  add_sites("start at", "costs", &store::LiveSite::launch_forecast, pace_text);
+  add_table("host", "pace", state.hosts, &LiveHost::pace_forecast, pace_text);
+  add_table("host", "share", state.hosts, &LiveHost::share_forecast, percent);
+  add_table("link to", "carries", state.sites, &LiveSite::link_forecast, format_bandwidth);
+  add_table("answer of", "takes", state.sites, &LiveSite::echo_forecast, pace_text);
+  add_table("queue of", "wait", state.sites, &LiveSite::queue_forecast, pace_text);
+  add_table("start at", "costs", state.sites, &LiveSite::launch_forecast, pace_text);
   add_probes(state, lines);
   if (quarantined > 0)
     lines.push_back(fmt::format("{} {} not believed: far from all others", quarantined,

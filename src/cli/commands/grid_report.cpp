@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "cli/terminal/display_text.hpp"
 #include "cli/terminal/format.hpp"
@@ -24,18 +25,10 @@ std::string bandwidth_text(const std::optional<double>& rate) {
   return rate ? format_bandwidth(*rate) : "-";
 }
 
+/// Empty for a site that is only described.
 std::string_view access_name(SiteAccess access) {
-  switch (access) {
-    case SiteAccess::ssh:
-      return "ssh";
-    case SiteAccess::slurm:
-      return "slurm";
-    case SiteAccess::sge:
-      return "sge";
-    case SiteAccess::none:
-      break;
-  }
-  return "";
+  constexpr std::array<std::string_view, 4> kNames{"", "ssh", "slurm", "sge"};
+  return kNames[static_cast<std::size_t>(access)];
 }
 
 std::string access_text(const Grid& grid, std::size_t site) {
@@ -60,14 +53,8 @@ void add_links(Context& context, const Grid& grid) {
   table.finish();
 }
 
-const GridLink* link_to(const Grid& grid, std::uint32_t site) {
-  const auto found = std::ranges::find_if(
-      grid.links, [&](const GridLink& link) { return link.from == 0 && link.to == site; });
-  return found == grid.links.end() ? nullptr : &*found;
-}
-
-std::string declared_text(const Grid& grid, std::uint32_t site) {
-  const GridLink* link = link_to(grid, site);
+std::string declared_text(const Grid& grid, std::uint32_t site, const std::string& other) {
+  const GridLink* link = operate::link_between(grid, site, other);
   if (link == nullptr) return "-";
   return format_bandwidth(link->bandwidth) + (link->assumed ? " (assumed)" : "");
 }
@@ -175,15 +162,6 @@ void print_grid_json(Context& context, const Grid& grid) {
 
 namespace {
 
-std::string declared_text(const Grid& grid, std::uint32_t site, const std::string& other) {
-  for (const GridLink& link : grid.links) {
-    const bool joins = (link.from == site && grid.sites[link.to].name == other) ||
-                       (link.to == site && grid.sites[link.from].name == other);
-    if (joins) return format_bandwidth(link.bandwidth);
-  }
-  return "-";
-}
-
 /// Files that sites fetch from each other.
 void print_pulls(Context& context, const Grid& grid, const std::vector<SiteCheck>& checks) {
   Table table =
@@ -217,7 +195,8 @@ bool print_check(Context& context, const Grid& grid, const std::vector<SiteCheck
     const bool takes_jobs = operate::takes_jobs(site, check);
     for (const HostCheck& host : check.hosts) add_row(hosts, site, host, takes_jobs);
     links.add({site.name, bandwidth_text(check.speed.to_site),
-               bandwidth_text(check.speed.from_site), declared_text(grid, check.site)});
+               bandwidth_text(check.speed.from_site),
+               declared_text(grid, check.site, grid.sites.front().name)});
   }
   hosts.finish();
   context.out.line("");

@@ -15,84 +15,12 @@ std::vector<std::string> headings(const store::RunRecord& run, bool with_state) 
   return names;
 }
 
-class TableWriter final : public ResultWriter {
- public:
-  TableWriter(const store::RunRecord& run, bool with_state, const TableStyle& style,
-              const Table::Sink& sink)
-      : run_(run), with_state_(with_state), table_(columns(run, with_state), style, sink) {}
-
-  void add(const store::TaskRow& row) override {
-    std::vector<Cell> cells{{std::to_string(row.task.value())}};
-    if (with_state_) cells.emplace_back(std::string(to_string(query::state_of(&row))));
-    query::for_each_value(run_, row, [&](const std::string& value) { cells.emplace_back(value); });
-    table_.add(std::move(cells));
-  }
-  void finish() override { table_.finish(); }
-
- private:
-  static std::vector<Column> columns(const store::RunRecord& run, bool with_state) {
-    std::vector<Column> columns;
-    for (auto& name : headings(run, with_state)) columns.push_back({std::move(name)});
-    columns.front() = {"task", false, false, std::to_string(run.counts.total).size()};
-    return columns;
-  }
-  const store::RunRecord& run_;
-  bool with_state_;
-  Table table_;
-};
-
-class CsvWriter final : public ResultWriter {
- public:
-  CsvWriter(const store::RunRecord& run, bool with_state, Table::Sink sink)
-      : run_(run), with_state_(with_state), sink_(std::move(sink)) {
-    for (const auto& name : headings(run, with_state)) field(name);
-    end_line();
-  }
-  void add(const store::TaskRow& row) override {
-    field(std::to_string(row.task.value()));
-    if (with_state_) field(to_string(query::state_of(&row)));
-    query::for_each_value(run_, row, [&](const std::string& value) { field(value); });
-    end_line();
-  }
-  void finish() override {}
-
- private:
-  void field(std::string_view text) {
-    if (!first_) line_ += ',';
-    first_ = false;
-    append_csv_field(line_, text);
-  }
-  void end_line() {
-    sink_(line_);
-    line_.clear();
-    first_ = true;
-  }
-  const store::RunRecord& run_;
-  bool with_state_;
-  Table::Sink sink_;
-  std::string line_;
-  bool first_ = true;
-};
-
-class JsonWriter final : public ResultWriter {
- public:
-  explicit JsonWriter(Table::Sink sink) : sink_(std::move(sink)) {}
-  void add(const store::TaskRow& row) override {
-    line_.clear();
-    JsonLine(line_)
-        .number("task", row.task.value())
-        .text("state", to_string(query::state_of(&row)))
-        .scalars("parameters", row.parameters)
-        .scalars("results", row.results)
-        .close(false);
-    sink_(line_);
-  }
-  void finish() override {}
-
- private:
-  Table::Sink sink_;
-  std::string line_;
-};
+std::vector<Column> result_columns(const store::RunRecord& run, bool with_state) {
+  std::vector<Column> columns;
+  for (auto& name : headings(run, with_state)) columns.push_back({std::move(name)});
+  columns.front() = {"task", false, false, std::to_string(run.counts.total).size()};
+  return columns;
+}
 
 }  // namespace
 
@@ -109,18 +37,46 @@ void append_csv_field(std::string& out, std::string_view text) {
   out += '"';
 }
 
-std::unique_ptr<ResultWriter> make_result_writer(ResultFormat format, const store::RunRecord& run,
-                                                 bool with_state, const TableStyle& style,
-                                                 const Table::Sink& sink) {
-  switch (format) {
-    case ResultFormat::csv:
-      return std::make_unique<CsvWriter>(run, with_state, sink);
-    case ResultFormat::jsonl:
-      return std::make_unique<JsonWriter>(sink);
-    case ResultFormat::table:
-      break;
+ResultWriter::ResultWriter(ResultFormat format, const store::RunRecord& run, bool with_state,
+                           const TableStyle& style, Table::Sink sink)
+    : format_(format),
+      run_(run),
+      with_state_(with_state),
+      sink_(std::move(sink)),
+      table_(result_columns(run, with_state), style, sink_),
+      fields_(headings(run, with_state)) {
+  if (format_ == ResultFormat::csv) write_csv();
+}
+
+void ResultWriter::add(const store::TaskRow& row) {
+  if (format_ == ResultFormat::jsonl) return write_json(row);
+  std::size_t next = 0;
+  const auto add_field = [&](std::string_view text) { fields_[next++].assign(text); };
+  add_field(std::to_string(row.task.value()));
+  if (with_state_) add_field(to_string(query::state_of(&row)));
+  query::for_each_value(run_, row, add_field);
+  if (format_ == ResultFormat::csv) return write_csv();
+  table_.add({fields_.begin(), fields_.end()});
+}
+
+void ResultWriter::write_csv() {
+  line_.clear();
+  for (const auto& field : fields_) {
+    if (&field != &fields_.front()) line_ += ',';
+    append_csv_field(line_, field);
   }
-  return std::make_unique<TableWriter>(run, with_state, style, sink);
+  sink_(line_);
+}
+
+void ResultWriter::write_json(const store::TaskRow& row) {
+  line_.clear();
+  JsonLine(line_)
+      .number("task", row.task.value())
+      .text("state", to_string(query::state_of(&row)))
+      .scalars("parameters", row.parameters)
+      .scalars("results", row.results)
+      .close(false);
+  sink_(line_);
 }
 
 }  // namespace gantry::cli

@@ -13,19 +13,19 @@ std::vector<std::string> write(ResultFormat format, bool with_state = false) {
   run.parameter_names = {"seed", "g"};
   run.result_names = {"energy"};
   std::vector<std::string> lines;
-  const auto writer = make_result_writer(format, run, with_state, {},
-                                         [&](std::string_view line) { lines.emplace_back(line); });
+  ResultWriter writer(format, run, with_state, {},
+                      [&](std::string_view line) { lines.emplace_back(line); });
   store::TaskRow row;
   row.task = TaskId{1};
   row.parameters = {{"seed", "7"}, {"g", "a,\"b\"\nc"}};
   row.results = {{"energy", "-1.50"}};
-  writer->add(row);
+  writer.add(row);
   store::TaskRow failed;
   failed.task = TaskId{12};
   failed.cause = FailureCause::exit_code;
   failed.parameters = {{"g", "x"}, {"seed", "8"}};
-  writer->add(failed);
-  writer->finish();
+  writer.add(failed);
+  writer.finish();
   return lines;
 }
 

@@ -37,18 +37,17 @@ constexpr std::uint32_t kTasksSearched = 5000;
 Result<> print_results(Context& context, const query::StoredRun& ended) {
   const auto& counts = ended.record.counts;
   if (ended.record.result_names.empty() || counts.done == 0) return {};
-  const auto writer =
-      make_result_writer(ResultFormat::table, ended.record, false, context.table_style(),
-                         [&](std::string_view line) { context.out.line(line); });
+  ResultWriter writer(ResultFormat::table, ended.record, false, context.table_style(),
+                      [&](std::string_view line) { context.out.line(line); });
   std::size_t shown = 0;
   for (std::uint32_t i = 1; i <= std::min(counts.total, kTasksSearched) && shown < kRowsShown;
        ++i) {
     TRY_ASSIGN(const auto row, ended.store.task(ended.record.id, TaskId{i}));
     if (!row || query::state_of(&*row) != query::TaskState::done) continue;
-    writer->add(*row);
+    writer.add(*row);
     ++shown;
   }
-  writer->finish();
+  writer.finish();
   if (counts.done > shown)
     context.out.line(paint(fmt::format("... {} more: gantry results", counts.done - shown),
                            Color::dim, context.terminal.color_stdout));
@@ -232,11 +231,11 @@ CLI::Option* add_jobs_option(CLI::App& command, std::uint32_t& jobs) {
 }
 
 void add_session_options(CLI::App& command, SessionOptions& options) {
-  add_jobs_option(command, options.jobs);
+  add_jobs_option(command, options.how.jobs);
   command.add_option("--grid", options.grid, "Also run on the sites of a grid file")
       ->type_name("FILE");
-  command.add_flag("--keep-going", options.keep_going, "Continue even if all first tasks fail");
-  command.add_option("--max-fails", options.max_fails, "Start nothing more after N failures")
+  command.add_flag("--keep-going", options.how.keep_going, "Continue even if all first tasks fail");
+  command.add_option("--max-fails", options.how.max_fails, "Start nothing more after N failures")
       ->type_name("N")
       ->check(CLI::Range(1U, 100'000'000U).description(""));
   command
@@ -266,9 +265,9 @@ namespace {
 /// Where tasks run, and how failures are met, is up to the gantry that runs already.
 Result<> check_joinable(const SessionOptions& options) {
   for (const auto& [said, name] :
-       {std::pair{options.grid.has_value(), "--grid"}, std::pair{options.jobs > 0, "-j"},
-        std::pair{options.keep_going, "--keep-going"},
-        std::pair{options.max_fails > 0, "--max-fails"},
+       {std::pair{options.grid.has_value(), "--grid"}, std::pair{options.how.jobs > 0, "-j"},
+        std::pair{options.how.keep_going, "--keep-going"},
+        std::pair{options.how.max_fails > 0, "--max-fails"},
         std::pair{!options.scheduler.empty(), "--scheduler"},
         std::pair{options.no_duplicates, "--no-duplicates"},
         std::pair{options.learn_for.has_value(), "--learn-for"}})
@@ -300,12 +299,12 @@ Result<> check_single(const SessionOptions& options) {
 }  // namespace
 
 Result<int> run_session(Context& context, std::vector<spec::LoadedSweep>& studies,
-                        const std::vector<double>& weights, const SessionOptions& options,
-                        driver::Options how) {
+                        const std::vector<double>& weights, const SessionOptions& options) {
   const bool several = studies.size() > 1;
   if (several) TRY(check_single(options));
   if (options.join) TRY(check_joinable(options));
   const spec::LoadedSweep& study = studies.front();
+  driver::Options how = options.how;
   how.state_dir = context.state_dir;
   how.job_log = options.job_log;
   if (options.grid) {
@@ -316,9 +315,6 @@ Result<int> run_session(Context& context, std::vector<spec::LoadedSweep>& studie
             fmt::format("gantry: warning: site '{}' has no 'via': only plans use it", site.name));
   }
   if (!how.grid && !options.quiet) warn_of_tasks_at_sites(context);
-  how.jobs = options.jobs;
-  how.keep_going = options.keep_going;
-  how.max_fails = options.max_fails;
   how.scheduler = options.scheduler;
   if (how.scheduler.empty())
     how.scheduler = how.grid ? schedule::kGridStrategy : schedule::kDefaultStrategy;

@@ -17,10 +17,8 @@
 namespace gantry::cli {
 
 struct SessionOptions {
+  driver::Options how{};            ///< as far as it is said in the driver's own terms
   std::optional<std::string> grid;  ///< a grid file; none = this machine
-  std::uint32_t jobs = 0;
-  bool keep_going = false;
-  std::uint32_t max_fails = 0;
   std::string scheduler;  ///< empty = the default, which depends on whether there is a grid
   bool no_duplicates = false;
   std::optional<std::string> learn_for;  ///< a duration; none = always
@@ -39,10 +37,9 @@ struct SessionOptions {
 CLI::Option* add_jobs_option(CLI::App& command, std::uint32_t& jobs);
 void add_session_options(CLI::App& command, SessionOptions& options);
 
-/// Drives the studies at once, each with its weight; `how` says which run and which tasks. The
-/// value is the exit code.
+/// Drives the studies at once, each with its weight; `options.how` says which run and which tasks.
+/// The value is the exit code.
 Result<int> run_session(Context& context, std::vector<spec::LoadedSweep>& studies,
-                        const std::vector<double>& weights, const SessionOptions& options,
-                        driver::Options how);
+                        const std::vector<double>& weights, const SessionOptions& options);
 
 }  // namespace gantry::cli

@@ -8,20 +8,16 @@ void add_task_options(CLI::App& command, TaskOptions& options) {
 }
 
 void add_state_options(CLI::App& command, TaskOptions& options) {
-  command.add_flag("--failed", options.failed, "Only tasks that failed");
-  command.add_flag("--done", options.done, "Only tasks that succeeded");
-  command.add_flag("--cancelled", options.cancelled, "Only tasks that were cancelled");
-  command.add_flag("--pending", options.pending, "Only tasks that have not ended");
+  command.add_flag("--failed", options.states.failed, "Only tasks that failed");
+  command.add_flag("--done", options.states.done, "Only tasks that succeeded");
+  command.add_flag("--cancelled", options.states.cancelled, "Only tasks that were cancelled");
+  command.add_flag("--pending", options.states.pending, "Only tasks that have not ended");
 }
 
 Result<query::TaskFilter> filter_of(const TaskOptions& options, const store::RunRecord& record) {
   TRY_ASSIGN(const query::TaskSelector selector, query::TaskSelector::parse(options.selector));
-  query::TaskFilter filter;
+  query::TaskFilter filter = options.states;
   TRY_ASSIGN(filter.selector, selector.within(record.counts.total));
-  filter.pending = options.pending;
-  filter.done = options.done;
-  filter.failed = options.failed;
-  filter.cancelled = options.cancelled;
   return filter;
 }
 

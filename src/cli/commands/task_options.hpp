@@ -12,10 +12,7 @@ namespace gantry::cli {
 struct TaskOptions {
   std::string selector = "all";
   std::string run = "last";
-  bool pending = false;
-  bool done = false;
-  bool failed = false;
-  bool cancelled = false;
+  query::TaskFilter states{};  ///< without the selector
 };
 
 /// SELECTOR and --run.

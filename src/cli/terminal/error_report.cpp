@@ -20,18 +20,7 @@ void append_wrapped(std::string& out, std::string_view text, std::size_t columns
 }  // namespace
 
 int exit_code_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::usage:
-      return kExitUsage;
-    case ErrorCode::io:
-    case ErrorCode::busy:
-    case ErrorCode::corrupt:
-    case ErrorCode::gone:
-    case ErrorCode::version:
-    case ErrorCode::peer:
-      return kExitInfrastructure;
-  }
-  return kExitInfrastructure;
+  return code == ErrorCode::usage ? kExitUsage : kExitInfrastructure;
 }
 
 std::string error_text(const Error& error, std::size_t columns, bool color) {

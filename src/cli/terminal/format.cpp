@@ -14,14 +14,6 @@
 namespace gantry::cli {
 namespace {
 
-/// Removes the digits that `text` begins with; false when there are none.
-bool skip_digits(std::string_view& text) {
-  std::size_t count = 0;
-  while (count < text.size() && is_digit(text[count])) ++count;
-  text.remove_prefix(count);
-  return count > 0;
-}
-
 std::string local_time(TimePoint time, const char* format) {
   if (time == kNever) return "-";
   const std::time_t whole = to_ns(time) / 1'000'000'000;
@@ -90,22 +82,6 @@ std::string format_time_iso(TimePoint time) {
   std::array<char, 32> text{};
   const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
   return fmt::format("{}.{:03}Z", std::string_view(text.data(), size), ns / 1'000'000 % 1000);
-}
-
-bool is_json_number(std::string_view text) {
-  if (text.starts_with('-')) text.remove_prefix(1);
-  if (text.size() > 1 && text[0] == '0' && is_digit(text[1])) return false;
-  if (!skip_digits(text)) return false;
-  if (text.starts_with('.')) {
-    text.remove_prefix(1);
-    if (!skip_digits(text)) return false;
-  }
-  if (text.starts_with('e') || text.starts_with('E')) {
-    text.remove_prefix(1);
-    if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
-    if (!skip_digits(text)) return false;
-  }
-  return text.empty();
 }
 
 std::optional<double> parse_number(std::string_view text) {

@@ -27,8 +27,6 @@ std::string format_time_short(TimePoint time, TimePoint now);
 /// UTC, "2026-03-01T13:03:59.123Z"; empty when unknown.
 std::string format_time_iso(TimePoint time);
 
-/// The whole text is a number by JSON's grammar: may be printed into JSON as it stands.
-bool is_json_number(std::string_view text);
 /// The whole text as a finite or infinite number, if it is one.
 std::optional<double> parse_number(std::string_view text);
 

@@ -2,62 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 
-#include "cli/terminal/format.hpp"
-#include "model/visible_text.hpp"
+#include "store/json_text.hpp"
 
 namespace gantry::cli {
-namespace {
 
-void append_escaped(std::string& out, unsigned char c) {
-  switch (c) {
-    case '"':
-      out += "\\\"";
-      break;
-    case '\\':
-      out += "\\\\";
-      break;
-    case '\n':
-      out += "\\n";
-      break;
-    case '\r':
-      out += "\\r";
-      break;
-    case '\t':
-      out += "\\t";
-      break;
-    default:
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", c);
-  }
-}
-
-}  // namespace
-
-void append_json_string(std::string& out, std::string_view text) {
-  out += '"';
-  while (!text.empty()) {
-    const auto is_plain = [](unsigned char c) {
-      return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
-    };
-    const auto plain =
-        static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
-    out += text.substr(0, plain);
-    text.remove_prefix(plain);
-    if (text.empty()) break;
-    const Utf8Character next = first_character(text);
-    if (!next.valid)
-      out += "\xef\xbf\xbd";
-    else if (next.size == 1)
-      append_escaped(out, static_cast<unsigned char>(text.front()));
-    else
-      out += text.substr(0, next.size);
-    text.remove_prefix(next.size);
-  }
-  out += '"';
-}
+using store::append_json_string;
 
 void JsonLine::key(std::string_view name) {
   if (!first_) out_ += ',';
@@ -94,7 +46,7 @@ JsonLine& JsonLine::null(std::string_view name) {
 }
 
 JsonLine& JsonLine::scalar(std::string_view name, std::string_view value) {
-  if (!is_json_number(value)) return text(name, value);
+  if (!store::is_json_number(value)) return text(name, value);
   key(name);
   out_ += value;
   return *this;
@@ -113,16 +65,9 @@ JsonLine& JsonLine::texts(std::string_view name, const std::vector<std::string>&
 
 JsonLine& JsonLine::scalars(std::string_view name,
                             const std::vector<std::pair<std::string, std::string>>& values) {
-  key(name);
-  JsonLine inner(out_);
-  for (const auto& [inner_name, value] : values) inner.scalar(inner_name, value);
-  inner.close(false);
-  return *this;
-}
-
-std::string& JsonLine::raw(std::string_view name) {
-  key(name);
-  return out_;
+  return object(name, [&](JsonLine& inner) {
+    for (const auto& [inner_name, value] : values) inner.scalar(inner_name, value);
+  });
 }
 
 void JsonLine::close(bool end_line) {

@@ -34,6 +34,15 @@ class JsonLine {
   /// A number when the text is one by JSON's grammar, else a string.
   JsonLine& scalar(std::string_view name, std::string_view value);
   JsonLine& texts(std::string_view name, const std::vector<std::string>& values);
+  /// An object; `fill(JsonLine&)` gives it its members.
+  template <class Fill>
+  JsonLine& object(std::string_view name, const Fill& fill) {
+    key(name);
+    JsonLine inner(out_);
+    fill(inner);
+    inner.close(false);
+    return *this;
+  }
   /// An object of scalars.
   JsonLine& scalars(std::string_view name,
                     const std::vector<std::pair<std::string, std::string>>& values);
@@ -52,9 +61,6 @@ class JsonLine {
     out_ += ']';
     return *this;
   }
-  /// An object inside: call, write JSON to the buffer, go on.
-  std::string& raw(std::string_view name);
-
   /// Closes the object, with a line end when asked.
   void close(bool end_line = true);
 
@@ -64,8 +70,5 @@ class JsonLine {
   std::string& out_;
   bool first_ = true;
 };
-
-/// `text` in quotes, escaped.
-void append_json_string(std::string& out, std::string_view text);
 
 }  // namespace gantry::cli

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
 
@@ -28,27 +29,9 @@ bool names_utf8(const EnvironmentLookup& environment) {
 }
 
 std::string_view code_of(Color color) {
-  switch (color) {
-    case Color::red:
-      return "31";
-    case Color::green:
-      return "32";
-    case Color::yellow:
-      return "33";
-    case Color::blue:
-      return "34";
-    case Color::magenta:
-      return "35";
-    case Color::cyan:
-      return "36";
-    case Color::dim:
-      return "2";
-    case Color::bold:
-      return "1";
-    case Color::none:
-      break;
-  }
-  return "";
+  constexpr std::array<std::string_view, 9> kCodes{"",   "31", "32", "33", "34",
+                                                   "35", "36", "2",  "1"};
+  return kCodes[static_cast<std::size_t>(color)];
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 namespace gantry::cli {
 
 enum class ColorMode { automatic, always, never };
+/// In the order of their codes in terminal.cpp.
 enum class Color { none, red, green, yellow, blue, magenta, cyan, dim, bold };
 
 /// Reads one variable of the environment; nullptr when it is not set.
