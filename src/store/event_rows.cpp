@@ -71,7 +71,7 @@ void read_end(Statement& row, AttemptReport& r) {
   r.usage.max_rss = static_cast<std::uint64_t>(row.integer());
 }
 
-/// Before version 8 only the text for people said what is in columns now.
+/// Before version 7 only the text for people said what is in columns now.
 void read_old_detail(EventRow& row) {
   constexpr std::string_view kLimit = "limit ";
   constexpr std::string_view kChanged = "an input changed while it ran: ";
