@@ -88,7 +88,7 @@ class Hub {
   /// Tries again to move outputs to their place. That it failed is this machine's fault, not the
   /// tasks'.
   Result<> place_again();
-  /// Agents may forget reports up to this receipt after the next commit.
+  /// Agents may forget reports up to this receipt: they and all before them are committed.
   [[nodiscard]] std::uint64_t safe_receipt() const;
   [[nodiscard]] std::string site_name(SiteId site) const;
   /// What the loss of the host means, for a person. Empty if it had no tasks, or no other host is
@@ -131,11 +131,12 @@ class Hub {
   [[nodiscard]] bool stop_waits() const { return signals_ && signals_->waiting(); }
   void on_stop_signals();
   void apply(Event& event);
-  void journal(RunIo& io, Event event);
+  /// `receipt`: of the report that tells the event; 0 = none does.
+  void journal(RunIo& io, Event event, std::uint64_t receipt);
   /// Applies and journals; journal errors wait for the next commit.
-  void record(RunIo& io, Event event);
+  void record(RunIo& io, Event event, std::uint64_t receipt = 0);
   /// The same for an end; also shows it, with what happens to the task.
-  void record_end(RunIo& io, AttemptEnded ended);
+  void record_end(RunIo& io, AttemptEnded ended, std::uint64_t receipt = 0);
   /// Starts nothing more of any run.
   void drain_all(const std::string& why);
   /// After an attempt ran out of memory, adds to the report's detail what happens next. False if
@@ -148,9 +149,11 @@ class Hub {
   void recall_queues();
   /// The journal cannot be written: recalls attempts that have not begun.
   void hold_tasks(const Error& why);
-  /// Hands the waiting events to the store, up to the first end whose inputs are being read.
-  /// `last`: waits for those.
+  /// Hands the waiting events to the store; of each run, up to the first end whose inputs are being
+  /// read. `last`: waits for those.
   void write_group(bool last);
+  /// Whether events of the run wait for that.
+  [[nodiscard]] bool has_unwritten(const RunIo& io) const;
   /// The ends of tasks can no longer be recorded: ends those that run.
   tl::unexpected<Error> abandon(Error error);
   /// Tells the person why finished tasks run again.
@@ -191,6 +194,7 @@ class Hub {
     RunIo* io;
     Event event;
     Inputs inputs;
+    std::uint64_t receipt;  ///< see journal()
   };
   std::vector<Journalled> group_;  ///< events for the next commit
   struct Parked {

@@ -81,7 +81,7 @@ Result<> Hub::check_joinable(const Job& job) {
 Result<> Hub::forget_closed(RunId run) {
   const auto io = std::ranges::find_if(ios_, [&](const auto& each) { return each->id() == run; });
   const bool is_guest = static_cast<std::size_t>(io - ios_.begin()) >= asked_for_;
-  if (!(*io)->is_closed || !group_.empty())
+  if (!(*io)->is_closed || has_unwritten(**io))
     return fail(
         ErrorCode::busy,
         fmt::format("run {} goes on with the study as it was before it was edited", run.value()),
