@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <iterator>
 #include <span>
 
@@ -67,14 +68,15 @@ Hub::Hub(const Options& options, const Observer& observer, store::Store& store,
       kept_at_(now_) {}
 
 Result<> Hub::add(const Job& job, const std::optional<ContinuedRun>& ours, const Options& options) {
-  contents_.leave_out([job] { return written_files(job.sweep); });
-  const TaskFiles& files =
-      files_.emplace_back(sites_.travels() ? TaskFiles(job.sweep, names_) : TaskFiles());
-  TRY_ASSIGN(auto run,
-             prepare_run(store_, engine_, job, ours, options, contents_, clock_.now(), files));
-  const auto& io =
-      ios_.emplace_back(std::make_unique<RunIo>(job, options, store_, contents_, files, names_,
-                                                std::move(run), [this] { return stop_waits(); }));
+  auto files = std::make_unique<RunFiles>();
+  if (sites_.travels()) files->shared = TaskFiles(job.sweep, names_);
+  files->study = ContentCache::Study([job] { return written_files(job.sweep); });
+  const ContentCache::As as(contents_, files->study);
+  TRY_ASSIGN(auto run, prepare_run(store_, engine_, job, ours, options, contents_, clock_.now(),
+                                   files->shared));
+  const auto& io = ios_.emplace_back(
+      std::make_unique<RunIo>(job, options, store_, contents_, std::move(files), names_,
+                              std::move(run), [this] { return stop_waits(); }));
   runs_[io->id()] = io.get();
   return {};
 }
@@ -284,9 +286,27 @@ void Hub::carry_out(const std::vector<Action>& actions) {
   }
 }
 
+/// Of a folder, whatever any run's tasks read there.
+Result<std::vector<TaskFile>> Hub::files_of(FileId file) {
+  const std::string& path = names_.path(file);
+  std::error_code error;
+  std::vector<TaskFile> all;
+  if (std::filesystem::is_directory(path, error)) {
+    for (const auto& io : ios_) {
+      TRY_ASSIGN(auto some, io->shared_folder(file));
+      std::ranges::move(some, std::back_inserter(all));
+    }
+  }
+  if (all.empty()) return contents_.files(path, [this] { return stop_waits(); });
+  std::ranges::sort(all, {}, &TaskFile::path);
+  const auto same = std::ranges::unique(all, {}, &TaskFile::path);
+  all.erase(same.begin(), same.end());
+  return all;
+}
+
 void Hub::bring(const MoveFile& move) {
   const ContentCache::Aside aside(contents_);
-  const auto files = contents_.files(names_.path(move.file), [this] { return stop_waits(); });
+  const auto files = files_of(move.file);
   if (!files && files.error().code == ErrorCode::busy) return park(move);
   probes_.on_file();
   if (files) return actuators_.bring(move, *files);

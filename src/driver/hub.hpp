@@ -64,6 +64,7 @@ class Hub {
   void carry_out(const std::vector<Action>& actions);
   void start(const StartAttempt& action);
   void bring(const MoveFile& move);
+  Result<std::vector<TaskFile>> files_of(FileId file);
   // hub_reading.cpp: actions that wait until their files have been read.
   void park(const Action& action);
   Result<> carry_out_read();
@@ -177,7 +178,6 @@ class Hub {
   Sites& actuators_;  ///< of sites_
   const Clock& clock_;
   FileNames names_;  ///< of shared files
-  std::deque<TaskFiles> files_;
   struct Joined {
     Sweep sweep;
     SpecSource source;
