@@ -67,16 +67,20 @@ Hub::Hub(const Options& options, const Observer& observer, store::Store& store,
       committed_at_(now_),
       kept_at_(now_) {}
 
-Result<> Hub::add(const Job& job, const std::optional<ContinuedRun>& ours, const Options& options) {
+Result<> Hub::add(const Job& job, const std::optional<ContinuedRun>& ours, const Options& options,
+                  std::unique_ptr<GuestStudy> guest) {
   auto files = std::make_unique<RunFiles>();
   if (sites_.travels()) files->shared = TaskFiles(job.sweep, names_);
   files->study = ContentCache::Study([job] { return written_files(job.sweep); });
+  files->guest = std::move(guest);
   const ContentCache::As as(contents_, files->study);
-  TRY_ASSIGN(auto run, prepare_run(store_, engine_, job, ours, options, contents_, clock_.now(),
-                                   files->shared));
+  auto run =
+      prepare_run(store_, engine_, job, ours, options, contents_, clock_.now(), files->shared);
+  if (!run && ours) engine_.remove_run(ours->record.id);
+  if (!run) return tl::unexpected(std::move(run).error());
   const auto& io = ios_.emplace_back(
       std::make_unique<RunIo>(job, options, store_, contents_, std::move(files), names_,
-                              std::move(run), [this] { return stop_waits(); }));
+                              std::move(*run), [this] { return stop_waits(); }));
   runs_[io->id()] = io.get();
   return {};
 }
@@ -218,6 +222,7 @@ Result<> Hub::step() {
   if (now_ >= committed_at_ + kNewsInterval) dirty_ = true;
   if (now_ >= committed_at_ + kCommitInterval) {
     TRY(commit(false));
+    TRY(let_guests_go());
     TRY(take_requests());
   }
   if (now_ >= kept_at_ + kKeepInterval) {

@@ -38,8 +38,10 @@ class Hub {
   Hub(const Options& options, const Observer& observer, store::Store& store, ContentCache& contents,
       GridLaunch& sites, UndrivenRuns& others, const Clock& clock);
 
-  /// Continues `ours`, or makes a new run of the study. `options` must outlive the hub.
-  Result<> add(const Job& job, const std::optional<ContinuedRun>& ours, const Options& options);
+  /// Continues `ours`, or makes a new run of the study. `options` must outlive the hub, and so must
+  /// the job's study unless it is `guest`.
+  Result<> add(const Job& job, const std::optional<ContinuedRun>& ours, const Options& options,
+               std::unique_ptr<GuestStudy> guest = {});
   /// Takes in what the sites reported when they were opened, and loops until all runs have
   /// finished. SIGINT and SIGTERM are requests to stop from here on. Returns a summary for each run
   /// that was added before, in the order of add(). REQUIRES: the sites are open.
@@ -103,10 +105,10 @@ class Hub {
   Result<RunId> join_study(const store::StudyRequest& request);
   /// None of its tasks may run beside a twin.
   Result<> check_joinable(const Job& job);
-  /// Removes a guest that has ended, so that its study can go on. Error busy if it has not ended.
-  Result<> forget_closed(RunId run);
-  /// Undoes add() of a run of which nothing has been started.
-  Result<> take_back(const RunIo& io);
+  /// Forgets guests that have ended, once the store has all that is known of them.
+  Result<> let_guests_go();
+  /// REQUIRES: none of its events or actions wait.
+  void forget(RunId run);
   /// Begins a run whose journal has been replayed.
   Result<> begin(RunIo& io);
   // hub_sites.cpp: sites and hosts that come and go.
@@ -177,17 +179,12 @@ class Hub {
   GridLaunch& sites_;
   Sites& actuators_;  ///< of sites_
   const Clock& clock_;
-  FileNames names_;  ///< of shared files
-  struct Joined {
-    Sweep sweep;
-    SpecSource source;
-  };
-  std::deque<Joined> joined_;
-  std::size_t asked_for_ = 0;    ///< the first so many of ios_ have not joined
-  const Options guest_options_;  ///< for studies that join
-  engine::Engine engine_;
+  FileNames names_;                          ///< of shared files
+  std::size_t asked_for_ = 0;                ///< the first so many of ios_ have not joined
+  const Options guest_options_;              ///< for studies that join
   std::vector<std::unique_ptr<RunIo>> ios_;  ///< in the order of add()
   std::map<RunId, RunIo*> runs_;             ///< of ios_
+  engine::Engine engine_;                    ///< refers to the files of ios_
   std::optional<StopSignals> signals_;
 
   struct Journalled {

@@ -21,8 +21,15 @@
 
 namespace gantry::driver {
 
+/// A study that joined.
+struct GuestStudy {
+  Sweep sweep;
+  SpecSource source;
+};
+
 /// The files of a run's study. Made before the run, which refers to them all its life.
 struct RunFiles {
+  std::unique_ptr<GuestStudy> guest{};  ///< the study itself, if nobody else keeps it
   TaskFiles shared{};
   ContentCache::Study study;
 };
