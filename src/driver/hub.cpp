@@ -35,18 +35,6 @@ Options for_guests(Options options) {
   return options;
 }
 
-/// Whatever its tasks declare that they write.
-std::vector<std::string> written_files(const Sweep& sweep) {
-  std::vector<std::string> files;
-  Task task;
-  for (std::uint32_t i = 1; i <= sweep.size(); ++i) {
-    sweep.fill_task(TaskId(i), task);
-    for (const auto* list : {&task.outputs, &task.collect})
-      files.insert(files.end(), list->begin(), list->end());
-  }
-  return files;
-}
-
 }  // namespace
 
 Hub::Hub(const Options& options, const Observer& observer, store::Store& store,
@@ -71,7 +59,7 @@ Result<> Hub::add(const Job& job, const std::optional<ContinuedRun>& ours, const
                   std::unique_ptr<GuestStudy> guest) {
   auto files = std::make_unique<RunFiles>();
   if (sites_.travels()) files->shared = TaskFiles(job.sweep, names_);
-  files->study = ContentCache::Study([job] { return written_files(job.sweep); });
+  files->study = study_of(job.sweep);
   files->guest = std::move(guest);
   const ContentCache::As as(contents_, files->study);
   auto run =

@@ -69,6 +69,8 @@ class Hub {
   Result<std::vector<TaskFile>> files_of(FileId file);
   // hub_reading.cpp: actions that wait until their files have been read.
   void park(const Action& action);
+  /// Whether large inputs of the study must be read first; then it is under way.
+  bool must_read_inputs(const Sweep& sweep);
   Result<> carry_out_read();
   /// Gives waiting attempts back to the engine, unstarted; without keys, all of the host. False if
   /// there were none.
@@ -102,7 +104,8 @@ class Hub {
   Result<> take_requests();
   // hub_join.cpp: studies that other processes add (`gantry run --join`).
   Result<> on_study(const store::Request& request);
-  Result<RunId> join_study(const store::StudyRequest& request);
+  /// Nothing while large inputs of the study are read in the background.
+  Result<std::optional<RunId>> join_study(const store::StudyRequest& request);
   /// None of its tasks may run beside a twin.
   Result<> check_joinable(const Job& job);
   /// Forgets guests that have ended, once the store has all that is known of them.
@@ -199,6 +202,11 @@ class Hub {
     std::uint64_t files;  ///< it waits until ContentCache::has_read() reaches this
   };
   std::vector<Parked> parked_;
+  struct Joining {
+    store::Request request;
+    std::uint64_t files;  ///< as of Parked
+  };
+  std::vector<Joining> joining_;
 
   std::map<HostId, std::string> host_names_;
   struct FarHost {

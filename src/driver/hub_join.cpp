@@ -39,7 +39,12 @@ Result<> Hub::on_study(const store::Request& request) {
   dirty_ = true;
   TRY(commit(false));
   TRY(let_guests_go());
-  const auto run = join_study(*request.study);
+  const auto joined = join_study(*request.study);
+  if (joined && !*joined) {
+    joining_.push_back({request, contents_.asked_for()});
+    return {};
+  }
+  const auto run = joined.map([](const auto& id) { return *id; });
   // Whoever asks looks at the run as soon as there is an answer: it must be there as it is now.
   dirty_ = true;
   TRY(commit(false));
@@ -50,7 +55,7 @@ Result<> Hub::on_study(const store::Request& request) {
   return {};
 }
 
-Result<RunId> Hub::join_study(const store::StudyRequest& request) {
+Result<std::optional<RunId>> Hub::join_study(const store::StudyRequest& request) {
   const auto is_stopping = [&](const auto& io) { return !view(*io).draining().empty(); };
   if (!options_.load || stops_ > 0 || std::ranges::all_of(ios_, is_stopping))
     return fail(ErrorCode::busy, "the gantry that runs here is stopping",
@@ -67,6 +72,7 @@ Result<RunId> Hub::join_study(const store::StudyRequest& request) {
   TRY(check_joinable(job));
   TRY_ASSIGN(const auto ours, run_to_continue(store_, guest->sweep, guest_options_));
   if (ours && runs_.contains(ours->record.id)) return fail_driven(io_of(ours->record.id));
+  if (must_read_inputs(guest->sweep)) return std::nullopt;
   TRY(add(job, ours, guest_options_, std::move(guest)));
   RunIo& io = *ios_.back();
   if (const auto why = view(io).unplaceable(); !why.empty() && !actuators_.expects_hosts({})) {

@@ -15,7 +15,7 @@ class HubJoinTest : public HubTest {
   void SetUp() override {
     HubTest::SetUp();
     launcher_.outcome = [&](const Task&, AttemptReport& report) {
-      launcher_.hold = report.key.run == RunId(1);
+      launcher_.hold = report.key == launcher_.started.front();
     };
     options_.load = [&](const SpecSource& source) -> Result<Sweep> { return sweep(source.args); };
   }
@@ -76,6 +76,29 @@ TEST_F(HubJoinTest, AGuestThatHasEndedIsForgottenAndCanJoinAgain) {
     return ++ended == 2;
   });
   EXPECT_THAT(launcher_.started, SizeIs(3)) << "nothing runs twice";
+}
+
+TEST_F(HubJoinTest, NobodyWaitsWhileTheInputsOfAGuestAreRead) {
+  FakeLauncher earlier;
+  drive_with(earlier,
+             sweep({"echo", "earlier", "{}", ":::", "a"}));  // may know the guest's results
+  write("large", "");
+  std::filesystem::resize_file(dir_ / "large", std::uintmax_t{16} << 30);  // a hole: takes seconds
+  write("guest.yaml", "command: cat large\ninputs: [large]\n");
+  options_.load = [&](const SpecSource&) -> Result<Sweep> {
+    return spec::load_sweep((dir_ / "guest.yaml").string()).value().sweep;
+  };
+  std::int64_t request = 0;
+  int looks = 0;
+  drive_until([&](const Progress&) {
+    if (request == 0) request = ask({});
+    const auto run = answer(request);
+    if (!run && !open_store().is_waiting(request).value() && ++looks == 5)
+      std::filesystem::resize_file(dir_ / "large", 1);
+    EXPECT_EQ(run.value_or(RunId(3)), RunId(3));
+    return run.has_value();
+  });
+  EXPECT_GE(looks, 5);
 }
 
 }  // namespace

@@ -11,6 +11,26 @@
 
 namespace gantry::driver {
 
+namespace {
+
+/// Whatever its tasks declare that they write.
+std::vector<std::string> written_files(const Sweep& sweep) {
+  std::vector<std::string> files;
+  Task task;
+  for (std::uint32_t i = 1; i <= sweep.size(); ++i) {
+    sweep.fill_task(TaskId(i), task);
+    for (const auto* list : {&task.outputs, &task.collect})
+      files.insert(files.end(), list->begin(), list->end());
+  }
+  return files;
+}
+
+}  // namespace
+
+ContentCache::Study study_of(const Sweep& sweep) {
+  return ContentCache::Study([&sweep] { return written_files(sweep); });
+}
+
 Result<Fingerprint> RunIo::fingerprint(const TaskKey& key, const Task& task) {
   const ContentCache::As as(contents_, files_->study);
   const ContentCache::Aside aside(contents_);

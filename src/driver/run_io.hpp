@@ -21,6 +21,9 @@
 
 namespace gantry::driver {
 
+/// `sweep` must outlive the result.
+ContentCache::Study study_of(const Sweep& sweep);
+
 /// A study that joined.
 struct GuestStudy {
   Sweep sweep;
