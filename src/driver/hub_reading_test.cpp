@@ -105,5 +105,32 @@ TEST_F(HubTest, OneRunDoesNotWaitForTheInputsOfAnother) {
   EXPECT_EQ(launcher.acknowledged, 4U);
 }
 
+/// A folder that two studies share, of which one writes into it.
+TEST_F(HubTest, ASiteGetsAllThatAnyStudyReadsInAFolder) {
+  std::filesystem::create_directories(dir_ / "data");
+  write("data/in", "1");
+  write("data/out-1", "from before");
+  const auto study = [&](const std::string& name, const std::string& more) {
+    write(name, "command: " + name + " {x}\nparameters: {x: [1, 2]}\ninputs: [data]\n" + more);
+    return spec::load_sweep((dir_ / name).string()).value().sweep;
+  };
+  Sweep writer = study("writer", "outputs: ['data/out-{x}']\n");
+  Sweep reader = study("reader", "");
+  options_.grid.emplace();
+  options_.grid->sites.resize(2);
+  const std::string in = (dir_ / "data/in").string();
+  const std::string out = (dir_ / "data/out-1").string();
+  FakeLauncher alone;
+  alone.site = SiteId(1);
+  EXPECT_EQ(drive_with(alone, writer).counts.done, 2U);
+  EXPECT_THAT(alone.put, ElementsAre(in));
+  FakeLauncher both;
+  both.site = SiteId(1);
+  options_.fresh = true;
+  const auto done = drive_all(both, {Job{writer, source_}, Job{reader, source_}});
+  EXPECT_EQ(done[0].counts.done + done[1].counts.done, 4U);
+  EXPECT_THAT(both.put, ElementsAre(in, out));
+}
+
 }  // namespace
 }  // namespace gantry::driver
