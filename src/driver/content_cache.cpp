@@ -163,12 +163,18 @@ Result<std::vector<TaskFile>> ContentCache::files(const std::string& path, const
   return files;
 }
 
+bool ContentCache::Study::leaves_out(const std::string& path) {
+  if (const Paths written = std::exchange(written_, {}))
+    for (const auto& file : written()) left_out_.insert(plain_path(file));
+  return left_out_.contains(path);
+}
+
 /// The state directory changes all the time, and so do others of its name below.
 bool ContentCache::is_left_out(const std::filesystem::path& path) {
-  for (const auto& files : std::exchange(left_out_by_, {}))
-    for (const auto& file : files()) left_out_.insert(plain_path(file));
+  const std::string plain = plain_path(path.string());
   std::error_code error;
-  return path.filename() == ".gantry" || left_out_.contains(plain_path(path.string())) ||
+  return path.filename() == ".gantry" || any_study_.leaves_out(plain) ||
+         study_->leaves_out(plain) ||
          (path.filename() == state_dir_.filename() &&
           std::filesystem::equivalent(path, state_dir_, error));
 }
@@ -176,11 +182,12 @@ bool ContentCache::is_left_out(const std::filesystem::path& path) {
 void ContentCache::use(const std::string& path, const Digest& content, Kind kind,
                        std::vector<Used>* used) {
   hasher_.add(path).add(content);
-  if (used != nullptr) used->push_back({&looks_.try_emplace(path).first->first, content, kind});
+  if (used != nullptr)
+    used->push_back({&study_->looks_.try_emplace(path).first->first, content, kind});
 }
 
 ContentCache::Changed ContentCache::has_changed(const Used& used, const Stop& stop) {
-  Look& look = looks_[*used.path];
+  Study::Look& look = study_->looks_[*used.path];
   if (look.round != round_) {
     const auto now = digest_as(used.kind, *used.path, stop);
     if (!now && is_busy(now.error())) {

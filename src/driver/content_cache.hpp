@@ -30,6 +30,8 @@ class ContentCache {
   /// changes all the time.
   explicit ContentCache(store::Store& store, std::filesystem::path state_dir = {})
       : store_(store), state_dir_(std::move(state_dir)) {}
+  ContentCache(const ContentCache&) = delete;
+  ContentCache& operator=(const ContentCache&) = delete;
 
   /// Asked now and then while a file is read: true ends the reading with an error.
   using Stop = std::function<bool()>;
@@ -46,7 +48,7 @@ class ContentCache {
   /// What makes a file an input: `inputs:` names it, the command runs it, or a value names it.
   enum class Kind : std::uint8_t { named, program, value };
 
-  /// An input as a task found it. Valid as long as the cache.
+  /// An input as a task found it. Valid as long as its study.
   struct Used {
     const std::string* path = nullptr;
     Digest digest{};
@@ -107,11 +109,44 @@ class ContentCache {
   /// Takes in the digests of files read so far; never waits. Call it once in each turn of the loop.
   Result<> take_read();
 
-  /// Leaves files out of the digests of their folders: those that tasks write. The function is
-  /// called once, before the first folder is read.
-  void leave_out(std::function<std::vector<std::string>()> files) {
-    left_out_by_.push_back(std::move(files));
-  }
+  // Folders that tasks write into.
+  // -------------------------------------------------------------------------------------------
+
+  using Paths = std::function<std::vector<std::string>()>;
+  /// A study whose tasks may write into folders that they read. What they write is no input of
+  /// theirs, or each end would change the inputs of the next task. To other studies that read the
+  /// folder it is an input like any other: alone, they would see it, too.
+  class Study {
+   public:
+    /// `written` is called once, before the first folder is read.
+    explicit Study(Paths written = {}) : written_(std::move(written)) {}
+
+   private:
+    friend ContentCache;
+    struct Look {
+      std::uint64_t round = 0;
+      std::optional<Digest> digest{};  ///< nothing when it cannot be read
+      std::uint64_t asked = 0;         ///< value of has_read() by which this file has been read
+    };
+    [[nodiscard]] bool leaves_out(const std::string& path);
+
+    Paths written_;  ///< until it was called
+    std::unordered_set<std::string> left_out_;
+    std::unordered_map<std::string, Look> looks_;
+  };
+  /// While an As lives, the cache answers for this study's tasks.
+  class As {
+   public:
+    As(ContentCache& cache, Study& study) : cache_(cache) { cache_.study_ = &study; }
+    ~As() { cache_.study_ = &cache_.any_study_; }
+    As(const As&) = delete;
+    As& operator=(const As&) = delete;
+
+   private:
+    ContentCache& cache_;
+  };
+  /// Leaves files out of the digests of their folders, for all studies.
+  void leave_out(Paths files) { any_study_ = Study(std::move(files)); }
 
  private:
   struct Known {
@@ -129,11 +164,6 @@ class ContentCache {
                              const Stop& stop);
   Result<> remember(const std::string& path, const FileStamp& stamp, const Digest& digest);
 
-  struct Look {
-    std::uint64_t round = 0;
-    std::optional<Digest> digest{};  ///< nothing when it cannot be read
-    std::uint64_t asked = 0;         ///< value of has_read() by which this file has been read
-  };
   /// Adds an input to the task's fingerprint.
   void use(const std::string& path, const Digest& content, Kind kind, std::vector<Used>* used);
   [[nodiscard]] bool is_left_out(const std::filesystem::path& path);
@@ -141,7 +171,8 @@ class ContentCache {
   store::Store& store_;
   std::filesystem::path state_dir_;
   std::unordered_map<std::string, Known> known_;
-  std::unordered_map<std::string, Look> looks_;
+  Study any_study_;
+  Study* study_ = &any_study_;
   Reading reading_ = Reading::at_once;
   /// Bytes that a turn of the loop may read itself while large files are read aside: a fraction of
   /// a second's work.
@@ -157,9 +188,7 @@ class ContentCache {
     Kind kind;
     Digest digest;
   };
-  std::vector<Part> parts_;                                             ///< scratch
-  std::vector<std::function<std::vector<std::string>()>> left_out_by_;  ///< not asked yet
-  std::unordered_set<std::string> left_out_;
+  std::vector<Part> parts_;  ///< scratch
   ContentReader reader_;
 };
 

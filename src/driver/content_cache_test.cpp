@@ -251,6 +251,35 @@ TEST_F(ContentCacheTest, WhatTasksWriteIsPartOfNoFolder) {
   EXPECT_NE(cache.digest(dir_.string()).value(), before);
 }
 
+TEST_F(ContentCacheTest, WhatAStudyWritesIsAnInputOfOthers) {
+  auto store = open_store();
+  ContentCache cache(store, options_.state_dir);
+  ContentCache::Study writer([&] { return std::vector{(dir_ / "data/out").string()}; });
+  ContentCache::Study reader;
+  std::filesystem::create_directories(dir_ / "data");
+  write("data/in", "1");
+  Task task;
+  task.inputs = {(dir_ / "data").string()};
+  const auto use_as = [&](ContentCache::Study& study) {
+    const ContentCache::As as(cache, study);
+    std::vector<ContentCache::Used> used;
+    EXPECT_TRUE(cache.fingerprint(task, {}, &used));
+    return used.at(0);
+  };
+  const auto has_changed = [&](ContentCache::Study& study, const ContentCache::Used& used) {
+    const ContentCache::As as(cache, study);
+    return cache.has_changed(used);
+  };
+  const auto written = use_as(writer);
+  const auto read = use_as(reader);
+  write("data/out", "1");
+  cache.begin_round();
+  EXPECT_EQ(has_changed(writer, written), Changed::no);
+  EXPECT_EQ(has_changed(reader, read), Changed::yes);
+  const ContentCache::As as(cache, reader);
+  EXPECT_EQ(cache.files(task.inputs[0])->size(), 2U);
+}
+
 TEST_F(ContentCacheTest, APipeIsNoInput) {
   auto store = open_store();
   ContentCache cache(store);

@@ -62,7 +62,8 @@ struct RunProgress {
   Eta eta{};
 };
 
-/// Progress shown to a person. With several runs, the numbers are sums over all of them.
+/// Progress shown to a person. With several runs, the numbers are sums over all of them; a guest
+/// that has ended is none of them any more.
 struct Progress {
   RunId run;  ///< the first, if there are several
   store::Counts counts;

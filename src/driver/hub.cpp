@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <iterator>
 #include <span>
 
@@ -34,18 +35,6 @@ Options for_guests(Options options) {
   return options;
 }
 
-/// Whatever its tasks declare that they write.
-std::vector<std::string> written_files(const Sweep& sweep) {
-  std::vector<std::string> files;
-  Task task;
-  for (std::uint32_t i = 1; i <= sweep.size(); ++i) {
-    sweep.fill_task(TaskId(i), task);
-    for (const auto* list : {&task.outputs, &task.collect})
-      files.insert(files.end(), list->begin(), list->end());
-  }
-  return files;
-}
-
 }  // namespace
 
 Hub::Hub(const Options& options, const Observer& observer, store::Store& store,
@@ -66,15 +55,20 @@ Hub::Hub(const Options& options, const Observer& observer, store::Store& store,
       committed_at_(now_),
       kept_at_(now_) {}
 
-Result<> Hub::add(const Job& job, const std::optional<ContinuedRun>& ours, const Options& options) {
-  contents_.leave_out([job] { return written_files(job.sweep); });
-  const TaskFiles& files =
-      files_.emplace_back(sites_.travels() ? TaskFiles(job.sweep, names_) : TaskFiles());
-  TRY_ASSIGN(auto run,
-             prepare_run(store_, engine_, job, ours, options, contents_, clock_.now(), files));
-  const auto& io =
-      ios_.emplace_back(std::make_unique<RunIo>(job, options, store_, contents_, files, names_,
-                                                std::move(run), [this] { return stop_waits(); }));
+Result<> Hub::add(const Job& job, const std::optional<ContinuedRun>& ours, const Options& options,
+                  std::unique_ptr<GuestStudy> guest) {
+  auto files = std::make_unique<RunFiles>();
+  if (sites_.travels()) files->shared = TaskFiles(job.sweep, names_);
+  files->study = study_of(job.sweep);
+  files->guest = std::move(guest);
+  const ContentCache::As as(contents_, files->study);
+  auto run =
+      prepare_run(store_, engine_, job, ours, options, contents_, clock_.now(), files->shared);
+  if (!run && ours) engine_.remove_run(ours->record.id);
+  if (!run) return tl::unexpected(std::move(run).error());
+  const auto& io = ios_.emplace_back(
+      std::make_unique<RunIo>(job, options, store_, contents_, std::move(files), names_,
+                              std::move(*run), [this] { return stop_waits(); }));
   runs_[io->id()] = io.get();
   return {};
 }
@@ -216,6 +210,7 @@ Result<> Hub::step() {
   if (now_ >= committed_at_ + kNewsInterval) dirty_ = true;
   if (now_ >= committed_at_ + kCommitInterval) {
     TRY(commit(false));
+    TRY(let_guests_go());
     TRY(take_requests());
   }
   if (now_ >= kept_at_ + kKeepInterval) {
@@ -284,9 +279,27 @@ void Hub::carry_out(const std::vector<Action>& actions) {
   }
 }
 
+/// Of a folder, whatever any run's tasks read there.
+Result<std::vector<TaskFile>> Hub::files_of(FileId file) {
+  const std::string& path = names_.path(file);
+  std::error_code error;
+  std::vector<TaskFile> all;
+  if (std::filesystem::is_directory(path, error)) {
+    for (const auto& io : ios_) {
+      TRY_ASSIGN(auto some, io->shared_folder(file));
+      std::ranges::move(some, std::back_inserter(all));
+    }
+  }
+  if (all.empty()) return contents_.files(path, [this] { return stop_waits(); });
+  std::ranges::sort(all, {}, &TaskFile::path);
+  const auto same = std::ranges::unique(all, {}, &TaskFile::path);
+  all.erase(same.begin(), same.end());
+  return all;
+}
+
 void Hub::bring(const MoveFile& move) {
   const ContentCache::Aside aside(contents_);
-  const auto files = contents_.files(names_.path(move.file), [this] { return stop_waits(); });
+  const auto files = files_of(move.file);
   if (!files && files.error().code == ErrorCode::busy) return park(move);
   probes_.on_file();
   if (files) return actuators_.bring(move, *files);

@@ -38,8 +38,10 @@ class Hub {
   Hub(const Options& options, const Observer& observer, store::Store& store, ContentCache& contents,
       GridLaunch& sites, UndrivenRuns& others, const Clock& clock);
 
-  /// Continues `ours`, or makes a new run of the study. `options` must outlive the hub.
-  Result<> add(const Job& job, const std::optional<ContinuedRun>& ours, const Options& options);
+  /// Continues `ours`, or makes a new run of the study. `options` must outlive the hub, and so must
+  /// the job's study unless it is `guest`.
+  Result<> add(const Job& job, const std::optional<ContinuedRun>& ours, const Options& options,
+               std::unique_ptr<GuestStudy> guest = {});
   /// Takes in what the sites reported when they were opened, and loops until all runs have
   /// finished. SIGINT and SIGTERM are requests to stop from here on. Returns a summary for each run
   /// that was added before, in the order of add(). REQUIRES: the sites are open.
@@ -64,8 +66,11 @@ class Hub {
   void carry_out(const std::vector<Action>& actions);
   void start(const StartAttempt& action);
   void bring(const MoveFile& move);
+  Result<std::vector<TaskFile>> files_of(FileId file);
   // hub_reading.cpp: actions that wait until their files have been read.
   void park(const Action& action);
+  /// Whether large inputs of the study must be read first; then it is under way.
+  bool must_read_inputs(const Sweep& sweep);
   Result<> carry_out_read();
   /// Gives waiting attempts back to the engine, unstarted; without keys, all of the host. False if
   /// there were none.
@@ -88,7 +93,7 @@ class Hub {
   /// Tries again to move outputs to their place. That it failed is this machine's fault, not the
   /// tasks'.
   Result<> place_again();
-  /// Agents may forget reports up to this receipt after the next commit.
+  /// Agents may forget reports up to this receipt: they and all before them are committed.
   [[nodiscard]] std::uint64_t safe_receipt() const;
   [[nodiscard]] std::string site_name(SiteId site) const;
   /// What the loss of the host means, for a person. Empty if it had no tasks, or no other host is
@@ -99,13 +104,14 @@ class Hub {
   Result<> take_requests();
   // hub_join.cpp: studies that other processes add (`gantry run --join`).
   Result<> on_study(const store::Request& request);
-  Result<RunId> join_study(const store::StudyRequest& request);
+  /// Nothing while large inputs of the study are read in the background.
+  Result<std::optional<RunId>> join_study(const store::StudyRequest& request);
   /// None of its tasks may run beside a twin.
   Result<> check_joinable(const Job& job);
-  /// Removes a guest that has ended, so that its study can go on. Error busy if it has not ended.
-  Result<> forget_closed(RunId run);
-  /// Undoes add() of a run of which nothing has been started.
-  Result<> take_back(const RunIo& io);
+  /// Forgets guests that have ended, once the store has all that is known of them.
+  Result<> let_guests_go();
+  /// REQUIRES: none of its events or actions wait.
+  void forget(RunId run);
   /// Begins a run whose journal has been replayed.
   Result<> begin(RunIo& io);
   // hub_sites.cpp: sites and hosts that come and go.
@@ -131,11 +137,12 @@ class Hub {
   [[nodiscard]] bool stop_waits() const { return signals_ && signals_->waiting(); }
   void on_stop_signals();
   void apply(Event& event);
-  void journal(RunIo& io, Event event);
+  /// `receipt`: of the report that tells the event; 0 = none does.
+  void journal(RunIo& io, Event event, std::uint64_t receipt);
   /// Applies and journals; journal errors wait for the next commit.
-  void record(RunIo& io, Event event);
+  void record(RunIo& io, Event event, std::uint64_t receipt = 0);
   /// The same for an end; also shows it, with what happens to the task.
-  void record_end(RunIo& io, AttemptEnded ended);
+  void record_end(RunIo& io, AttemptEnded ended, std::uint64_t receipt = 0);
   /// Starts nothing more of any run.
   void drain_all(const std::string& why);
   /// After an attempt ran out of memory, adds to the report's detail what happens next. False if
@@ -148,9 +155,11 @@ class Hub {
   void recall_queues();
   /// The journal cannot be written: recalls attempts that have not begun.
   void hold_tasks(const Error& why);
-  /// Hands the waiting events to the store, up to the first end whose inputs are being read.
-  /// `last`: waits for those.
+  /// Hands the waiting events to the store; of each run, up to the first end whose inputs are being
+  /// read. `last`: waits for those.
   void write_group(bool last);
+  /// Whether events of the run wait for that.
+  [[nodiscard]] bool has_unwritten(const RunIo& io) const;
   /// The ends of tasks can no longer be recorded: ends those that run.
   tl::unexpected<Error> abandon(Error error);
   /// Tells the person why finished tasks run again.
@@ -173,24 +182,19 @@ class Hub {
   GridLaunch& sites_;
   Sites& actuators_;  ///< of sites_
   const Clock& clock_;
-  FileNames names_;  ///< of shared files
-  std::deque<TaskFiles> files_;
-  struct Joined {
-    Sweep sweep;
-    SpecSource source;
-  };
-  std::deque<Joined> joined_;
-  std::size_t asked_for_ = 0;    ///< the first so many of ios_ have not joined
-  const Options guest_options_;  ///< for studies that join
-  engine::Engine engine_;
+  FileNames names_;                          ///< of shared files
+  std::size_t asked_for_ = 0;                ///< the first so many of ios_ have not joined
+  const Options guest_options_;              ///< for studies that join
   std::vector<std::unique_ptr<RunIo>> ios_;  ///< in the order of add()
   std::map<RunId, RunIo*> runs_;             ///< of ios_
+  engine::Engine engine_;                    ///< refers to the files of ios_
   std::optional<StopSignals> signals_;
 
   struct Journalled {
     RunIo* io;
     Event event;
     Inputs inputs;
+    std::uint64_t receipt;  ///< see journal()
   };
   std::vector<Journalled> group_;  ///< events for the next commit
   struct Parked {
@@ -198,6 +202,11 @@ class Hub {
     std::uint64_t files;  ///< it waits until ContentCache::has_read() reaches this
   };
   std::vector<Parked> parked_;
+  struct Joining {
+    store::Request request;
+    std::uint64_t files;  ///< as of Parked
+  };
+  std::vector<Joining> joining_;
 
   std::map<HostId, std::string> host_names_;
   struct FarHost {

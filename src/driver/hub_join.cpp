@@ -2,10 +2,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "driver/hub.hpp"
+#include "driver/kept_model.hpp"
 
 namespace gantry::driver {
+
+namespace {
+
+/// Why a study whose run is driven here, but is not the same any more or has ended, cannot join.
+tl::unexpected<Error> fail_driven(const RunIo& io) {
+  const auto run = io.id().value();
+  if (io.is_closed)
+    return fail(ErrorCode::busy,
+                fmt::format("run {} of this study has ended, and its gantry has not", run),
+                "run the same command again when it has");
+  return fail(ErrorCode::busy,
+              fmt::format("run {} goes on with the study as it was before it was edited", run),
+              "run the same command again when that has ended");
+}
+
+}  // namespace
 
 Result<> Hub::begin(RunIo& io) {
   engine_.apply(HostsUnheard{io.id(), !io.run.unheard.empty()});
@@ -19,7 +38,13 @@ Result<> Hub::on_study(const store::Request& request) {
   // Results up to now can be reused, and whoever asks learns that the request is taken.
   dirty_ = true;
   TRY(commit(false));
-  const auto run = join_study(*request.study);
+  TRY(let_guests_go());
+  const auto joined = join_study(*request.study);
+  if (joined && !*joined) {
+    joining_.push_back({request, contents_.asked_for()});
+    return {};
+  }
+  const auto run = joined.map([](const auto& id) { return *id; });
   // Whoever asks looks at the run as soon as there is an answer: it must be there as it is now.
   dirty_ = true;
   TRY(commit(false));
@@ -30,7 +55,7 @@ Result<> Hub::on_study(const store::Request& request) {
   return {};
 }
 
-Result<RunId> Hub::join_study(const store::StudyRequest& request) {
+Result<std::optional<RunId>> Hub::join_study(const store::StudyRequest& request) {
   const auto is_stopping = [&](const auto& io) { return !view(*io).draining().empty(); };
   if (!options_.load || stops_ > 0 || std::ranges::all_of(ios_, is_stopping))
     return fail(ErrorCode::busy, "the gantry that runs here is stopping",
@@ -42,24 +67,22 @@ Result<RunId> Hub::join_study(const store::StudyRequest& request) {
   const auto same = std::ranges::find_if(
       ios_, [&](const auto& io) { return io->sweep().digest() == sweep.digest(); });
   if (same != ios_.end() && !(*same)->is_closed) return (*same)->id();  // it can be watched
-  // Tasks, files and runs refer to it from here on: it stays, even if it is refused.
-  joined_.push_back({std::move(sweep), request.source});
-  Joined& joined = joined_.back();
-  const Job job{joined.sweep, joined.source, request.weight};
+  auto guest = std::make_unique<GuestStudy>(GuestStudy{std::move(sweep), request.source});
+  const Job job{guest->sweep, guest->source, request.weight};
   TRY(check_joinable(job));
-  TRY_ASSIGN(const auto ours, run_to_continue(store_, joined.sweep, guest_options_));
-  if (ours && runs_.contains(ours->record.id)) TRY(forget_closed(ours->record.id));
-  if (auto added = add(job, ours, guest_options_); !added) {
-    if (ours && engine_.has_run(ours->record.id)) engine_.remove_run(ours->record.id);
-    return tl::unexpected(std::move(added).error());
-  }
+  TRY_ASSIGN(const auto ours, run_to_continue(store_, guest->sweep, guest_options_));
+  if (ours && runs_.contains(ours->record.id)) return fail_driven(io_of(ours->record.id));
+  if (must_read_inputs(guest->sweep)) return std::nullopt;
+  TRY(add(job, ours, guest_options_, std::move(guest)));
   RunIo& io = *ios_.back();
   if (const auto why = view(io).unplaceable(); !why.empty() && !actuators_.expects_hosts({})) {
     auto refused = refuse(io, why);
-    TRY(take_back(io));
+    const auto [run, is_new] = std::pair(io.id(), io.run.is_new);
+    forget(run);
+    if (is_new) TRY(store_.remove_run(run));
     return refused;
   }
-  tell(fmt::format("{} joins as run {}", joined.sweep.name(), io.id().value()));
+  tell(fmt::format("{} joins as run {}", io.sweep().name(), io.id().value()));
   TRY(begin(io));
   return io.id();
 }
@@ -78,31 +101,23 @@ Result<> Hub::check_joinable(const Job& job) {
   return check_apart(all);
 }
 
-Result<> Hub::forget_closed(RunId run) {
-  const auto io = std::ranges::find_if(ios_, [&](const auto& each) { return each->id() == run; });
-  const bool is_guest = static_cast<std::size_t>(io - ios_.begin()) >= asked_for_;
-  if (!(*io)->is_closed || !group_.empty())
-    return fail(
-        ErrorCode::busy,
-        fmt::format("run {} goes on with the study as it was before it was edited", run.value()),
-        "run the same command again when that has ended");
-  if (!is_guest)
-    return fail(ErrorCode::busy,
-                fmt::format("run {} of this study has ended, and its gantry has not", run.value()),
-                "run the same command again when it has");
-  engine_.remove_run(run);
-  runs_.erase(run);
-  ios_.erase(io);
+Result<> Hub::let_guests_go() {
+  if (stuck_since_ != kNever) return {};  // nothing is committed
+  for (std::size_t i = ios_.size(); i-- > asked_for_;) {
+    RunIo& io = *ios_[i];
+    if (!io.is_closed || has_unwritten(io)) continue;
+    TRY(keep_models(store_, io.sweep(), view(io), now_));
+    TRY(keep_forecasts(io));
+    dirty_ = true;
+    forget(io.id());
+  }
   return {};
 }
 
-Result<> Hub::take_back(const RunIo& io) {
-  const RunId run = io.id();
-  const bool is_new = io.run.is_new;
+void Hub::forget(RunId run) {
   engine_.remove_run(run);
   runs_.erase(run);
-  ios_.pop_back();
-  return is_new ? store_.remove_run(run) : Result<>{};
+  std::erase_if(ios_, [&](const auto& io) { return io->id() == run; });
 }
 
 }  // namespace gantry::driver

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "driver/hub.hpp"
 
@@ -37,10 +39,10 @@ void Hub::apply(Event& event) {
   ended->report.ended = at;
 }
 
-void Hub::journal(RunIo& io, Event event) {
+void Hub::journal(RunIo& io, Event event, std::uint64_t receipt) {
   const auto* ended = std::get_if<AttemptEnded>(&event);
   Inputs inputs = ended != nullptr ? io.forget(ended->report.key) : Inputs{};
-  group_.push_back({&io, std::move(event), std::move(inputs)});
+  group_.push_back({&io, std::move(event), std::move(inputs), receipt});
   dirty_ = true;
 }
 
@@ -48,22 +50,29 @@ void Hub::write_group(bool last) {
   std::optional<ContentCache::Aside> aside;
   if (!last) aside.emplace(contents_, ContentCache::Reading::aside_anew);
   contents_.begin_round();
-  std::size_t written = 0;
-  for (auto& [io, event, inputs] : group_) {
-    auto* ended = std::get_if<AttemptEnded>(&event);
-    // Those after it wait as well: the journal keeps the order of events.
-    if (ended != nullptr && !io->check_inputs(*ended, inputs)) break;
+  std::set<const RunIo*> waiting;
+  for (Journalled& each : std::exchange(group_, {})) {
+    auto* ended = std::get_if<AttemptEnded>(&each.event);
+    // The journal keeps the order of a run's events: those after it wait as well.
+    if (waiting.contains(each.io) ||
+        (ended != nullptr && !each.io->check_inputs(*ended, each.inputs))) {
+      waiting.insert(each.io);
+      group_.push_back(std::move(each));
+      continue;
+    }
     // append() only buffers: what can fail is the commit, and it keeps the events until it
     // succeeds.
-    static_cast<void>(store_.append(io->id(), std::move(event)));
-    ++written;
+    static_cast<void>(store_.append(each.io->id(), std::move(each.event)));
   }
-  group_.erase(group_.begin(), group_.begin() + static_cast<std::ptrdiff_t>(written));
 }
 
-void Hub::record(RunIo& io, Event event) {
+bool Hub::has_unwritten(const RunIo& io) const {
+  return std::ranges::find(group_, &io, &Journalled::io) != group_.end();
+}
+
+void Hub::record(RunIo& io, Event event, std::uint64_t receipt) {
   apply(event);
-  journal(io, std::move(event));
+  journal(io, std::move(event), receipt);
 }
 
 bool Hub::add_memory_note(const RunIo& io, AttemptReport& report) const {
@@ -78,7 +87,7 @@ bool Hub::add_memory_note(const RunIo& io, AttemptReport& report) const {
   return true;
 }
 
-void Hub::record_end(RunIo& io, AttemptEnded ended) {
+void Hub::record_end(RunIo& io, AttemptEnded ended, std::uint64_t receipt) {
   const TaskId task = ended.report.key.task;
   ended.expected = view(io).expected(ended.report.key);
   Event event = std::move(ended);
@@ -90,7 +99,7 @@ void Hub::record_end(RunIo& io, AttemptEnded ended) {
                      state != engine::TaskState::cancelled;
   const AfterEnd after = !again ? AfterEnd::over : noted ? AfterEnd::again_noted : AfterEnd::again;
   if (observer_.ended) observer_.ended(std::get<AttemptEnded>(event), after);
-  journal(io, std::move(event));
+  journal(io, std::move(event), receipt);
 }
 
 Result<> Hub::commit(bool last) {
@@ -99,7 +108,7 @@ Result<> Hub::commit(bool last) {
   for (const auto& io : ios_) {
     if (io->is_closed && !last) continue;
     const auto& c = view(*io).counts();
-    io->is_closed = last || (ios_.size() > 1 && view(*io).finished() && group_.empty());
+    io->is_closed = last || (ios_.size() > 1 && view(*io).finished() && !has_unwritten(*io));
     const bool complete = io->is_closed && c.done + c.failed == c.total;
     if (io->is_closed && !leaves_attempts(*io)) store_.release_all(io->id());
     TRY(store_.update_run(io->id(), complete ? store::RunState::finished : store::RunState::open,
@@ -129,7 +138,7 @@ Result<> Hub::commit(bool last) {
   }
   stuck_since_ = kNever;
   dirty_ = !group_.empty();
-  const std::uint64_t receipt = group_.empty() ? safe_receipt() : acknowledged_;
+  const std::uint64_t receipt = safe_receipt();
   if (receipt > acknowledged_) actuators_.acknowledge(receipt);
   acknowledged_ = std::max(receipt, acknowledged_);
   return {};

@@ -1,4 +1,4 @@
-// Hub: actions that wait until the files they need have been read.
+// Hub: actions and studies that wait until the files they need have been read.
 #include <algorithm>
 #include <utility>
 
@@ -20,7 +20,28 @@ Result<> Hub::carry_out_read() {
       ready.push_back(std::move(parked.action));
   }
   carry_out(ready);
+  for (Joining& each : std::exchange(joining_, {})) {
+    if (each.files > contents_.has_read())
+      joining_.push_back(std::move(each));
+    else
+      TRY(on_study(each.request));
+  }
   return {};
+}
+
+bool Hub::must_read_inputs(const Sweep& sweep) {
+  ContentCache::Study study = study_of(sweep);
+  const ContentCache::As as(contents_, study);
+  const ContentCache::Aside aside(contents_);
+  bool must_read = false;
+  Task task;
+  for (std::uint32_t i = 1; i <= sweep.size(); ++i) {
+    sweep.fill_task(TaskId(i), task);
+    const auto print = contents_.fingerprint(task, [this] { return stop_waits(); });
+    must_read = must_read || (!print && print.error().code == ErrorCode::busy);
+    if (sweep.same_inputs() && task.value_files.empty()) break;
+  }
+  return must_read;
 }
 
 bool Hub::unpark(HostId host, std::span<const TaskKey> keys) {

@@ -56,9 +56,9 @@ Result<> Hub::on_report(RunIo& io, ReportReceived received, bool adopted) {
   ++ended_on_[ended.host];
   const auto stale = adopted ? io.why_stale(ended) : std::nullopt;
   if (!stale) {
-    record_end(io, std::move(ended));
+    record_end(io, std::move(ended), receipt);
   } else {
-    record(io, std::move(ended));
+    record(io, std::move(ended), receipt);
     add_outdated(io.run.outdated, *stale);
     record(io, TaskInvalidated{io.id(), key.task, reason_text(*stale), now_});
   }
@@ -118,7 +118,10 @@ Result<> Hub::place_again() {
 }
 
 std::uint64_t Hub::safe_receipt() const {
-  return unplaced_.empty() ? receipt_ : unplaced_.front().received.receipt - 1;
+  std::uint64_t safe = unplaced_.empty() ? receipt_ : unplaced_.front().received.receipt - 1;
+  for (const Journalled& waiting : group_)
+    if (waiting.receipt != 0) safe = std::min(safe, waiting.receipt - 1);
+  return safe;
 }
 
 bool Hub::waits_for_commit(const TaskKey& key) const {

@@ -11,7 +11,28 @@
 
 namespace gantry::driver {
 
+namespace {
+
+/// Whatever its tasks declare that they write.
+std::vector<std::string> written_files(const Sweep& sweep) {
+  std::vector<std::string> files;
+  Task task;
+  for (std::uint32_t i = 1; i <= sweep.size(); ++i) {
+    sweep.fill_task(TaskId(i), task);
+    for (const auto* list : {&task.outputs, &task.collect})
+      files.insert(files.end(), list->begin(), list->end());
+  }
+  return files;
+}
+
+}  // namespace
+
+ContentCache::Study study_of(const Sweep& sweep) {
+  return ContentCache::Study([&sweep] { return written_files(sweep); });
+}
+
 Result<Fingerprint> RunIo::fingerprint(const TaskKey& key, const Task& task) {
+  const ContentCache::As as(contents_, files_->study);
   const ContentCache::Aside aside(contents_);
   Inputs& inputs = inputs_[key];
   inputs.clear();
@@ -19,6 +40,7 @@ Result<Fingerprint> RunIo::fingerprint(const TaskKey& key, const Task& task) {
 }
 
 Result<std::vector<TaskFile>> RunIo::files(const TaskKey& key) {
+  const ContentCache::As as(contents_, files_->study);
   const ContentCache::Aside aside(contents_);
   std::vector<TaskFile> files;
   for (const auto& input : inputs_[key]) {
@@ -31,9 +53,16 @@ Result<std::vector<TaskFile>> RunIo::files(const TaskKey& key) {
   return files;
 }
 
+Result<std::vector<TaskFile>> RunIo::shared_folder(FileId folder) {
+  const auto& shared = files_->shared.shared();
+  if (std::ranges::find(shared, folder, &FileMade::file) == shared.end()) return {};
+  const ContentCache::As as(contents_, files_->study);
+  return contents_.files(names_.path(folder), stop_);
+}
+
 std::optional<FileId> RunIo::shared_file(TaskId task, const std::string& path) const {
-  if (files_.empty()) return std::nullopt;
-  for (const FileId file : files_.shared_by(task))
+  if (files_->shared.empty()) return std::nullopt;
+  for (const FileId file : files_->shared.shared_by(task))
     if (names_.path(file) == path) return file;
   return std::nullopt;
 }
@@ -66,6 +95,7 @@ bool RunIo::is_of_another_study(const ReportReceived& received) const {
 std::optional<OutdatedReason> RunIo::why_stale(const AttemptEnded& ended) {
   const auto cause = ended.report.cause;
   if (cause == FailureCause::lost || cause == FailureCause::cancelled) return std::nullopt;
+  const ContentCache::As as(contents_, files_->study);
   const Task task = sweep().task(ended.report.key.task);
   const auto print = contents_.fingerprint(task, stop_);
   if (stop_()) return std::nullopt;  // whoever goes on with the run looks again
@@ -80,6 +110,7 @@ bool RunIo::check_inputs(AttemptEnded& ended, const Inputs& inputs) {
   const auto cause = ended.report.cause;
   // A value that could not be read can perhaps be read by another rule.
   if (cause != FailureCause::none && cause != FailureCause::missing_result) return true;
+  const ContentCache::As as(contents_, files_->study);
   bool own_work = false;
   for (const auto& used : inputs) {
     const auto has_changed = contents_.has_changed(used, stop_);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,20 +21,36 @@
 
 namespace gantry::driver {
 
+/// `sweep` must outlive the result.
+ContentCache::Study study_of(const Sweep& sweep);
+
+/// A study that joined.
+struct GuestStudy {
+  Sweep sweep;
+  SpecSource source;
+};
+
+/// The files of a run's study. Made before the run, which refers to them all its life.
+struct RunFiles {
+  std::unique_ptr<GuestStudy> guest{};  ///< the study itself, if nobody else keeps it
+  TaskFiles shared{};
+  ContentCache::Study study;
+};
+
 class RunIo {
  public:
   using Inputs = std::vector<ContentCache::Used>;
 
   /// All references must outlive this. `stop` returns true when a person wants to stop.
   RunIo(const Job& job, const Options& options, store::Store& store, ContentCache& contents,
-        const TaskFiles& files, const FileNames& names, PreparedRun prepared,
+        std::unique_ptr<RunFiles> files, const FileNames& names, PreparedRun prepared,
         ContentCache::Stop stop)
       : run(std::move(prepared)),
         job_(job),
         options_(options),
         store_(store),
         contents_(contents),
-        files_(files),
+        files_(std::move(files)),
         names_(names),
         stop_(std::move(stop)) {}
 
@@ -52,6 +69,8 @@ class RunIo {
   /// The files to send to a host that does not see this machine's files; or error busy. REQUIRES:
   /// fingerprint() has succeeded.
   Result<std::vector<TaskFile>> files(const TaskKey& key);
+  /// The files of a shared folder as this run's tasks read it; or error busy. None if they do not.
+  Result<std::vector<TaskFile>> shared_folder(FileId folder);
   Inputs forget(const TaskKey& key);
 
   /// The end of the reported attempt, with the values that `results:` takes from its output.
@@ -84,7 +103,7 @@ class RunIo {
   const Options& options_;
   store::Store& store_;
   ContentCache& contents_;
-  const TaskFiles& files_;
+  std::unique_ptr<RunFiles> files_;
   const FileNames& names_;
   ContentCache::Stop stop_;
   std::map<TaskKey, Inputs> inputs_;  ///< of attempts that this process has started

@@ -21,6 +21,8 @@ struct Engine::Impl {
   /// An event of one run.
   template <class E>
   void tell(RunId id, const E& event);
+  /// The run leaves room that others may have waited for.
+  void tell_others(RunId id, const Event& event);
   void apply(const HostUp& event);
   void apply(const HostDraining& event);
   void apply(const HostDown& event);
@@ -48,13 +50,15 @@ void Engine::Impl::tell(RunId id, const E& event) {
   if (run == runs.end()) return;
   run->second.on(event);
   run->second.strategy->observe(event);
-  // Others may have waited for the room that it leaves.
-  constexpr bool kLeavesRoom = std::is_same_v<E, AttemptComputed> ||
-                               std::is_same_v<E, AttemptEnded> ||
-                               std::is_same_v<E, AttemptReturned>;
-  if constexpr (kLeavesRoom)
-    for (auto& [other, its] : runs)
-      if (other != id) its.strategy->observe(event);
+  constexpr bool kLeavesRoom =
+      std::is_same_v<E, AttemptComputed> || std::is_same_v<E, AttemptEnded> ||
+      std::is_same_v<E, AttemptReturned> || std::is_same_v<E, CancelRequested>;
+  if constexpr (kLeavesRoom) tell_others(id, event);
+}
+
+void Engine::Impl::tell_others(RunId id, const Event& event) {
+  for (auto& [other, its] : runs)
+    if (other != id) its.strategy->observe(event);
 }
 
 void Engine::Impl::apply(const HostUp& event) {
@@ -106,7 +110,12 @@ std::vector<Action> Engine::Impl::decide(TimePoint now) {
       std::ranges::any_of(runs, [](const auto& entry) { return entry.second.book.learns(); });
   if (grid.learns) grid.seen.pass(now);
   share_out();
-  for (auto& [id, run] : runs) run.begin_turn(now, actions);
+  for (auto& [id, run] : runs) {
+    run.begin_turn(now, actions);
+    if (run.starts_tasks() || run.staged.empty()) continue;
+    run.release_all_staged();
+    tell_others(id, DrainRequested{id, run.draining});
+  }
   if (std::ranges::any_of(runs, [](const auto& entry) { return entry.second.starts_tasks(); })) {
     for (const MoveFile& move : grid.files.begin_awaited(now)) actions.emplace_back(move);
     const auto change = grid.take_pace_change(now);
@@ -192,6 +201,7 @@ void Engine::add_run(RunId run, Workload workload, Policy policy,
 void Engine::remove_run(RunId run) {
   const auto it = impl_->runs.find(run);
   if (it == impl_->runs.end()) return;
+  it->second.release_all_staged();
   std::erase(impl_->grid.queues, &it->second.ready);
   impl_->turns.remove(run);
   impl_->runs.erase(it);

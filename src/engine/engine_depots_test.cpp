@@ -108,6 +108,21 @@ TEST(EngineDepots, AFailedMoveGivesItsRoomBack) {
   EXPECT_THAT(lab.start(1, 2, 1), ElementsAre("move 0 from 0 to 1", "move 1 from 0 to 1"));
 }
 
+/// Home's file has changed when another run comes to read it.
+TEST(EngineDepots, AFileThatChangesItsSizeTakesAsMuchRoomAsItHas) {
+  SmallDepot shrunk({{FileId(0)}, {FileId(2)}});
+  shrunk.arrive(0, 0);
+  shrunk.engine.apply(FileMade{FileId(0), kHome, 0.5e6});
+  EXPECT_THAT(shrunk.start(1, 2, 1), ElementsAre("drop 0 at 1", "move 2 from 0 to 1"))
+      << "without file 0 the depot is empty";
+
+  SmallDepot grown({{FileId(0)}, {FileId(1)}});
+  grown.arrive(0, 0);
+  grown.engine.apply(FileMade{FileId(0), kHome, 2e6});
+  EXPECT_THAT(grown.start(1, 2, 1), ElementsAre("drop 0 at 1", "move 1 from 0 to 1"))
+      << "it does not hold twice 2 MB";
+}
+
 TEST(EngineDepots, ATaskThatNoDepotHoldsFitsNoHost) {
   SmallDepot lab({{FileId(0)}, {FileId(0), FileId(2)}});
   EXPECT_EQ(lab.engine.unplaceable(),

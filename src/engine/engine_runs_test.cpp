@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/engine.hpp"
+#include "engine/engine_files_fixture.hpp"
 #include "engine/engine_fixture.hpp"
 #include "schedule/registry.hpp"
 
@@ -81,6 +82,28 @@ TEST(EngineRuns, RoomThatOneLeavesIsTakenByTheOtherAtOnce) {
       running = starts_of(engine, now);
     }
     EXPECT_EQ(started, 4) << name;
+  }
+}
+
+/// The same for the place that a task has kept while its file travels.
+TEST(EngineRuns, APlaceThatOneGivesUpIsTakenByTheOtherAtOnce) {
+  const Event cancel = CancelRequested{kOne, false, {TaskId(1)}, at(1)};
+  const Event drain = DrainRequested{kOne, "enough"};
+  for (const Event* gives_up : {&cancel, &drain}) {
+    for (const std::string_view name : schedule::strategy_names()) {
+      Engine engine;
+      schedule::Plan first{.starts = {{schedule::ClassId(1), HostId(1)}}};
+      engine.add_run(kOne, reading({{FileId(0)}, {FileId(0)}}), {},
+                     std::make_unique<Scripted>(&first));
+      engine.apply(HostUp{host_at(1, kLab)});
+      ASSERT_THAT(starts_of(engine, 0), IsEmpty());
+      ASSERT_EQ(engine.run(kOne).counts().staging, 1U);
+      engine.add_run(kTwo, {.count = 1}, {}, schedule::make_scheduler(std::string(name)).value());
+      std::size_t started = starts_of(engine, 0).size();  // perhaps ahead
+      engine.apply(*gives_up);
+      started += starts_of(engine, 1).size();
+      EXPECT_EQ(started, 1U) << name;
+    }
   }
 }
 

@@ -85,7 +85,7 @@ Result<> Store::update_run(RunId run, RunState state, const Counts& counts, cons
 
 Result<> Store::mark_driven(RunId run) {
   assert(impl_->access == Access::read_write);
-  impl_->group.driven = run;
+  impl_->group.driven.push_back(run);
   return {};
 }
 
@@ -127,10 +127,9 @@ Result<> Store::Impl::write_group() {
   for (const auto& [path, file] : group.files) TRY(write_file(db, path, file));
   TRY(write_learned());
   TRY(write_hosts());
-  if (group.driven) {
+  for (const RunId run : group.driven)
     TRY(db.execute("UPDATE runs SET driven = (SELECT max(driven) + 1 FROM runs) WHERE id = " +
-                   std::to_string(group.driven->value())));
-  }
+                   std::to_string(run.value())));
   if (group.taken_requests != 0) {
     TRY(db.execute("DELETE FROM requests WHERE id <= " + std::to_string(group.taken_requests)));
   }

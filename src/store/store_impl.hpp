@@ -44,12 +44,12 @@ struct Group {
   /// free, too, if the run is in `released`.
   std::map<RunId, std::map<SiteHost, bool>> hosts;
   std::set<RunId> released;
-  std::optional<RunId> driven;      ///< becomes the last run
+  std::vector<RunId> driven;        ///< become the last runs, in this order
   std::int64_t taken_requests = 0;  ///< requests up to this id are done; 0 = none new
 
   [[nodiscard]] bool empty() const {
     return events.empty() && updates.empty() && files.empty() && learned.empty() && hosts.empty() &&
-           released.empty() && !driven && taken_requests == 0;
+           released.empty() && driven.empty() && taken_requests == 0;
   }
   void clear() {
     events.clear();
@@ -59,7 +59,7 @@ struct Group {
     most_learned.clear();
     hosts.clear();
     released.clear();
-    driven.reset();
+    driven.clear();
     taken_requests = 0;
   }
 };

@@ -270,7 +270,7 @@ Result<> Store::remove_run(RunId id) {
   std::erase_if(impl_->group.events, [&](const auto& e) { return e.first == id; });
   impl_->group.updates.erase(id);
   impl_->group.hosts.erase(id);
-  if (impl_->group.driven == id) impl_->group.driven.reset();
+  std::erase(impl_->group.driven, id);
   shrink(db);
   return {};
 }

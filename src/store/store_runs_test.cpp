@@ -66,6 +66,24 @@ TEST_F(StoreTest, TheLastRunIsTheOneDrivenMostRecently) {
   EXPECT_EQ(must(store.last_run())->id, third);
 }
 
+TEST_F(StoreTest, RunsThatAreDrivenTogetherAreAllTheLastOnes) {
+  Store store = open();
+  const RunId first = must(store.create_run(full_record()));
+  const RunId second = must(store.create_run(full_record()));
+  const RunId third = must(store.create_run(full_record()));
+  must(store.mark_driven(second));
+  must(store.mark_driven(first));
+  must(store.commit());
+  const auto order = [&](RunId run) { return must(store.run(run))->driven; };
+  EXPECT_LT(order(third), order(second));
+  EXPECT_LT(order(second), order(first));
+  must(store.mark_driven(third));
+  must(store.mark_driven(second));
+  must(store.remove_run(third));
+  must(store.commit());
+  EXPECT_EQ(must(store.last_run())->id, second);
+}
+
 TEST_F(StoreTest, KeepsARunRecordExactly) {
   const RunRecord record = full_record();
   {

@@ -21,7 +21,12 @@ void FileTable::made(FileId file, SiteId site, double bytes) {
     bytes_.resize(file.value() + 1);
     at_home_.resize(file.value() + 1);
   }
-  bytes_[file.value()] = bytes;
+  // It may have changed since an earlier run, which has sent it somewhere.
+  const double grown = bytes - std::exchange(bytes_[file.value()], bytes);
+  for (auto& [id, at] : sites_)
+    if (const Entry* entry = find(file, id); entry != nullptr && entry->state != State::absent)
+      at.taken += grown;
+  view_outdated_ = true;
   arrived(file, site);
 }
 

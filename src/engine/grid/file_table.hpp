@@ -25,8 +25,8 @@ class FileTable {
 
   explicit FileTable(const SiteMap& map);
 
-  /// A file exists, and the site has it. Numbers need not come in order: lower numbers that were
-  /// not mentioned yet are files that no site has.
+  /// A file exists, and the site has it; one that is known has this size from now on. Numbers need
+  /// not come in order: lower numbers that were not mentioned yet are files that no site has.
   void made(FileId file, SiteId site, double bytes);
   /// Sizes of files, by number.
   [[nodiscard]] std::span<const double> bytes() const { return bytes_; }

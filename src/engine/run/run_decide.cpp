@@ -49,7 +49,6 @@ void Run::end_turn(TimePoint now, std::vector<Action>& actions) {
     check_stuck();
   }
   if (starts_tasks()) return;
-  release_all_staged();
   for (const auto& [host, state] : grid.hosts) recall(host, actions);
 }
 

@@ -1,0 +1,105 @@
+// Studies that join a hub while it runs others.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "driver/hub_fixture.hpp"
+
+namespace gantry::driver {
+namespace {
+
+using ::testing::SizeIs;
+
+/// The hub's own run has one task, which ends when the test says so; guests' tasks end at once.
+class HubJoinTest : public HubTest {
+ protected:
+  void SetUp() override {
+    HubTest::SetUp();
+    launcher_.outcome = [&](const Task&, AttemptReport& report) {
+      launcher_.hold = report.key == launcher_.started.front();
+    };
+    options_.load = [&](const SpecSource& source) -> Result<Sweep> { return sweep(source.args); };
+  }
+
+  std::int64_t ask(const std::vector<std::string>& words) {
+    SpecSource source = source_;
+    source.args = words;
+    return open_store().post({.study = store::StudyRequest{source}}).value();
+  }
+
+  /// The run that the study became, if there is an answer already.
+  std::optional<RunId> answer(std::int64_t request) {
+    const auto told = open_store().take_answer(request).value();
+    if (!told) return std::nullopt;
+    EXPECT_TRUE(*told) << told->error().message;
+    return **told;
+  }
+
+  bool is_driven(RunId run) { return open_store().run(run).value()->pid != 0; }
+
+  /// Runs the hub. `looks` is called until it returns true, or in vain for some seconds.
+  void drive_until(const std::function<bool(const Progress&)>& looks) {
+    Sweep own = sweep({"echo", "own", "{}", ":::", "x"});
+    int left = 200;
+    bool seen = false;
+    observer_.progress = [&](const Progress& progress) {
+      if (launcher_.started.empty() || left == 0) return;
+      seen = looks(progress);
+      left = seen ? 0 : left - 1;
+      if (left > 0) return;
+      AttemptReport made;
+      made.key = launcher_.started.front();
+      made.started = from_ns(1);
+      made.ended = from_ns(2);
+      launcher_.report(std::move(made));
+    };
+    EXPECT_EQ(drive_with(launcher_, own).counts.done, 1U);
+    EXPECT_TRUE(seen);
+  }
+
+  FakeLauncher launcher_;
+};
+
+TEST_F(HubJoinTest, AGuestThatHasEndedIsForgottenAndCanJoinAgain) {
+  const std::vector<std::string> study{"echo", "guest", "{}", ":::", "a", "b"};
+  std::int64_t request = 0;
+  std::optional<RunId> run;
+  int ended = 0;
+  drive_until([&](const Progress& progress) {
+    if (request == 0) request = ask(study);
+    if (!run) run = answer(request);
+    if (!run || is_driven(*run) || !progress.runs.empty()) return false;
+    EXPECT_EQ(*run, RunId(2));
+    EXPECT_EQ(progress.counts.total, 1U) << "of the run that is left";
+    EXPECT_THAT(rows(*run), SizeIs(2));
+    request = 0;
+    run.reset();
+    return ++ended == 2;
+  });
+  EXPECT_THAT(launcher_.started, SizeIs(3)) << "nothing runs twice";
+}
+
+TEST_F(HubJoinTest, NobodyWaitsWhileTheInputsOfAGuestAreRead) {
+  FakeLauncher earlier;
+  drive_with(earlier,
+             sweep({"echo", "earlier", "{}", ":::", "a"}));  // may know the guest's results
+  write("large", "");
+  std::filesystem::resize_file(dir_ / "large", std::uintmax_t{16} << 30);  // a hole: takes seconds
+  write("guest.yaml", "command: cat large\ninputs: [large]\n");
+  options_.load = [&](const SpecSource&) -> Result<Sweep> {
+    return spec::load_sweep((dir_ / "guest.yaml").string()).value().sweep;
+  };
+  std::int64_t request = 0;
+  int looks = 0;
+  drive_until([&](const Progress&) {
+    if (request == 0) request = ask({});
+    const auto run = answer(request);
+    if (!run && !open_store().is_waiting(request).value() && ++looks == 5)
+      std::filesystem::resize_file(dir_ / "large", 1);
+    EXPECT_EQ(run.value_or(RunId(3)), RunId(3));
+    return run.has_value();
+  });
+  EXPECT_GE(looks, 5);
+}
+
+}  // namespace
+}  // namespace gantry::driver
