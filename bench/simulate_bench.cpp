@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t kSteps = 1440;
 
 Trace availability(Random& random) {
-  static const auto kModel = AvailabilityModel::fit({.mean = 0.7, .deviation = 0.2}).value();
+  static const auto kModel = availability_model({.mean = 0.7, .deviation = 0.2}).value();
   static const Trace kTrace = [] {
     Random seed(1);
     return kModel.generate(seed);
@@ -25,9 +25,7 @@ Trace availability(Random& random) {
 Trace bandwidth(Random& random) {
   static const Trace kTrace = [] {
     Random seed(2);
-    return BandwidthModel::fit({.mean = 1e6, .deviation = 4e5, .steps = kSteps})
-        .value()
-        .generate(seed);
+    return bandwidth_model({.mean = 1e6, .deviation = 4e5, .steps = kSteps}).value().generate(seed);
   }();
   return kTrace.shifted_at_random(random);
 }

@@ -34,7 +34,6 @@
 #include "depot/file_server.hpp"
 #include "depot/giver.hpp"
 #include "depot/site_removal.hpp"
-#include "depot/ssh_peer.hpp"
 #include "sandboxes.hpp"
 
 namespace {

@@ -40,10 +40,7 @@ struct Put {
 
 /// What the depot has. Sent after each (re)connection.
 struct Inventory {
-  struct File {
-    Digest content;
-    std::uint64_t bytes = 0;
-  };
+  using File = depot::StoredFile;
   std::vector<File> files;       ///< in order of their hashes
   std::uint64_t free_bytes = 0;  ///< of the site's file system
   std::uint64_t total_bytes = 0;

@@ -1,10 +1,20 @@
 #include "actuate/news.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/overloaded.hpp"
 
 namespace gantry {
+
+AttemptReport unrun_report(const TaskKey& key, FailureCause cause, std::string why) {
+  AttemptReport report;
+  report.key = key;
+  report.cause = cause;
+  report.detail = std::move(why);
+  report.started = report.ended = RealClock{}.now();
+  return report;
+}
 
 void stamp(Event& event, TimePoint now) {
   std::visit(Overloaded{[&](HostLoaded& e) {

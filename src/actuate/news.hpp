@@ -58,6 +58,9 @@ struct ReportReceived {
   std::vector<FetchedFile> outputs{};  ///< set by the Site: what has come home
 };
 
+/// The report of an attempt that no agent can speak for; it ends now.
+[[nodiscard]] AttemptReport unrun_report(const TaskKey& key, FailureCause cause, std::string why);
+
 /// Something a person should know that ends nothing ("output of task 7 was cut: disk full").
 struct Notice {
   std::string text;

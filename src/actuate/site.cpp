@@ -28,11 +28,8 @@ void Site::signal(const TaskKey& key, HostId host, std::int32_t signal) {
 void Site::cancel(const TaskKey& key, HostId host) {
   if (waiting_.erase(key) == 0) return launcher_->cancel(key, host);
   release_files(key);
-  AttemptReport report;
-  report.key = key;
-  report.cause = FailureCause::cancelled;
+  AttemptReport report = unrun_report(key, FailureCause::cancelled, "");
   report.started = kNever;
-  report.ended = RealClock{}.now();
   news_.emplace_back(ReportReceived{std::move(report), {}, host});
 }
 
@@ -131,14 +128,6 @@ void Site::deliver(std::vector<News>& news) {
         {report->receipt, report->report.key, std::exchange(report->left, {})});
     news.emplace_back(std::move(*report));
   }
-}
-
-void Site::bring(const MoveFile& move, const std::vector<TaskFile>& files) {
-  depot_->bring(move, files);
-}
-
-void Site::drop(FileId file) {
-  depot_->drop(file);
 }
 
 void Site::want(std::uint64_t cores) {

@@ -68,8 +68,10 @@ class Site {
 
   /// Brings a shared file, or a folder of files, to the site: from another site if `move` says so,
   /// and from home if that fails. FileArrived or MoveFailed answers.
-  void bring(const MoveFile& move, const std::vector<TaskFile>& files);
-  void drop(FileId file);
+  void bring(const MoveFile& move, const std::vector<TaskFile>& files) {
+    depot_->bring(move, files);
+  }
+  void drop(FileId file) { depot_->drop(file); }
   /// As in Mover; SiteEchoed answers.
   bool probe(std::uint64_t bytes) { return mover_ && mover_->probe(bytes); }
 

@@ -3,14 +3,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <set>
 #include <thread>
@@ -18,10 +15,12 @@
 #include <vector>
 
 #include "agent/agent_impl.hpp"
+#include "agent/agent_process.hpp"
 #include "agent/causes.hpp"
 #include "agent/process_tree.hpp"
 #include "agent/slot_log.hpp"
 #include "agent/unix_socket.hpp"
+#include "base/child_process.hpp"
 #include "base/time.hpp"
 
 namespace gantry::agent {
@@ -256,18 +255,12 @@ bool is_deserted(int pipe) {
 
 /// One agent a directory: waits a while for the shepherds of one that was killed to finish their
 /// killing, as long as a gantry waits for us at the other end of `ready`.
-Result<UniqueFd> take_lock(const std::filesystem::path& dir, int ready) {
-  TRY_ASSIGN(UniqueFd lock, open_file(dir / "lock", O_RDWR | O_CREAT, 0600));
-  for (int tenths = 0; ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0; ++tenths) {
-    if (errno != EWOULDBLOCK && errno != EINTR) return fail_errno((dir / "lock").string());
-    if (tenths > 300 || is_deserted(ready)) {
-      return fail(
-          ErrorCode::busy, "another agent serves " + dir.string(),
-          "wait until its tasks have ended, or end the process named in " + (dir / "pid").string());
-    }
-    std::this_thread::sleep_for(100ms);
-  }
-  return lock;
+Result<UniqueFd> lock_agent(const std::filesystem::path& dir, int ready) {
+  auto lock = take_lock(dir, 30s, [ready] { return is_deserted(ready); });
+  if (lock || lock.error().code != ErrorCode::busy) return lock;
+  return fail(
+      ErrorCode::busy, "another agent serves " + dir.string(),
+      "wait until its tasks have ended, or end the process named in " + (dir / "pid").string());
 }
 
 /// What the processes of this directory's tasks carry in their environment, to be found by should
@@ -275,20 +268,13 @@ Result<UniqueFd> take_lock(const std::filesystem::path& dir, int ready) {
 Result<std::string> read_or_make_mark(const std::filesystem::path& dir) {
   const auto path = dir / "mark";
   if (const auto known = read_file(path, 100); known && known->size() == 32) return *known;
-  std::array<std::uint8_t, 16> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    return fail_errno("getrandom");
-  std::string mark;
-  for (const unsigned byte : bytes) {
-    mark += "0123456789abcdef"[byte >> 4U];
-    mark += "0123456789abcdef"[byte & 15U];
-  }
-  TRY(write_file_atomic(path, mark));
-  return mark;
+  TRY_ASSIGN(const Digest mark, random_digest());
+  TRY(write_file_atomic(path, mark.hex()));
+  return mark.hex();
 }
 
 Result<Agent> prepare(AgentConfig config, int ready) {
-  TRY_ASSIGN(UniqueFd lock, take_lock(config.dir, ready));
+  TRY_ASSIGN(UniqueFd lock, lock_agent(config.dir, ready));
   TRY_ASSIGN(const std::string mark, read_or_make_mark(config.dir));
   config.mark = "GANTRY_AGENT_MARK=" + mark;
   TRY_ASSIGN(Poller poller, Poller::create());

@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,9 +12,11 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <thread>
 
 #include "agent/agent.hpp"
 #include "agent/unix_socket.hpp"
+#include "base/child_process.hpp"
 
 extern char** environ;
 
@@ -23,19 +25,6 @@ namespace gantry::agent {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The text that the agent writes when it is ready ("ok") or has failed.
-Result<std::string> read_word(int fd) {
-  std::string word;
-  char buffer[512];
-  for (;;) {
-    const ssize_t n = ::read(fd, buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return fail_errno("waiting for the agent");
-    if (n == 0) return word;
-    word.append(buffer, static_cast<std::size_t>(n));
-  }
-}
 
 /// Until the agent that writes to `ready` has said its word; or until another one answers, which a
 /// gantry has started that was killed before it could connect: ours waits for it in vain.
@@ -48,7 +37,7 @@ Result<std::optional<UniqueFd>> await_agent(int ready, const fs::path& agent_dir
     if (n > 0) break;
     if (auto connection = connect_to(agent_dir, kSocketName)) return std::move(*connection);
   }
-  TRY_ASSIGN(const std::string word, read_word(ready));
+  TRY_ASSIGN(const std::string word, read_to_end(ready, "waiting for the agent"));
   if (word == "ok") return std::nullopt;
   return fail(ErrorCode::peer,
               "the agent could not start: " + (word.empty() ? "it ended at once" : word),
@@ -60,10 +49,8 @@ Result<std::optional<UniqueFd>> start_agent(const fs::path& state_dir,
                                             const AgentProgram& program) {
   TRY(make_state_folders(state_dir));
   const fs::path log = state_dir / "agent" / "agent.log";
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe");
-  const UniqueFd ready(ends[0]);
-  UniqueFd ready_writer(ends[1]);
+  TRY_ASSIGN(FdPair ready, make_pipe());
+  UniqueFd& ready_writer = ready.theirs;
   // The agent expects it as descriptor 3; dup2 in the child onto itself would keep O_CLOEXEC.
   if (ready_writer.get() == 3) ready_writer.reset(::fcntl(3, F_DUPFD_CLOEXEC, 10));
 
@@ -93,10 +80,8 @@ Result<std::optional<UniqueFd>> start_agent(const fs::path& state_dir,
   ::posix_spawnattr_destroy(&attributes);
   if (error != 0) return fail(ErrorCode::io, program.path.string() + ": " + std::strerror(error));
   ready_writer.reset();
-  while (::waitpid(pid, nullptr, 0) < 0 &&
-         errno == EINTR) {  // its first process ends as it becomes a daemon
-  }
-  return await_agent(ready.get(), state_dir / "agent");
+  wait_for_child(pid);  // its first process ends as it becomes a daemon
+  return await_agent(ready.ours.get(), state_dir / "agent");
 }
 
 }  // namespace
@@ -111,6 +96,20 @@ Result<> make_state_folders(const fs::path& state_dir) {
   if (::chmod((state_dir / "agent").c_str(), 0700) != 0)
     return fail_errno((state_dir / "agent").string());
   return {};
+}
+
+Result<UniqueFd> take_lock(const fs::path& agent_dir, std::chrono::seconds patience,
+                           const std::function<bool()>& is_needless) {
+  const fs::path path = agent_dir / "lock";
+  TRY_ASSIGN(UniqueFd lock, open_file(path, O_RDWR | O_CREAT, 0600));
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return fail_errno(path.string());
+    if (std::chrono::steady_clock::now() > deadline || (is_needless && is_needless()))
+      return fail(ErrorCode::busy, path.string() + " is locked");
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return lock;
 }
 
 Result<UniqueFd> connect_agent(const std::filesystem::path& state_dir,

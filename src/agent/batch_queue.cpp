@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
+
+#include "base/characters.hpp"
+#include "base/whole_number.hpp"
 
 namespace gantry {
 
@@ -12,15 +14,12 @@ namespace {
 constexpr std::size_t kMaxReason = 300;
 
 bool is_number(std::string_view text) {
-  return !text.empty() && text.size() <= 20 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() && text.size() <= 20 && std::all_of(text.begin(), text.end(), is_digit);
 }
 
 /// 0 when it is none: "N/A", "undefined", "5-9:1".
 std::uint32_t element_number(std::string_view text) {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? number : 0;
+  return parse_whole<std::uint32_t>(text).value_or(0);
 }
 
 /// Calls `use` for each line, without its end.
@@ -82,6 +81,20 @@ std::string_view take_field(std::string_view& line) {
   const std::string_view field = line.substr(0, end);
   line.remove_prefix(std::min(end + 1, line.size()));
   return field;
+}
+
+/// In small letters.
+std::string lowered(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  return lower;
+}
+
+bool says_any(std::string_view text, const auto& phrases) {
+  return std::any_of(phrases.begin(), phrases.end(),
+                     [&](std::string_view phrase) { return text.find(phrase) != text.npos; });
 }
 
 std::vector<BatchJob> parse_squeue(std::string_view output) {
@@ -155,14 +168,7 @@ std::string why_not_cancelled(std::string_view output) {
                                                   "has deleted",     "already in deletion"};
   std::string rest;
   for_each_line(output, [&](std::string_view line) {
-    std::string text(line);
-    std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-      return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    });
-    const bool is_well = std::any_of(kWell.begin(), kWell.end(), [&](std::string_view word) {
-      return text.find(word) != text.npos;
-    });
-    if (!is_well) rest.append(line).push_back('\n');
+    if (!says_any(lowered(line), kWell)) rest.append(line).push_back('\n');
   });
   return reason_in(rest);
 }
@@ -191,16 +197,10 @@ SubmitProblem why_not_taken(std::string_view output) {
   bool passes = false;
   bool hopeless = false;
   for_each_line(output, [&](std::string_view line) {
-    std::string text(line);
-    std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-      return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    });
-    const auto says = [&](const auto& words) {
-      return std::any_of(words.begin(), words.end(),
-                         [&](std::string_view word) { return text.find(word) != text.npos; });
-    };
-    hopeless = hopeless || says(kHopeless) || (says(kHopelessOfJobs) && says(kOfJobs));
-    passes = passes || says(kPassing);
+    const std::string text = lowered(line);
+    hopeless = hopeless || says_any(text, kHopeless) ||
+               (says_any(text, kHopelessOfJobs) && says_any(text, kOfJobs));
+    passes = passes || says_any(text, kPassing);
   });
   if (hopeless) return SubmitProblem::hopeless;
   return passes ? SubmitProblem::passing : SubmitProblem::unknown;

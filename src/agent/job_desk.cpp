@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/file.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,13 +10,13 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <thread>
 #include <utility>
 
 #include "agent/agent_process.hpp"
 #include "agent/job_desk_impl.hpp"
 #include "agent/relay.hpp"
 #include "agent/report_book.hpp"
+#include "base/child_process.hpp"
 #include "base/time.hpp"
 
 namespace gantry::agent {
@@ -241,20 +239,15 @@ void JobDesk::tell_load(Clock::time_point now) {
 namespace {
 
 /// One desk a folder: the one before ends when it notices that its gantry is gone.
-Result<UniqueFd> take_desk_lock(const fs::path& dir) {
-  TRY_ASSIGN(UniqueFd lock, open_file(dir / "lock", O_RDWR | O_CREAT, 0600));
-  for (int tenths = 0; ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0; ++tenths) {
-    if (errno != EWOULDBLOCK && errno != EINTR) return fail_errno((dir / "lock").string());
-    if (tenths > 150)
-      return fail(ErrorCode::busy, "another gantry submits jobs from " + dir.string());
-    std::this_thread::sleep_for(100ms);
-  }
-  return lock;
+Result<UniqueFd> lock_desk(const fs::path& dir) {
+  auto lock = take_lock(dir, 15s);
+  if (lock || lock.error().code != ErrorCode::busy) return lock;
+  return fail(ErrorCode::busy, "another gantry submits jobs from " + dir.string());
 }
 
 Result<> run_desk(const DeskConfig& config, UniqueFd gantry) {
   TRY(make_state_folders(config.state_dir));
-  TRY_ASSIGN(UniqueFd lock, take_desk_lock(config.state_dir / "agent"));
+  TRY_ASSIGN(UniqueFd lock, lock_desk(config.state_dir / "agent"));
   JobDesk desk(config, std::move(gantry), std::move(lock));
   TRY(desk.recover());
   // Whoever holds these open would keep the connection open, too.
@@ -266,25 +259,21 @@ Result<> run_desk(const DeskConfig& config, UniqueFd gantry) {
 }  // namespace
 
 Result<> serve_desk(const DeskConfig& config, int in, int out) {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    return fail_errno("socketpair");
-  UniqueFd ours(ends[0]);
-  UniqueFd its(ends[1]);
+  TRY_ASSIGN(FdPair sockets, make_socket_pair());
   // A process of its own: it may have something to cancel when gantry has gone.
   const pid_t desk = ::fork();
   if (desk < 0) return fail_errno("fork");
   if (desk == 0) {
-    ours.reset();
+    sockets.ours.reset();
     ::setsid();
     ::close(in);
     ::close(out);
-    const auto served = run_desk(config, std::move(its));
+    const auto served = run_desk(config, std::move(sockets.theirs));
     if (!served) static_cast<void>(write_all(STDERR_FILENO, served.error().message + "\n"));
     std::_Exit(served ? 0 : 3);
   }
-  its.reset();
-  return join(in, out, ours.get());
+  sockets.theirs.reset();
+  return join(in, out, sockets.ours.get());
 }
 
 }  // namespace gantry::agent

@@ -1,6 +1,7 @@
 #pragma once
 /// The desk's one object, for job_desk*.cpp only.
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -47,6 +48,8 @@ class JobDesk {
     std::string job{};              ///< empty while nobody knows
     std::size_t unacknowledged = 0;
     bool written = true;  ///< else no job can find its task
+
+    [[nodiscard]] bool is_over() const { return std::ranges::all_of(elements, &Element::ended); }
   };
   using Batches = std::map<std::uint32_t, Batch>;
   struct Report {

@@ -2,13 +2,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <system_error>
 #include <utility>
 
 #include "agent/job_desk_impl.hpp"
 #include "agent/report_book.hpp"
 #include "agent/task_queue.hpp"
+#include "base/ssh_text.hpp"
+#include "base/whole_number.hpp"
 
 namespace gantry::agent {
 
@@ -38,9 +39,7 @@ void replace_all(std::string& text, std::string_view what, const std::string& by
 
 /// A number and nothing else; 0 when it is none.
 std::uint32_t number_of(std::string_view text) {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? number : 0;
+  return parse_whole<std::uint32_t>(text).value_or(0);
 }
 
 }  // namespace
@@ -101,9 +100,7 @@ void JobDesk::end(std::uint32_t number, std::uint32_t index, std::string body) {
     if (ended && ended->second.cause == static_cast<std::uint8_t>(Cause::lost)) {
       ended->second.cause = static_cast<std::uint8_t>(Cause::cancelled);
       ended->second.detail.clear();
-      std::string frame;
-      encode(frame, 1, ended->second);
-      body = frame.substr(sizeof(std::uint32_t) + 1);
+      body = ended_body(ended->second);
     }
   }
   ++batch.unacknowledged;
@@ -119,9 +116,7 @@ void JobDesk::end_unrun(std::uint32_t number, std::uint32_t index, Cause cause,
 }
 
 void JobDesk::look_at_files(std::uint32_t number, Batch& batch) {
-  if (std::all_of(batch.elements.begin(), batch.elements.end(),
-                  [](const Element& element) { return element.ended; }))
-    return;
+  if (batch.is_over()) return;
   const JobFolder::Progress progress = batch.folder.look();
   for (const std::uint32_t i : progress.claimed) {
     if (i > batch.elements.size()) continue;
@@ -146,11 +141,9 @@ void JobDesk::drop_if_done(std::uint32_t number) {
   const auto found = batches_.find(number);
   if (found == batches_.end() || number == submitting_) return;
   const Batch& batch = found->second;
-  const bool done = std::all_of(batch.elements.begin(), batch.elements.end(),
-                                [](const Element& element) { return element.ended; });
   const bool named = std::none_of(unnamed_.begin(), unnamed_.end(),
                                   [&](const auto& each) { return each.first.first == number; });
-  if (!done || !named || batch.unacknowledged > 0) return;
+  if (!batch.is_over() || !named || batch.unacknowledged > 0) return;
   batch.folder.remove();
   batches_.erase(found);
 }
@@ -238,9 +231,7 @@ std::string JobDesk::submit_text(std::uint32_t batch, const std::vector<Start>& 
               claim.memory == 0 ? "" : "--mem=" + std::to_string((claim.memory >> 20U) + 1) + "M");
   replace_all(text, "@PE@", cores == "1" ? "" : "-pe smp " + cores);
   std::error_code ignored;  // then jobs say that they cannot go there
-  std::string scratch = fs::current_path(ignored).string();
-  replace_all(scratch, "'", "'\\''");
-  replace_all(text, "@SCRATCH@", "'" + scratch + "'");
+  replace_all(text, "@SCRATCH@", shell_quoted(fs::current_path(ignored).string()));
   return text;
 }
 

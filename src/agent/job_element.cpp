@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,6 +18,7 @@
 #include "agent/job_folder.hpp"
 #include "agent/report_book.hpp"
 #include "agent/shepherd.hpp"
+#include "base/child_process.hpp"
 #include "base/time.hpp"
 
 extern char** environ;
@@ -45,8 +45,7 @@ class Element {
     auto served = serve(std::move(handle.socket), hello, start);
     // It tidies up when it is left alone; the batch system would kill it in the middle of that.
     shepherd_.close();
-    while (::waitpid(handle.pid, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    wait_for_child(handle.pid);
     return served;
   }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/fd.hpp"
+#include "base/whole_number.hpp"
 
 namespace gantry::agent {
 
@@ -22,12 +23,8 @@ constexpr std::size_t kMaxTasks = std::size_t{1} << 30;  ///< bytes
 
 /// Of "claim.17": 17, and 0 of everything else.
 std::uint32_t number_behind(const std::string& name, std::string_view what) {
-  if (!name.starts_with(what) || name.size() < what.size() + 2 || name[what.size()] != '.')
-    return 0;
-  std::uint32_t number = 0;
-  const char* end = name.data() + name.size();
-  const auto [at, error] = std::from_chars(name.data() + what.size() + 1, end, number);
-  return error == std::errc() && at == end ? number : 0;
+  if (!name.starts_with(what) || name.size() <= what.size() || name[what.size()] != '.') return 0;
+  return parse_whole<std::uint32_t>(std::string_view(name).substr(what.size() + 1)).value_or(0);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/child_process.hpp"
+
 namespace gantry::agent {
 
 OutputCapture::OutputCapture(std::filesystem::path output_dir, std::string stream)
@@ -28,12 +30,10 @@ Result<> OutputCapture::begin(std::string_view pack_stem) {
 
 Result<> OutputCapture::make_pipe() {
   read_.reset();
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe");
-  UniqueFd read(ends[0]);
-  write_.reset(ends[1]);
-  if (::fcntl(read.get(), F_SETFL, O_NONBLOCK) != 0) return fail_errno("fcntl");
-  read_ = std::move(read);
+  TRY_ASSIGN(FdPair pipe, gantry::make_pipe());
+  write_ = std::move(pipe.theirs);
+  if (::fcntl(pipe.ours.get(), F_SETFL, O_NONBLOCK) != 0) return fail_errno("fcntl");
+  read_ = std::move(pipe.ours);
   return {};
 }
 

@@ -29,6 +29,7 @@
 #include "agent/pilot_address.hpp"
 #include "agent/relay.hpp"
 #include "agent/unix_socket.hpp"
+#include "base/child_process.hpp"
 
 namespace gantry::agent {
 
@@ -216,13 +217,7 @@ class Gate {
 
 /// "ok", or what went wrong.
 Result<> await_ready(int ready) {
-  std::string word;
-  std::array<char, 512> buffer{};
-  for (ssize_t n = 0; (n = ::read(ready, buffer.data(), buffer.size())) != 0;) {
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return fail_errno("waiting for the agent");
-    word.append(buffer.data(), static_cast<std::size_t>(n));
-  }
+  TRY_ASSIGN(const std::string word, read_to_end(ready, "waiting for the agent"));
   if (word == "ok") return {};
   return fail(ErrorCode::peer, "the agent could not start: " + word);
 }
@@ -292,10 +287,7 @@ Result<> serve_as_pilot(const fs::path& state_dir, SandboxKeeper keeper,
   sigaddset(&held, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &held, nullptr);
   for (const int ignored : {SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE}) ::signal(ignored, SIG_IGN);
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe");
-  const UniqueFd ready(ends[0]);
-  UniqueFd ready_writer(ends[1]);
+  TRY_ASSIGN(FdPair ready, make_pipe());
   const pid_t gate = ::getpid();
   const pid_t agent = ::fork();
   if (agent < 0) return fail_errno("fork");
@@ -304,10 +296,10 @@ Result<> serve_as_pilot(const fs::path& state_dir, SandboxKeeper keeper,
     config.heeds_signals = true;
     config.time = time;
     config.lingers = kLingers;
-    run_agent(config, std::move(ready_writer), gate);
+    run_agent(config, std::move(ready.theirs), gate);
   }
-  ready_writer.reset();
-  TRY(await_ready(ready.get()));
+  ready.theirs.reset();
+  TRY(await_ready(ready.ours.get()));
   // Of an earlier pilot, which is gone: only now, since two of one name may have been submitted.
   ::unlink((agent_dir / kAddressName).c_str());
   PilotAddress address;

@@ -1,10 +1,9 @@
 #include "agent/pilot_address.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
-#include <array>
-#include <charconv>
+
+#include "base/child_process.hpp"
+#include "base/whole_number.hpp"
 
 namespace gantry::agent {
 
@@ -46,10 +45,8 @@ std::optional<PilotAddress> parse_pilot_address(std::string_view text) {
   const std::string_view secret = take_word(text);
   if (!is_secret(secret)) return std::nullopt;
   address.secret = secret;
-  const std::string_view port = take_word(text);
-  const auto read = std::from_chars(port.data(), port.data() + port.size(), address.port);
-  if (read.ec != std::errc() || read.ptr != port.data() + port.size() || address.port == 0)
-    return std::nullopt;
+  address.port = parse_whole<std::uint16_t>(take_word(text)).value_or(0);
+  if (address.port == 0) return std::nullopt;
   for (;;) {
     const std::string_view host = take_word(text);
     if (host == ".") break;
@@ -61,15 +58,9 @@ std::optional<PilotAddress> parse_pilot_address(std::string_view text) {
 }
 
 Result<std::string> make_secret() {
-  std::array<std::uint8_t, kSecretBytes / 2> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    return fail_errno("getrandom");
-  std::string secret;
-  for (const unsigned byte : bytes) {
-    secret += "0123456789abcdef"[byte >> 4U];
-    secret += "0123456789abcdef"[byte & 15U];
-  }
-  return secret;
+  TRY_ASSIGN(const Digest one, random_digest());
+  TRY_ASSIGN(const Digest other, random_digest());
+  return one.hex() + other.hex();
 }
 
 bool is_same_secret(std::string_view a, std::string_view b) {

@@ -14,6 +14,7 @@
 #include <set>
 
 #include "base/fd.hpp"
+#include "base/whole_number.hpp"
 
 namespace gantry::agent {
 
@@ -24,10 +25,7 @@ std::vector<pid_t> numeric_entries(const std::string& directory) {
   DIR* dir = ::opendir(directory.c_str());
   if (dir == nullptr) return out;
   while (const dirent* entry = ::readdir(dir)) {
-    pid_t pid = 0;
-    const std::string_view name = entry->d_name;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (error == std::errc{} && end == name.data() + name.size()) out.push_back(pid);
+    if (const auto pid = parse_whole<pid_t>(entry->d_name)) out.push_back(*pid);
   }
   ::closedir(dir);
   return out;

@@ -58,6 +58,14 @@ void encode(std::string& out, std::uint64_t receipt, const Ended& m) {
   FieldWriter(frame.encoder)(receipt, m);
 }
 
+std::string ended_body(const Ended& m) {
+  std::string body;
+  Encoder encoder(body);
+  FieldWriter write(encoder);
+  write(std::uint64_t{1}, m);
+  return body;
+}
+
 void encode_ended(std::string& out, std::uint64_t receipt, std::string_view ended_body) {
   FrameWriter frame(out, MessageType::ended);
   frame.encoder.u64(receipt).bytes(ended_body.substr(sizeof receipt));

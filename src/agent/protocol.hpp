@@ -306,6 +306,8 @@ void encode(std::string& out, const Message& m) {
 void encode(std::string& out, const PackedStart& message, std::uint64_t log_serial,
             std::uint64_t log_safe);
 void encode(std::string& out, std::uint64_t receipt, const Ended& message);
+/// The body of that frame, of a report that is in a log.
+std::string ended_body(const Ended& message);
 /// The same frame, from the body of another one with another receipt.
 void encode_ended(std::string& out, std::uint64_t receipt, std::string_view ended_body);
 

@@ -14,9 +14,7 @@ std::string unrun_report(const Started& started, Cause cause, const std::string&
   ended.detail = detail;
   ended.ended_ns = to_ns(RealClock{}.now());
   ended.started_ns = started.started_ns != 0 ? started.started_ns : ended.ended_ns;
-  std::string frame;
-  encode(frame, 1, ended);
-  return frame.substr(sizeof(std::uint32_t) + 1);
+  return ended_body(ended);
 }
 
 const ReportBook::Report& ReportBook::add(std::size_t slot, std::string body, Kept kept) {

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/child_process.hpp"
+
 extern char** environ;
 
 namespace gantry::agent {
@@ -53,12 +55,11 @@ void ShellCommand::start(const std::string& text, Clock::time_point now) {
   busy_ = true;
   text_.clear();
   deadline_ = now + kCommandPatience;
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return;
-  output_.reset(ends[0]);
-  const UniqueFd its(ends[1]);
+  auto pipe = make_pipe();
+  if (!pipe) return;
+  output_ = std::move(pipe->ours);
   ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
-  pid_ = spawn_shell(text, its.get());
+  pid_ = spawn_shell(text, pipe->theirs.get());
 }
 
 std::optional<ShellCommand::Answer> ShellCommand::poll(Clock::time_point now) {
@@ -86,13 +87,9 @@ ShellCommand::Answer ShellCommand::finish() {
   Answer answer{-1, std::exchange(text_, {})};
   output_.reset();
   busy_ = false;
-  int status = 0;
-  const pid_t pid = std::exchange(pid_, -1);
-  if (pid > 0) {
-    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (WIFEXITED(status)) answer.code = WEXITSTATUS(status);
-  }
+  if (const pid_t pid = std::exchange(pid_, -1); pid > 0)
+    if (const int status = wait_for_child(pid); WIFEXITED(status))
+      answer.code = WEXITSTATUS(status);
   return answer;
 }
 

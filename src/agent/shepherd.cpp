@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 
 #include "agent/process_tree.hpp"
 #include "agent/shepherd_impl.hpp"
+#include "base/child_process.hpp"
 
 namespace gantry::agent {
 
@@ -148,15 +148,11 @@ UniqueFd keep_only(int socket, int lock) {
 }  // namespace
 
 Result<ShepherdHandle> start_shepherd(const ShepherdConfig& config) {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    return fail_errno("socketpair");
-  UniqueFd mine(ends[0]);
-  UniqueFd its(ends[1]);
+  TRY_ASSIGN(FdPair sockets, make_socket_pair());
   const pid_t pid = ::fork();
   if (pid < 0) return fail_errno("fork");
-  if (pid == 0) run_shepherd(config, its.release());
-  return ShepherdHandle{pid, std::move(mine)};
+  if (pid == 0) run_shepherd(config, sockets.theirs.release());
+  return ShepherdHandle{pid, std::move(sockets.ours)};
 }
 
 }  // namespace gantry::agent

@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +11,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/hash.hpp"
+#include "base/child_process.hpp"
 
 extern char** environ;
 
@@ -57,25 +55,18 @@ Result<pid_t> spawn_far(const std::vector<std::string>& words, int in_and_out, i
 }  // namespace
 
 Result<std::string> make_token() {
-  Digest random;
-  if (::getrandom(&random, sizeof random, 0) != static_cast<ssize_t>(sizeof random))
-    return fail_errno("getrandom");
+  TRY_ASSIGN(const Digest random, random_digest());
   return "gantry-" + random.hex();
 }
 
 Result<FarProgram> FarProgram::start(const std::vector<std::string>& words) {
   FarProgram program;
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    return fail_errno("socketpair");
-  program.socket_.reset(ends[0]);
-  const UniqueFd its(ends[1]);
-  int pipe[2];
-  if (::pipe2(pipe, O_CLOEXEC) != 0) return fail_errno("pipe");
-  program.errors_.reset(pipe[0]);
-  const UniqueFd its_errors(pipe[1]);
-  if (::fcntl(pipe[0], F_SETFL, O_NONBLOCK) != 0) return fail_errno("fcntl");
-  TRY_ASSIGN(program.pid_, spawn_far(words, its.get(), its_errors.get()));
+  TRY_ASSIGN(FdPair sockets, make_socket_pair());
+  program.socket_ = std::move(sockets.ours);
+  TRY_ASSIGN(FdPair errors, make_pipe());
+  program.errors_ = std::move(errors.ours);
+  if (::fcntl(program.errors_.get(), F_SETFL, O_NONBLOCK) != 0) return fail_errno("fcntl");
+  TRY_ASSIGN(program.pid_, spawn_far(words, sockets.theirs.get(), errors.theirs.get()));
   return program;
 }
 
@@ -93,8 +84,7 @@ FarProgram& FarProgram::operator=(FarProgram&& other) noexcept {
 void FarProgram::kill() {
   if (pid_ <= 0) return;
   ::kill(-pid_, SIGKILL);
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  wait_for_child(pid_);
   pid_ = -1;
 }
 

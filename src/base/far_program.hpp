@@ -22,6 +22,9 @@ Result<std::string> make_token();
 class FarProgram {
  public:
   FarProgram() = default;
+  /// Something else at the far end of a socket, without a process. `errors` does not block.
+  FarProgram(UniqueFd socket, UniqueFd errors)
+      : socket_(std::move(socket)), errors_(std::move(errors)) {}
   FarProgram(FarProgram&& other) noexcept { *this = std::move(other); }
   FarProgram& operator=(FarProgram&& other) noexcept;
   FarProgram(const FarProgram&) = delete;

@@ -66,11 +66,7 @@ bool is_plain_name(std::string_view name) {
 
 Result<Depot> Depot::open(const std::filesystem::path& scratch, std::uint64_t quota) {
   const std::filesystem::path folder = scratch / "depot";
-  std::error_code error;
-  for (const char* part : {"partial", "pins"}) {
-    std::filesystem::create_directories(folder / part, error);
-    if (error) return fail(ErrorCode::io, (folder / part).string() + ": " + error.message());
-  }
+  TRY(make_parents(folder / "partial/"));
   TRY_ASSIGN(UniqueFd fd, open_file(folder, O_RDONLY | O_DIRECTORY));
   return Depot(std::filesystem::absolute(folder), std::move(fd), quota);
 }
@@ -216,7 +212,7 @@ Result<> Depot::remove(const Digest& content) {
   const std::string name = name_of(content);
   struct stat info {};
   if (::fstatat(fd(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return {};
-  if (info.st_nlink > 1 || is_pinned(content))
+  if (info.st_nlink > 1)
     return fail(ErrorCode::busy, "the depot's file " + content.hex() + " is in use");
   if (::unlinkat(fd(), name.c_str(), 0) != 0 && errno != ENOENT)
     return fail_errno((folder_ / name).string());
@@ -274,12 +270,10 @@ Result<> Depot::survey() {
   used_ = 0;
   added_ = 0;
   evictable_.clear();
-  const std::set<Digest> held = pinned();
   TRY(for_each_file([&](const Digest& content, const struct stat& info) {
     const auto bytes = static_cast<std::uint64_t>(info.st_size);
     used_ += bytes;
-    if (info.st_nlink == 1 && !held.contains(content))
-      evictable_.push_back({{content, bytes}, info.st_atim});
+    if (info.st_nlink == 1) evictable_.push_back({{content, bytes}, info.st_atim});
   }));
   TRY(for_each_entry(fd(), "partial", [&](int folder, const char* name) {
     struct stat info {};
@@ -300,7 +294,7 @@ bool Depot::evict_next() {
     const std::string name = name_of(next.file.content);
     struct stat info {};
     if (::fstatat(fd(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    // Used or pinned since the survey: pinning counts as use.
+    // Used since the survey.
     if (info.st_nlink > 1 || to_ns(info.st_atim) != to_ns(next.last)) continue;
     if (::unlinkat(fd(), name.c_str(), 0) != 0) continue;
     give_back(next.file.bytes);
@@ -336,6 +330,17 @@ Result<> Depot::make_room(std::uint64_t bytes) {
 
 void Depot::give_back(std::uint64_t bytes) {
   used_ -= std::min(used_, bytes);
+}
+
+void Depot::remove_old_partials() {
+  const std::int64_t now = to_ns(RealClock().now());
+  const auto read = for_each_entry(fd(), "partial", [&](int folder, const char* name) {
+    struct stat info {};
+    if (::fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+        now - to_ns(info.st_mtim) > kPartialLease.count())
+      ::unlinkat(folder, name, 0);
+  });
+  (void)read;  // next time
 }
 
 }  // namespace gantry::depot

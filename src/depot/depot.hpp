@@ -5,7 +5,6 @@
 ///
 ///   depot/ab/cdef...        a whole file whose content was verified; read-only
 ///   depot/partial/HASH.WHO  what WHO has sent of a file so far
-///   depot/pins/HOLDER/HASH  HOLDER needs the file: it is not evicted
 ///
 /// A verified file's time of change is made up from its hash and size. Whoever writes to it (a
 /// task that its permissions do not stop, a power loss that cuts it) gives it another: that is
@@ -15,7 +14,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,10 +33,8 @@ struct StoredFile {
   friend bool operator==(const StoredFile&, const StoredFile&) = default;
 };
 
-/// A partial file is removed when nobody has added to it for this long; a pin lapses when nobody
-/// has renewed it.
+/// A partial file is removed when nobody has added to it for this long.
 inline constexpr Duration kPartialLease = std::chrono::hours(24);
-inline constexpr Duration kPinLease = std::chrono::hours(24);
 
 /// What may be part of a file's name here: letters, digits, '-', '_' and '.' (not in front), at
 /// most 64.
@@ -73,16 +69,10 @@ class Depot {
 
   /// Stores a file that is in memory; `corrupt` when it is not what its hash says.
   Result<> store(const Digest& content, std::string_view bytes, bool executable);
-  /// No error when it is not there; `busy` while a task or a pin holds it.
+  /// No error when it is not there; `busy` while a task holds it.
   Result<> remove(const Digest& content);
   /// Files that have not been touched since they were verified, in order of their hashes.
   Result<std::vector<StoredFile>> list() const;
-
-  /// Keeps the file from being evicted or removed until release(holder). Pins of a holder who does
-  /// not renew() them lapse after kPinLease.
-  Result<> pin(const Digest& content, std::string_view holder);
-  Result<> renew(std::string_view holder);
-  Result<> release(std::string_view holder);
 
   /// Evicts the least recently used files that nobody holds until `bytes` more fit into the quota,
   /// and counts these as used. While others work at the same time, the depot may hold more for a
@@ -116,8 +106,6 @@ class Depot {
   void make_executable(const std::string& name);
   template <class Visit>  // (digest, stat)
   Result<> for_each_file(const Visit& visit) const;
-  std::set<Digest> pinned() const;
-  [[nodiscard]] bool is_pinned(const Digest& content) const;
   Result<> survey();
   bool evict_next();
 

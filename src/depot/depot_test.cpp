@@ -160,10 +160,6 @@ TEST_F(DepotTest, RemovesWhatNobodyUses) {
   EXPECT_EQ(link(content, "work/in"), "");
   EXPECT_EQ(depot_.remove(content).error().code, ErrorCode::busy);
   std::filesystem::remove(dir_ / "work/in");
-  ASSERT_TRUE(depot_.pin(content, "run-1"));
-  EXPECT_EQ(depot_.remove(content).error().code, ErrorCode::busy);
-  ASSERT_TRUE(depot_.release("run-1"));
-  ASSERT_TRUE(depot_.release("run-1")) << "once more is no error";
   EXPECT_TRUE(depot_.remove(content));
   EXPECT_FALSE(depot_.has(content));
   EXPECT_TRUE(depot_.remove(content));
@@ -199,8 +195,6 @@ TEST_F(DepotTest, PlainNames) {
     EXPECT_FALSE(is_plain_name(name)) << name;
   EXPECT_TRUE(is_plain_name(std::string(64, 'a')));
   EXPECT_FALSE(is_plain_name(std::string(65, 'a')));
-  EXPECT_FALSE(depot_.pin(hash_bytes("x"), "../x"));
-  EXPECT_FALSE(depot_.release(".."));
 }
 
 // Room.
@@ -256,31 +250,31 @@ TEST_F(DepotQuotaTest, NeverHoldsMoreHoweverManyCome) {
 
 TEST_F(DepotQuotaTest, DoesNotEvictWhatIsHeld) {
   const Digest linked = file('a');
-  const Digest pinned = file('b');
+  const Digest also_linked = file('b');
   const Digest free = file('c');
   EXPECT_EQ(link(linked, "work/in"), "");
-  ASSERT_TRUE(depot_.pin(pinned, "run-1"));
+  EXPECT_EQ(link(also_linked, "work/too"), "");
   file('d');
   EXPECT_FALSE(depot_.has(free));
   EXPECT_TRUE(depot_.has(linked));
-  EXPECT_TRUE(depot_.has(pinned));
+  EXPECT_TRUE(depot_.has(also_linked));
   const std::string more(500, 'e');
   const auto stored = depot_.store(hash_bytes(more), more, false);
   ASSERT_FALSE(stored);
   EXPECT_NE(stored.error().message.find("the depot may hold 1000 bytes"), std::string::npos)
       << stored.error().message;
-  ASSERT_TRUE(depot_.release("run-1"));
+  std::filesystem::remove(dir_ / "work/too");
   EXPECT_TRUE(depot_.store(hash_bytes(more), more, false));
-  EXPECT_FALSE(depot_.has(pinned));
+  EXPECT_FALSE(depot_.has(also_linked));
 }
 
-TEST_F(DepotQuotaTest, WhatIsPinnedAfterItWasChosenStays) {
+TEST_F(DepotQuotaTest, WhatIsUsedAfterItWasChosenStays) {
   const Digest a = file('a', 10);
   const Digest b = file('b', 500);
   const Digest c = file('c', 480);
   file('d', 20);  // evicts a; b would be next
   EXPECT_FALSE(depot_.has(a));
-  ASSERT_TRUE(Depot::open(dir_.path()).value().pin(b, "run-2"));
+  ASSERT_TRUE(Depot::open(dir_.path()).value().keep(b, false));
   file('e', 20);
   EXPECT_TRUE(depot_.has(b));
   EXPECT_FALSE(depot_.has(c));
@@ -301,17 +295,6 @@ TEST_F(DepotQuotaTest, RefusesWhatCanNeverFitAndEvictsNothingForIt) {
   const Digest a = file('a');
   EXPECT_FALSE(depot_.make_room(1001));
   EXPECT_TRUE(depot_.has(a));
-}
-
-TEST_F(DepotQuotaTest, PinsOfAHolderWhoIsGoneLapse) {
-  const Digest a = file('a');
-  ASSERT_TRUE(depot_.pin(a, "run-1"));
-  timespec times[2] = {};
-  ::clock_gettime(CLOCK_REALTIME, &times[0]);
-  times[0].tv_sec -= 24 * 3600 + 60;
-  times[1] = times[0];
-  ASSERT_EQ(::utimensat(AT_FDCWD, (depot_.folder() / "pins/run-1").c_str(), times, 0), 0);
-  EXPECT_TRUE(depot_.remove(a));
 }
 
 }  // namespace

@@ -15,14 +15,14 @@ namespace {
 
 constexpr std::size_t kReadAtOnce = std::size_t{1} << 18;
 
-/// (bytes) for all pieces of the file, in order.
+/// (bytes) for all pieces of the file, in order; `what` is said in the error.
 template <class Take>
-Result<> read_through(int file, const Take& take) {
+Result<> read_through(int file, std::string_view what, const Take& take) {
   const auto buffer = std::make_unique_for_overwrite<char[]>(kReadAtOnce);
   for (off_t at = 0;;) {
     const ssize_t n = ::pread(file, buffer.get(), kReadAtOnce, at);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return fail_errno("reading a file of the depot");
+    if (n < 0) return fail_errno(what);
     if (n == 0) return {};
     TRY(take(std::string_view(buffer.get(), static_cast<std::size_t>(n))));
     at += n;
@@ -40,7 +40,7 @@ tl::unexpected<Error> not_opened(const std::string& path) {
 
 Result<Digest> hash_of(int file) {
   Hasher hasher;
-  TRY(read_through(file, [&](std::string_view bytes) -> Result<> {
+  TRY(read_through(file, "reading a file of the depot", [&](std::string_view bytes) -> Result<> {
     hasher.add_raw(bytes);
     return {};
   }));
@@ -58,19 +58,21 @@ Result<> make_parents(const std::filesystem::path& path) {
 Result<> copy_verified(const std::string& from, const Digest& content, const std::string& to,
                        unsigned mode) {
   TRY_ASSIGN(const UniqueFd source, open_file(from, O_RDONLY | O_NOFOLLOW));
-  const auto copy = [&]() -> Result<> {
-    TRY_ASSIGN(const UniqueFd target, open_file(to, O_WRONLY | O_CREAT | O_EXCL, mode));
-    Hasher hasher;
-    TRY(read_through(source.get(), [&](std::string_view bytes) {
-      hasher.add_raw(bytes);
-      return write_all(target.get(), bytes);
-    }));
-    if (hasher.digest() == content) return {};
-    return fail(ErrorCode::corrupt, from + " has another content than its name says");
-  };
-  auto copied = copy();
-  if (!copied) ::unlink(to.c_str());
-  return copied;
+  const auto copied = copy_to(source.get(), to, mode);
+  if (copied && *copied == content) return {};
+  ::unlink(to.c_str());
+  TRY(copied);
+  return fail(ErrorCode::corrupt, from + " has another content than its name says");
+}
+
+Result<Digest> copy_to(int from, const std::string& to, unsigned mode) {
+  TRY_ASSIGN(const UniqueFd target, open_file(to, O_WRONLY | O_CREAT | O_EXCL, mode));
+  Hasher hasher;
+  TRY(read_through(from, to, [&](std::string_view bytes) {
+    hasher.add_raw(bytes);
+    return write_all(target.get(), bytes);
+  }));
+  return hasher.digest();
 }
 
 bool is_below(std::string_view path) {

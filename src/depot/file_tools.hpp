@@ -16,6 +16,8 @@ Result<Digest> hash_of(int file);
 /// Makes the folders that lead to `path`.
 Result<> make_parents(const std::filesystem::path& path);
 
+/// Copies the whole open file to the new file `to`; its content.
+Result<Digest> copy_to(int from, const std::string& to, unsigned mode);
 /// Copies `from` to the new file `to`; `corrupt` (and no file) when it has another content.
 Result<> copy_verified(const std::string& from, const Digest& content, const std::string& to,
                        unsigned mode);

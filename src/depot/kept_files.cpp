@@ -21,19 +21,6 @@ bool can_be_moved(const fs::path& path) {
   return ::lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1;
 }
 
-Result<> copy_to(int from, const fs::path& to, unsigned mode) {
-  TRY_ASSIGN(const UniqueFd target, open_file(to, O_WRONLY | O_CREAT | O_EXCL, mode));
-  std::string buffer(kPieceBytes, '\0');
-  for (off_t at = 0;;) {
-    const ssize_t n = ::pread(from, buffer.data(), buffer.size(), at);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return fail_errno(to.string());
-    if (n == 0) return {};
-    TRY(write_all(target.get(), std::string_view(buffer).substr(0, static_cast<std::size_t>(n))));
-    at += n;
-  }
-}
-
 Result<StoredFile> keep_file(const fs::path& sandbox, int sandbox_fd, const std::string& name,
                              const fs::path& folder) {
   if (!is_below(name)) return fail(ErrorCode::peer, name + ": is not in the task's folder");

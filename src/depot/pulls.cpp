@@ -6,8 +6,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/far_program.hpp"
-
 namespace gantry::depot {
 
 namespace {
@@ -23,6 +21,12 @@ tl::unexpected<Error> not_understood() {
 }
 
 }  // namespace
+
+Result<FarProgram> open_ssh_peer(const PeerSite& site, const std::string& token) {
+  auto ssh = FarProgram::start(peer_words(site, token));
+  if (!ssh) return broken(ssh.error().message);
+  return ssh;
+}
 
 void Pulls::add(const PeerSite& from, const Want& want, std::uint64_t bytes, TimePoint now) {
   Link& link = links_[from];
@@ -77,7 +81,7 @@ Result<> Pulls::work(Link& link, TimePoint now, const OnPiece& piece, const OnFa
 
 void Pulls::send(Link& link) {
   while (!link.outbox.empty()) {
-    const ssize_t n = ::send(link.peer->fd(), link.outbox.data(), link.outbox.size(),
+    const ssize_t n = ::send(link.peer->socket().get(), link.outbox.data(), link.outbox.size(),
                              MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return;  // no room now; that it broke is seen when reading
@@ -87,7 +91,7 @@ void Pulls::send(Link& link) {
 
 Result<bool> Pulls::receive(Link& link, TimePoint now) {
   const auto [at, room] = link.reader.space(kPieceBytes);
-  const ssize_t n = ::recv(link.peer->fd(), at, room, MSG_DONTWAIT);
+  const ssize_t n = ::recv(link.peer->socket().get(), at, room, MSG_DONTWAIT);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return false;
   if (n <= 0) {
     if (link.wanted.empty()) return broken("");  // it did not want to wait any longer
@@ -160,7 +164,7 @@ void Pulls::add_wanted(std::vector<pollfd>& fds) const {
   for (const auto& [site, link] : links_) {
     if (!link.peer) continue;
     const int events = link.outbox.empty() ? POLLIN : POLLIN | POLLOUT;
-    fds.push_back({link.peer->fd(), static_cast<short>(events), 0});
+    fds.push_back({link.peer->socket().get(), static_cast<short>(events), 0});
     if (const int words = link.peer->words_fd(); words >= 0) fds.push_back({words, POLLIN, 0});
   }
 }

@@ -11,7 +11,7 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,7 +49,7 @@ class Pulls {
     bool forgotten = false;  ///< nobody wants it any more
   };
   struct Link {
-    std::unique_ptr<Peer> peer{};
+    std::optional<FarProgram> peer{};
     std::string greeting{};  ///< what to wait for; empty once it has come
     std::string prelude{};   ///< output of the login shell
     FrameReader reader{kMaxFilesFrame};

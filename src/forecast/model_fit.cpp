@@ -82,7 +82,7 @@ std::array<double, 2> middle(std::vector<double> numbers) {
 
 }  // namespace
 
-RunTimeModel::Fit::Fit(const KnownTasks& known) : parameters_(known.tasks) {
+RunTimeModel::Fit::Fit(const FitTasks& known) : parameters_(known.tasks) {
   mean_ = mean_of(known.values);
   const auto [lowest, highest] = std::minmax_element(known.values.begin(), known.values.end());
   lowest_ = *lowest;
@@ -119,7 +119,7 @@ void RunTimeModel::Fit::keep_others(std::vector<Candidate> all) {
   }
 }
 
-void RunTimeModel::Fit::choose(Candidate candidate, const KnownTasks& known) {
+void RunTimeModel::Fit::choose(Candidate candidate, const FitTasks& known) {
   chosen_ = std::move(candidate);
   family = chosen_.family;
   std::vector<double> differences;
@@ -144,7 +144,7 @@ void RunTimeModel::Fit::choose(Candidate candidate, const KnownTasks& known) {
   chosen_.left_out.clear();
 }
 
-RunTimeModel::Fit::Candidate RunTimeModel::Fit::by_mean(const KnownTasks& known) const {
+RunTimeModel::Fit::Candidate RunTimeModel::Fit::by_mean(const FitTasks& known) const {
   Candidate candidate;
   const auto count = static_cast<double>(known.values.size());
   for (const double value : known.values)
@@ -153,7 +153,7 @@ RunTimeModel::Fit::Candidate RunTimeModel::Fit::by_mean(const KnownTasks& known)
   return candidate;
 }
 
-RunTimeModel::Fit::Candidate RunTimeModel::Fit::by_neighbours(const KnownTasks& known) const {
+RunTimeModel::Fit::Candidate RunTimeModel::Fit::by_neighbours(const FitTasks& known) const {
   Candidate candidate{ModelFamily::neighbours};
   for (std::size_t i = 0; i < known.values.size(); ++i)
     candidate.left_out.push_back(near(known.tasks[i], known, i));
@@ -161,7 +161,7 @@ RunTimeModel::Fit::Candidate RunTimeModel::Fit::by_neighbours(const KnownTasks& 
   return candidate;
 }
 
-double RunTimeModel::Fit::near(std::span<const Feature> task, const KnownTasks& known,
+double RunTimeModel::Fit::near(std::span<const Feature> task, const FitTasks& known,
                                std::size_t except) const {
   struct Neighbour {
     double distance = std::numeric_limits<double>::infinity();
@@ -186,7 +186,7 @@ double RunTimeModel::Fit::near(std::span<const Feature> task, const KnownTasks& 
 }
 
 std::optional<RunTimeModel::Fit::Candidate> RunTimeModel::Fit::by_regression(
-    const KnownTasks& known, std::vector<Candidate>& all) const {
+    const FitTasks& known, std::vector<Candidate>& all) const {
   std::optional<Candidate> best;
   const double chance = kChance * mean_;
   for (const ModelFamily tried : kRegressions) {
@@ -210,8 +210,7 @@ std::optional<RunTimeModel::Fit::Candidate> RunTimeModel::Fit::by_regression(
   return best;
 }
 
-RunTimeModel::Fit::Candidate RunTimeModel::Fit::by_family(ModelFamily tried,
-                                                          const KnownTasks& known,
+RunTimeModel::Fit::Candidate RunTimeModel::Fit::by_family(ModelFamily tried, const FitTasks& known,
                                                           const Table& table, double ridge) const {
   Candidate candidate{tried};
   if (of_logarithm(tried)) {
@@ -277,13 +276,13 @@ void RunTimeModel::Fit::widen(std::span<const Feature> task, Prediction& predict
                              : kMostStretch;
 }
 
-double RunTimeModel::Fit::expected(std::span<const Feature> task, const KnownTasks& known) const {
+double RunTimeModel::Fit::expected(std::span<const Feature> task, const FitTasks& known) const {
   if (chosen_.ridge) return said_by(chosen_, task);
   return family == ModelFamily::neighbours ? near(task, known, kNobody) : mean_;
 }
 
 RunTimeModel::Prediction RunTimeModel::Fit::predict(std::span<const Feature> task,
-                                                    const KnownTasks& known) const {
+                                                    const FitTasks& known) const {
   Prediction prediction{mean_, 0, 0, family};
   double stretch = 1 + 2 / static_cast<double>(known.values.size());
   if (chosen_.ridge) {

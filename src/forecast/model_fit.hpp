@@ -13,19 +13,19 @@
 namespace gantry::forecast {
 
 /// Tasks that are known, and what each took.
-struct KnownTasks {
+struct FitTasks {
   std::span<const Features> tasks;
   std::span<const double> values;
 };
 
 struct RunTimeModel::Fit {
   /// REQUIRES: as many values as tasks, at least one.
-  explicit Fit(const KnownTasks& known);
+  explicit Fit(const FitTasks& known);
 
   /// `known` may be others than those of the fit; neighbours are looked for among them.
-  [[nodiscard]] Prediction predict(std::span<const Feature> task, const KnownTasks& known) const;
+  [[nodiscard]] Prediction predict(std::span<const Feature> task, const FitTasks& known) const;
 
-  [[nodiscard]] double expected(std::span<const Feature> task, const KnownTasks& known) const;
+  [[nodiscard]] double expected(std::span<const Feature> task, const FitTasks& known) const;
 
   ModelFamily family = ModelFamily::mean;
   double error_of_mean = 1;
@@ -40,18 +40,18 @@ struct RunTimeModel::Fit {
     std::vector<double> left_out{};  ///< each value, predicted from all others
   };
 
-  [[nodiscard]] Candidate by_mean(const KnownTasks& known) const;
-  [[nodiscard]] Candidate by_neighbours(const KnownTasks& known) const;
+  [[nodiscard]] Candidate by_mean(const FitTasks& known) const;
+  [[nodiscard]] Candidate by_neighbours(const FitTasks& known) const;
   /// The best, and in `all` the best of each family.
-  [[nodiscard]] std::optional<Candidate> by_regression(const KnownTasks& known,
+  [[nodiscard]] std::optional<Candidate> by_regression(const FitTasks& known,
                                                        std::vector<Candidate>& all) const;
-  [[nodiscard]] Candidate by_family(ModelFamily tried, const KnownTasks& known, const Table& table,
+  [[nodiscard]] Candidate by_family(ModelFamily tried, const FitTasks& known, const Table& table,
                                     double ridge) const;
-  [[nodiscard]] double near(std::span<const Feature> task, const KnownTasks& known,
+  [[nodiscard]] double near(std::span<const Feature> task, const FitTasks& known,
                             std::size_t except) const;
   /// From what a ridge says to what a task takes.
   [[nodiscard]] double bounded(ModelFamily of, double said) const;
-  void choose(Candidate candidate, const KnownTasks& known);
+  void choose(Candidate candidate, const FitTasks& known);
   /// Those that do nearly as well as the chosen one, and do not go wild elsewhere.
   void keep_others(std::vector<Candidate> all);
   [[nodiscard]] double said_by(const Candidate& candidate, std::span<const Feature> task) const;

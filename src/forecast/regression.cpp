@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <utility>
 
 namespace gantry::forecast {
 
@@ -35,14 +36,6 @@ void RidgeFit::standardise(std::span<const double> row, std::span<double> into) 
   for (std::size_t j = 0; j < row.size(); ++j) into[j] = (row[j] - means_[j]) * scales_[j];
 }
 
-void RidgeFit::forward(std::span<double> row) const {
-  const std::size_t columns = row.size();
-  for (std::size_t j = 0; j < columns; ++j) {
-    for (std::size_t k = 0; k < j; ++k) row[j] -= lower_[j * columns + k] * row[k];
-    row[j] /= lower_[j * columns + j];
-  }
-}
-
 RidgeFit::RidgeFit(const Table& table, std::span<const double> values, double ridge)
     : points_(static_cast<double>(values.size())) {
   assert(values.size() == table.rows() && values.size() >= 2 && ridge > 0);
@@ -58,37 +51,19 @@ RidgeFit::RidgeFit(const Table& table, std::span<const double> values, double ri
 void RidgeFit::solve(std::span<const double> standard, std::span<const double> values,
                      double ridge) {
   const std::size_t columns = means_.size();
-  lower_.assign(columns * columns, 0);
+  lower_.reset(columns);
   factors_.assign(columns, 0);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto row = standard.subspan(i * columns, columns);
     for (std::size_t j = 0; j < columns; ++j) {
       factors_[j] += row[j] * (values[i] - intercept_);
-      for (std::size_t k = 0; k <= j; ++k) lower_[j * columns + k] += row[j] * row[k];
+      for (std::size_t k = 0; k <= j; ++k) lower_.row(j)[k] += row[j] * row[k];
     }
   }
-  for (std::size_t j = 0; j < columns; ++j) lower_[j * columns + j] += ridge * points_;
-  decompose();
-  forward(factors_);
-  for (std::size_t j = columns; j-- > 0;) {
-    for (std::size_t k = j + 1; k < columns; ++k)
-      factors_[j] -= lower_[k * columns + j] * factors_[k];
-    factors_[j] /= lower_[j * columns + j];
-  }
-}
-
-/// Cholesky, in place.
-void RidgeFit::decompose() {
-  const std::size_t columns = means_.size();
-  for (std::size_t j = 0; j < columns; ++j) {
-    for (std::size_t k = 0; k <= j; ++k) {
-      double rest = lower_[j * columns + k];
-      for (std::size_t m = 0; m < k; ++m) rest -= lower_[j * columns + m] * lower_[k * columns + m];
-      // The ridge keeps it positive, but for rounding.
-      lower_[j * columns + k] =
-          j == k ? std::sqrt(std::max(rest, kConstant * points_)) : rest / lower_[k * columns + k];
-    }
-  }
+  for (std::size_t j = 0; j < columns; ++j) lower_.row(j)[j] += ridge * points_;
+  // The ridge keeps it positive, but for rounding.
+  lower_.factor(kConstant * points_);
+  factors_ = lower_.solve(std::move(factors_));
 }
 
 /// A point's residual when it is left out is its residual / (1 - its leverage).
@@ -98,7 +73,7 @@ void RidgeFit::leave_out(const Table& table, std::span<double> standard,
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double residual = values[i] - predict(table.row(i));
     const auto row = standard.subspan(i * table.columns, table.columns);
-    forward(row);
+    lower_.forward(row);
     double leverage = 0;
     for (const double part : row) leverage += part * part;
     mean_distance_ += leverage / points_;
@@ -117,7 +92,7 @@ double RidgeFit::predict(std::span<const double> row) const {
 double RidgeFit::distance(std::span<const double> row) const {
   std::vector<double> standard(row.size());
   standardise(row, standard);
-  forward(standard);
+  lower_.forward(standard);
   double distance = 0;
   for (const double part : standard) distance += part * part;
   return distance;

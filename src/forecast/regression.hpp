@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "base/cholesky.hpp"
+
 namespace gantry::forecast {
 
 /// Row by row.
@@ -41,16 +43,13 @@ class RidgeFit {
   void measure_columns(const Table& table);
   /// Fills lower_ and factors_ from standardised rows.
   void solve(std::span<const double> standard, std::span<const double> values, double ridge);
-  void decompose();
   /// `standard` is used up.
   void leave_out(const Table& table, std::span<double> standard, std::span<const double> values);
-  /// Solves L y = row in place.
-  void forward(std::span<double> row) const;
 
   std::vector<double> means_;
   std::vector<double> scales_;   ///< 1 / deviation; 0 for a constant column
   std::vector<double> factors_;  ///< of standardised columns
-  std::vector<double> lower_;    ///< L of L L' = X'X + ridge, row by row
+  Cholesky lower_;               ///< L of L L' = X'X + ridge
   std::vector<double> left_out_;
   double intercept_ = 0;
   double mean_distance_ = 0;

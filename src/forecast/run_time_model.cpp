@@ -1,6 +1,7 @@
 #include "forecast/run_time_model.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -33,23 +34,9 @@ std::optional<Features> usable(std::span<const Feature> task) {
 }  // namespace
 
 std::string_view family_name(ModelFamily family) {
-  switch (family) {
-    case ModelFamily::mean:
-      return "mean";
-    case ModelFamily::neighbours:
-      return "neighbours";
-    case ModelFamily::linear:
-      return "linear";
-    case ModelFamily::polynomial:
-      return "polynomial";
-    case ModelFamily::logarithmic:
-      return "logarithmic";
-    case ModelFamily::exponential:
-      return "exponential";
-    case ModelFamily::power:
-      return "power";
-  }
-  return "";
+  constexpr std::array<std::string_view, 7> kNames{
+      "mean", "neighbours", "linear", "polynomial", "logarithmic", "exponential", "power"};
+  return kNames[static_cast<std::size_t>(family)];
 }
 
 bool RunTimeModel::observe(std::span<const Feature> task, double value) {
@@ -98,7 +85,7 @@ void RunTimeModel::keep(Features task, double value) {
 }
 
 void RunTimeModel::fit() {
-  fit_ = std::make_shared<const Fit>(KnownTasks{tasks_, values_});
+  fit_ = std::make_shared<const Fit>(FitTasks{tasks_, values_});
   next_fit_ = after_fit();
 }
 

@@ -41,23 +41,15 @@ bool alike(double a, double b) {
 }  // namespace
 
 std::string_view reason(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::taken:
-      return "was taken";
-    case Verdict::not_a_number:
-      return "is not a number";
-    case Verdict::infinite:
-      return "is infinite";
-    case Verdict::out_of_bounds:
-      return "is out of bounds";
-    case Verdict::not_later:
-      return "is not later than the one before";
-    case Verdict::clock_jump:
-      return "is so much later that a clock must have jumped";
-    case Verdict::absurd:
-      return "is far from all that was seen";
-  }
-  return "";
+  constexpr std::array<std::string_view, 7> kReasons{
+      "was taken",
+      "is not a number",
+      "is infinite",
+      "is out of bounds",
+      "is not later than the one before",
+      "is so much later that a clock must have jumped",
+      "is far from all that was seen"};
+  return kReasons[static_cast<std::size_t>(verdict)];
 }
 
 Verdict Series::observe(TimePoint at, double value) {

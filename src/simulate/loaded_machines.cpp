@@ -21,7 +21,7 @@ Trace loaded_cpu(Random& random) {
   // As a part of what an availability that is either 0 or 1 would have.
   shape.deviation = between(random, 0.15, 0.35) * std::sqrt(shape.mean * (1 - shape.mean));
   shape.correlation_time = log_between(random, 300, 7200);
-  return AvailabilityModel::fit(shape).value().generate(random);
+  return availability_model(shape).value().generate(random);
 }
 
 LinkSpec wide_area_link(Random& random, double mean_bandwidth) {
@@ -29,7 +29,7 @@ LinkSpec wide_area_link(Random& random, double mean_bandwidth) {
   shape.deviation = between(random, 0.2, 0.5) * mean_bandwidth;
   shape.correlation_time = log_between(random, 300, 7200);
   const double latency = between(random, 0.02, 0.2);
-  return {.bandwidth = BandwidthModel::fit(shape).value().generate(random), .latency = latency};
+  return {.bandwidth = bandwidth_model(shape).value().generate(random), .latency = latency};
 }
 
 }  // namespace gantry::simulate

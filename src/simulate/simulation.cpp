@@ -272,14 +272,19 @@ class Simulation {
   void die(Attempt& attempt) {
     attempt.over = true;
     result_.wasted += attempt.task.computed - attempt.task.started;
-    AttemptEnded ended;
-    ended.report.key = attempt.key;
+    AttemptEnded ended = end_of(attempt);
     ended.report.cause = FailureCause::exit_code;
     ended.report.code = 1;
+    tell(ended);
+  }
+
+  static AttemptEnded end_of(const Attempt& attempt) {
+    AttemptEnded ended;
+    ended.report.key = attempt.key;
     ended.report.started = time_at(attempt.task.started);
     ended.report.ended = time_at(attempt.task.computed);
     ended.host = HostId(attempt.task.host + 1);
-    tell(ended);
+    return ended;
   }
 
   void end(std::uint32_t index) {
@@ -292,12 +297,7 @@ class Simulation {
       result_.tasks.push_back(attempt.task);
     else
       result_.wasted += attempt.task.computed - attempt.task.started;
-    AttemptEnded ended;
-    ended.report.key = attempt.key;
-    ended.report.started = time_at(attempt.task.started);
-    ended.report.ended = time_at(attempt.task.computed);
-    ended.host = HostId(attempt.task.host + 1);
-    tell(ended);
+    tell(end_of(attempt));
   }
 
   void arrived(std::uint32_t index) {

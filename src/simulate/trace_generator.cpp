@@ -37,21 +37,6 @@ double memory_of(const TraceShape& shape) {
   return shape.correlation_time > 0 ? std::exp(-shape.step / shape.correlation_time) : 0;
 }
 
-/// Boost's normal distribution, as the standard library's differs between implementations.
-Trace generate_steps(const TraceShape& shape, const Autoregression& process, Random& random,
-                     double (*transform)(double)) {
-  boost::random::normal_distribution<double> normal;
-  const double noise = process.deviation * std::sqrt(1 - process.memory * process.memory);
-  double away = process.deviation * normal(random);  // from the mean
-  std::vector<TraceStep> steps;
-  steps.reserve(shape.steps);
-  for (std::uint32_t i = 0; i < shape.steps; ++i) {
-    steps.push_back({i * shape.step, transform(process.mean + away)});
-    away = process.memory * away + noise * normal(random);
-  }
-  return Trace::make(std::move(steps), shape.steps * shape.step).value();
-}
-
 struct Moments {
   double mean = 0;
   double deviation = 0;
@@ -119,7 +104,21 @@ double logit_mean(double target, double centre, double s) {
 
 }  // namespace
 
-Result<AvailabilityModel> AvailabilityModel::fit(const TraceShape& shape) {
+/// Boost's normal distribution, as the standard library's differs between implementations.
+Trace TraceModel::generate(Random& random) const {
+  boost::random::normal_distribution<double> normal;
+  const double noise = process.deviation * std::sqrt(1 - process.memory * process.memory);
+  double away = process.deviation * normal(random);  // from the mean
+  std::vector<TraceStep> steps;
+  steps.reserve(shape.steps);
+  for (std::uint32_t i = 0; i < shape.steps; ++i) {
+    steps.push_back({i * shape.step, transform(process.mean + away)});
+    away = process.memory * away + noise * normal(random);
+  }
+  return Trace::make(std::move(steps), shape.steps * shape.step).value();
+}
+
+Result<TraceModel> availability_model(const TraceShape& shape) {
   TRY(check_times(shape));
   if (!(shape.mean > 0 && shape.mean < 1)) {
     return fail(ErrorCode::usage,
@@ -135,14 +134,10 @@ Result<AvailabilityModel> AvailabilityModel::fit(const TraceShape& shape) {
   }
   const double deviation =
       shape.deviation == 0 ? 0 : bisect(0, kWidestLogit, shape.deviation, deviation_for);
-  return AvailabilityModel(shape, {mean_for(deviation), deviation, memory_of(shape)});
+  return TraceModel{shape, {mean_for(deviation), deviation, memory_of(shape)}, logistic};
 }
 
-Trace AvailabilityModel::generate(Random& random) const {
-  return generate_steps(shape_, logit_, random, logistic);
-}
-
-Result<BandwidthModel> BandwidthModel::fit(const TraceShape& shape) {
+Result<TraceModel> bandwidth_model(const TraceShape& shape) {
   TRY(check_times(shape));
   if (!(shape.mean > 0)) {
     return fail(ErrorCode::usage,
@@ -152,11 +147,8 @@ Result<BandwidthModel> BandwidthModel::fit(const TraceShape& shape) {
   const double ratio = shape.deviation / shape.mean;
   const double variance = std::log1p(ratio * ratio);
   const double mean = std::log(shape.mean) - variance / 2;
-  return BandwidthModel(shape, {mean, std::sqrt(variance), memory_of(shape)});
-}
-
-Trace BandwidthModel::generate(Random& random) const {
-  return generate_steps(shape_, logarithm_, random, [](double x) { return std::exp(x); });
+  return TraceModel{
+      shape, {mean, std::sqrt(variance), memory_of(shape)}, [](double x) { return std::exp(x); }};
 }
 
 }  // namespace gantry::simulate

@@ -28,37 +28,23 @@ struct Autoregression {
   double memory = 0;  ///< the correlation of two neighbours
 };
 
-/// What other users leave of a CPU: 1 / (1 + load), where the load (how many others want to run) is
-/// log-normal. Values in (0, 1).
-class AvailabilityModel {
- public:
-  /// Fails unless 0 < mean < 1, the deviation is one that such a mean leaves room for (always well
-  /// below sqrt(mean (1 - mean))), and the times make sense.
-  static Result<AvailabilityModel> fit(const TraceShape& shape);
+struct TraceModel {
+  TraceShape shape;
+  Autoregression process;
+  double (*transform)(double) = nullptr;  ///< from the process to what the trace shows
+
   /// The next trace of this source of chance.
   [[nodiscard]] Trace generate(Random& random) const;
-  /// Of the logarithm of availability / (1 - availability).
-  [[nodiscard]] const Autoregression& logit() const { return logit_; }
-
- private:
-  AvailabilityModel(const TraceShape& shape, Autoregression logit) : shape_(shape), logit_(logit) {}
-  TraceShape shape_;
-  Autoregression logit_;
 };
 
-/// Log-normal bandwidth, in the unit of the mean.
-class BandwidthModel {
- public:
-  /// Fails unless the mean is positive and the times make sense.
-  static Result<BandwidthModel> fit(const TraceShape& shape);
-  [[nodiscard]] Trace generate(Random& random) const;
-  [[nodiscard]] const Autoregression& logarithm() const { return logarithm_; }
+/// What other users leave of a CPU: 1 / (1 + load), where the load (how many others want to run) is
+/// log-normal. Values in (0, 1); the process is of the logarithm of availability / (1 -
+/// availability). Fails unless 0 < mean < 1, the deviation is one that such a mean leaves room for
+/// (always well below sqrt(mean (1 - mean))), and the times make sense.
+[[nodiscard]] Result<TraceModel> availability_model(const TraceShape& shape);
 
- private:
-  BandwidthModel(const TraceShape& shape, Autoregression logarithm)
-      : shape_(shape), logarithm_(logarithm) {}
-  TraceShape shape_;
-  Autoregression logarithm_;
-};
+/// Log-normal bandwidth, in the unit of the mean. Fails unless the mean is positive and the times
+/// make sense.
+[[nodiscard]] Result<TraceModel> bandwidth_model(const TraceShape& shape);
 
 }  // namespace gantry::simulate

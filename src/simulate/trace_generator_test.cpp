@@ -40,11 +40,11 @@ std::vector<double> values_of(const Trace& trace) {
 TEST(AvailabilityModel, HasTheMeanAndDeviationAskedFor) {
   for (const auto& [mean, deviation] :
        {std::pair{0.5, 0.1}, {0.7, 0.25}, {0.9, 0.2}, {0.1, 0.05}}) {
-    const auto model = AvailabilityModel::fit({.mean = mean,
-                                               .deviation = deviation,
-                                               .step = 10,
-                                               .correlation_time = 20,
-                                               .steps = 400000});
+    const auto model = availability_model({.mean = mean,
+                                           .deviation = deviation,
+                                           .step = 10,
+                                           .correlation_time = 20,
+                                           .steps = 400000});
     ASSERT_TRUE(model) << model.error().message;
     Random random(7);
     const auto values = values_of(model->generate(random));
@@ -58,7 +58,7 @@ TEST(AvailabilityModel, HasTheMeanAndDeviationAskedFor) {
     std::vector<double> logits;
     for (const double v : values) logits.push_back(std::log(v / (1 - v)));
     EXPECT_NEAR(moments_of(logits).next, std::exp(-10.0 / 20), 0.01);
-    EXPECT_NEAR(moments_of(logits).mean, model->logit().mean, 0.05);
+    EXPECT_NEAR(moments_of(logits).mean, model->process.mean, 0.05);
     // The transformation costs some of the correlation, most where values crowd at an end; it never
     // adds to it.
     EXPECT_LE(found.next, std::exp(-10.0 / 20) + 0.01);
@@ -69,7 +69,7 @@ TEST(AvailabilityModel, HasTheMeanAndDeviationAskedFor) {
 TEST(BandwidthModel, HasTheMeanAndDeviationAskedFor) {
   const TraceShape shape{
       .mean = 5e6, .deviation = 2e6, .step = 10, .correlation_time = 20, .steps = 400000};
-  const auto model = BandwidthModel::fit(shape);
+  const auto model = bandwidth_model(shape);
   ASSERT_TRUE(model) << model.error().message;
   Random random(7);
   const Trace trace = model->generate(random);
@@ -84,8 +84,8 @@ TEST(BandwidthModel, HasTheMeanAndDeviationAskedFor) {
 
 TEST(TraceGenerator, WithoutDeviationIsConstant) {
   Random random(1);
-  const auto cpu = AvailabilityModel::fit({.mean = 0.3, .deviation = 0});
-  const auto link = BandwidthModel::fit({.mean = 20, .deviation = 0});
+  const auto cpu = availability_model({.mean = 0.3, .deviation = 0});
+  const auto link = bandwidth_model({.mean = 20, .deviation = 0});
   ASSERT_TRUE(cpu && link);
   for (const double v : values_of(cpu->generate(random))) EXPECT_NEAR(v, 0.3, 1e-9);
   for (const double v : values_of(link->generate(random))) EXPECT_NEAR(v, 20, 1e-9);
@@ -94,13 +94,13 @@ TEST(TraceGenerator, WithoutDeviationIsConstant) {
 TEST(TraceGenerator, WithoutMemoryNeighboursAreIndependent) {
   Random random(1);
   const auto model =
-      BandwidthModel::fit({.mean = 1, .deviation = 0.5, .correlation_time = 0, .steps = 100000});
+      bandwidth_model({.mean = 1, .deviation = 0.5, .correlation_time = 0, .steps = 100000});
   ASSERT_TRUE(model);
   EXPECT_NEAR(moments_of(values_of(model->generate(random))).next, 0, 0.02);
 }
 
 TEST(TraceGenerator, SameSeedSameTrace) {
-  const auto model = AvailabilityModel::fit({.mean = 0.6, .deviation = 0.2, .steps = 50});
+  const auto model = availability_model({.mean = 0.6, .deviation = 0.2, .steps = 50});
   ASSERT_TRUE(model);
   Random a(3);
   Random b(3);
@@ -111,7 +111,7 @@ TEST(TraceGenerator, SameSeedSameTrace) {
 
 TEST(TraceGenerator, RefusesWhatCannotBe) {
   const auto cpu = [](const TraceShape& shape) {
-    const auto model = AvailabilityModel::fit(shape);
+    const auto model = availability_model(shape);
     return model ? std::string("accepted") : model.error().message;
   };
   EXPECT_THAT(cpu({.mean = 1}), HasSubstr("not between 0 and 1"));
@@ -122,8 +122,8 @@ TEST(TraceGenerator, RefusesWhatCannotBe) {
   EXPECT_THAT(cpu({.mean = 0.5, .step = 0}), HasSubstr("positive step"));
   EXPECT_THAT(cpu({.mean = 0.5, .steps = 0}), HasSubstr("positive step"));
   EXPECT_THAT(cpu({.mean = std::nan("")}), HasSubstr("finite"));
-  EXPECT_FALSE(BandwidthModel::fit({.mean = 0}));
-  EXPECT_FALSE(BandwidthModel::fit({.mean = kForever}));
+  EXPECT_FALSE(bandwidth_model({.mean = 0}));
+  EXPECT_FALSE(bandwidth_model({.mean = kForever}));
 }
 
 }  // namespace

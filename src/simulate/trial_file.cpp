@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
+#include "base/whole_number.hpp"
 #include "model/decimal.hpp"
 
 namespace gantry::simulate {
@@ -107,22 +107,19 @@ Result<TrialOutcome> TrialFile::trial_in(const std::vector<std::string_view>& ro
     const auto& [label, number, scheduler, makespan, bytes, compute, data] = *fields;
     const auto point = std::ranges::find(points_, label);
     if (point == points_.end()) return wrong(fmt::format("there is no point '{}'", label));
-    std::uint32_t repetition = 0;
-    const auto [rest, error] =
-        std::from_chars(number.data(), number.data() + number.size(), repetition);
-    if (error != std::errc{} || rest != number.data() + number.size())
-      return wrong(fmt::format("'{}' is no repetition", number));
+    const auto repetition = parse_whole<std::uint32_t>(number);
+    if (!repetition) return wrong(fmt::format("'{}' is no repetition", number));
     if (scheduler != schedulers_[i])
       return wrong(fmt::format("'{}' stands where '{}' should", scheduler, schedulers_[i]));
     const auto index = static_cast<std::size_t>(point - points_.begin());
-    if (i > 0 && (index != trial.point || repetition != trial.repetition))
+    if (i > 0 && (index != trial.point || *repetition != trial.repetition))
       return wrong("a trial has a row for each scheduler");
     const auto moved = parse_number(bytes);
     if (!is_positive(parse_number(makespan)) || !is_positive(parse_number(compute)) ||
         !is_positive(parse_number(data)) || !moved || !(*moved >= 0) || !std::isfinite(*moved))
       return wrong("a number is missing or out of range");
     trial.point = index;
-    trial.repetition = repetition;
+    trial.repetition = *repetition;
     trial.compute_bound = *parse_number(compute);
     trial.data_bound = *parse_number(data);
     trial.makespans.push_back(*parse_number(makespan));

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/fd.hpp"
+#include "base/child_process.hpp"
 #include "base/scratch_dir.hpp"
 #include "depot/file_server.hpp"
 #include "depot/files_protocol.hpp"
@@ -76,22 +76,10 @@ void check_all(std::string_view body) {
 
 /// What a giving site may say. Nothing but what was wanted may come of it, and in order.
 void give(std::string_view bytes) {
-  class FakePeer final : public Peer {
-   public:
-    explicit FakePeer(int fd) : fd_(fd) {}
-    [[nodiscard]] int fd() const override { return fd_.get(); }
-    std::string last_words() override { return "over"; }
-
-   private:
-    UniqueFd fd_;
-  };
-  const auto open = [&](const PeerSite&,
-                        const std::string& token) -> Result<std::unique_ptr<Peer>> {
-    int ends[2];
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) std::abort();
-    const UniqueFd far(ends[1]);
-    if (!write_all(far.get(), giver_greeting(token).append(bytes))) std::abort();
-    return std::make_unique<FakePeer>(ends[0]);
+  const auto open = [&](const PeerSite&, const std::string& token) -> Result<FarProgram> {
+    TRY_ASSIGN(FdPair sockets, make_socket_pair());
+    if (!write_all(sockets.theirs.get(), giver_greeting(token).append(bytes))) std::abort();
+    return FarProgram(std::move(sockets.ours), {});
   };
   constexpr std::uint64_t kBytes = 100;
   Pulls pulls({.open = open});

@@ -166,65 +166,52 @@ Result<bool> HostProbe::finds(const Digest& content) {
 Result<> HostProbe::reaches(const depot::PeerSite& other) {
   const Put nothing{.path = "", .content = hash_bytes(site_.holder), .bytes = 1, .from = other};
   const TransferId id = mover_->put(nothing);
-  std::optional<SentAfterAll> said;
-  const auto is_over = [&] {
-    for (const auto& event : std::exchange(moved_, {})) {
-      const auto* sent = std::get_if<SentAfterAll>(&event);
-      if (sent != nullptr && sent->id == id) said = *sent;
-    }
-    return said.has_value();
-  };
-  const auto awaited = await(is_over, patience_, "to log in to " + other.ssh);
+  const auto outcome = await_outcome(id, patience_, "to log in to " + other.ssh);
   mover_->cancel(id);
-  TRY(awaited);
-  if (!said->no_way) return {};
-  return fail(ErrorCode::peer, said->why, connection_hint(said->why, other.ssh));
+  TRY(outcome);
+  if (!outcome->no_way) return {};
+  return fail(ErrorCode::peer, outcome->why, connection_hint(outcome->why, other.ssh));
 }
 
 Result<Duration> HostProbe::pull(const Put& file, Duration patience) {
   sent_.push_back(file.content);
   const auto begun = Clock::now();
   const TransferId id = mover_->put(file);
-  std::optional<std::string> outcome;
+  const auto outcome = await_outcome(id, patience, "for a file of another site");
+  if (!outcome || !outcome->why.empty()) mover_->cancel(id);
+  TRY(outcome);
+  if (outcome->why.empty()) return Clock::now() - begun;
+  return fail(ErrorCode::peer, outcome->why);
+}
+
+Result<HostProbe::Outcome> HostProbe::await_outcome(TransferId id, Duration patience,
+                                                    std::string_view what) {
+  std::optional<Outcome> outcome;
   const auto is_over = [&] {
     for (const auto& event : std::exchange(moved_, {})) {
+      if (outcome) break;  // what follows is of the attempt to send it from home
       if (const auto* done = std::get_if<TransferDone>(&event); done != nullptr && done->id == id)
-        outcome = "";
+        outcome = Outcome{};
       if (const auto* sent = std::get_if<SentAfterAll>(&event); sent != nullptr && sent->id == id)
-        outcome = sent->why;
+        outcome = Outcome{sent->why, sent->no_way};
       if (const auto* bad = std::get_if<TransferFailed>(&event); bad != nullptr && bad->id == id)
-        outcome = bad->why;
+        outcome = Outcome{bad->why, true};
     }
     return outcome.has_value();
   };
-  const auto awaited = await(is_over, patience, "for a file of another site");
-  if (!awaited || !outcome->empty()) mover_->cancel(id);
-  TRY(awaited);
-  if (outcome->empty()) return Clock::now() - begun;
-  return fail(ErrorCode::peer, *outcome);
+  TRY(await(is_over, patience, what));
+  return *outcome;
 }
 
 Result<Duration> HostProbe::await_transfer(TransferId id, Duration patience,
                                            std::string_view what) {
   const auto begun = Clock::now();
-  std::optional<std::string> outcome;
-  const auto is_over = [&] {
-    for (const auto& event : std::exchange(moved_, {})) {
-      const auto* done = std::get_if<TransferDone>(&event);
-      const auto* failed = std::get_if<TransferFailed>(&event);
-      if (done != nullptr && done->id == id) outcome = "";
-      if (failed != nullptr && failed->id == id) outcome = failed->why;
-    }
-    return outcome.has_value();
-  };
-  const auto awaited = await(is_over, patience, what);
-  if (!awaited) {
-    mover_->cancel(id);
-    return tl::unexpected(awaited.error());
-  }
-  if (outcome->empty()) return Clock::now() - begun;
-  return fail(ErrorCode::gone, *outcome,
-              connection_hint(*outcome, ssh_by_hand(site_.target(host_))));
+  const auto outcome = await_outcome(id, patience, what);
+  if (!outcome) mover_->cancel(id);
+  TRY(outcome);
+  if (outcome->why.empty()) return Clock::now() - begun;
+  return fail(ErrorCode::gone, outcome->why,
+              connection_hint(outcome->why, ssh_by_hand(site_.target(host_))));
 }
 
 // Waiting.

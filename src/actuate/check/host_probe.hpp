@@ -73,6 +73,12 @@ class HostProbe {
   Result<UniqueFd> connect_files();
   /// Until the condition holds; an error when the host is lost or time is up, with what was to be.
   Result<> await(const Condition& condition, Duration patience, std::string_view what);
+  /// What became of a request.
+  struct Outcome {
+    std::string why{};    ///< it failed, or is sent from home after all; empty: it is done
+    bool no_way = false;  ///< the site that it was to come from could not be asked, or it failed
+  };
+  Result<Outcome> await_outcome(TransferId id, Duration patience, std::string_view what);
   Result<Duration> await_transfer(TransferId id, Duration patience, std::string_view what);
   void look();
   void on_agent_lost();

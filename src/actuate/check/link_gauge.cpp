@@ -1,11 +1,10 @@
 #include "actuate/check/link_gauge.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "base/chance.hpp"
+#include "base/child_process.hpp"
 #include "base/fd.hpp"
 
 namespace gantry {
@@ -39,9 +38,8 @@ std::uint64_t next_size(std::uint64_t bytes, Duration took) {
 }  // namespace
 
 Result<Put> write_unknown_file(const std::filesystem::path& path, std::uint64_t bytes) {
-  std::uint64_t state = 0;
-  if (::getrandom(&state, sizeof state, 0) != static_cast<ssize_t>(sizeof state))
-    return fail_errno("getrandom");
+  TRY_ASSIGN(const Digest random, random_digest());
+  std::uint64_t state = random.low;
   std::string content(bytes, '\0');
   for (std::size_t at = 0; at + sizeof state <= content.size(); at += sizeof state) {
     const std::uint64_t word = mixed(state++);

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "actuate/launch/ssh/connection_hint.hpp"
+#include "base/whole_number.hpp"
 
 namespace gantry {
 
@@ -31,9 +31,9 @@ std::string_view take_word(std::string_view& line) {
 }
 
 bool take_count(std::string_view& line, std::uint64_t& value) {
-  const auto word = take_word(line);
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  return error == std::errc{} && end == word.data() + word.size();
+  const auto count = parse_whole<std::uint64_t>(take_word(line));
+  value = count.value_or(0);
+  return count.has_value();
 }
 
 }  // namespace

@@ -91,23 +91,17 @@ void AgentChannel::acknowledge(std::uint64_t receipt) {
 }
 
 void AgentChannel::refuse(const agent::Start& start) {
-  AttemptReport report;
-  report.key = from_wire(start.key);
-  report.cause = FailureCause::start_failed;
+  AttemptReport report = unrun_report(from_wire(start.key), FailureCause::start_failed,
+                                      "its arguments and environment are too long");
   report.code = E2BIG;
-  report.detail = "its arguments and environment are too long";
-  report.started = report.ended = RealClock{}.now();
   reports_.push_back({{std::move(report), from_tag(start.tag), host_, last_receipt_}});
 }
 
 /// Nobody can say what became of this attempt.
 void AgentChannel::give_up(const TaskKey& key, TimePoint started) {
-  AttemptReport report;
-  report.key = key;
-  report.cause = FailureCause::lost;
-  report.detail = "its agent died and left no record of it";
+  AttemptReport report =
+      unrun_report(key, FailureCause::lost, "its agent died and left no record of it");
   report.started = started;
-  report.ended = RealClock{}.now();
   reports_.push_back({{std::move(report), {}, host_, last_receipt_}});
 }
 

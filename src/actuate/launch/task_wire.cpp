@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "agent/causes.hpp"
-#include "base/codec.hpp"
 
 namespace gantry {
 
@@ -62,18 +61,17 @@ AttemptReport from_wire(agent::Ended&& m) {
 
 std::string to_tag(const Fingerprint& f) {
   std::string tag;
-  Encoder e(tag);
-  for (const Digest& d : {f.command, f.environment, f.inputs}) e.u64(d.high).u64(d.low);
+  Encoder encoder(tag);
+  FieldWriter write(encoder);
+  write(f.command, f.environment, f.inputs);
   return tag;
 }
 
 Fingerprint from_tag(std::string_view tag) {
   Decoder d(tag);
   Fingerprint f;
-  for (Digest* part : {&f.command, &f.environment, &f.inputs}) {
-    part->high = d.u64();
-    part->low = d.u64();
-  }
+  FieldReader read(d);
+  read(f.command, f.environment, f.inputs);
   return d.ok() ? f : Fingerprint{};
 }
 

@@ -20,10 +20,7 @@ class FolderMover final : public Mover {
  public:
   explicit FolderMover(std::filesystem::path scratch)
       : scratch_(std::move(scratch)), depot_(depot::Depot::open(scratch_).value()) {
-    Inventory inventory;
-    const auto listed = depot_.list().value();
-    for (const auto& file : listed) inventory.files.push_back({file.content, file.bytes});
-    events_.emplace_back(std::move(inventory));
+    events_.emplace_back(Inventory{.files = depot_.list().value()});
   }
 
   TransferId put(const Put& file) override {

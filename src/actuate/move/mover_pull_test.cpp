@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "actuate/move/mover_fixture.hpp"
+#include "base/child_process.hpp"
 #include "depot/giver.hpp"
 #include "depot/peer.hpp"
 
@@ -23,27 +24,17 @@ class MoverPullTest : public MoverTest {
     for (auto& giver : givers_) giver.join();
   }
 
-  class GivingThread final : public depot::Peer {
-   public:
-    explicit GivingThread(int fd) : fd_(fd) {}
-    [[nodiscard]] int fd() const override { return fd_.get(); }
-    std::string last_words() override { return "Host key verification failed."; }
-
-   private:
-    UniqueFd fd_;
-  };
-
-  Result<std::unique_ptr<depot::Peer>> reach(const depot::PeerSite& site,
-                                             const std::string& token) {
-    int ends[2];
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) std::abort();
-    UniqueFd far(ends[1]);
+  Result<FarProgram> reach(const depot::PeerSite& site, const std::string& token) {
+    FdPair sockets = make_socket_pair().value();
+    FdPair words = make_pipe().value();
+    EXPECT_TRUE(write_all(words.theirs.get(), "Host key verification failed.\n"));
     ++reached_;
     if (site.ssh == "ada")
-      givers_.emplace_back([end = std::move(far), folder = other(), token] {
+      givers_.emplace_back([end = std::move(sockets.theirs), folder = other(), token] {
         static_cast<void>(depot::serve_wants(end.get(), end.get(), folder, token));
       });
-    return std::make_unique<GivingThread>(ends[0]);  // others hang up at once
+    // Others hang up at once.
+    return FarProgram(std::move(sockets.ours), std::move(words.ours));
   }
 
   std::filesystem::path other() { return dir_ / "other"; }

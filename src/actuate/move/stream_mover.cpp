@@ -1,12 +1,12 @@
 #include "actuate/move/stream_mover.hpp"
 
 #include <fmt/format.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 
 #include <utility>
 
 #include "actuate/move/stream_mover_impl.hpp"
+#include "base/child_process.hpp"
 
 namespace gantry {
 
@@ -17,18 +17,12 @@ constexpr std::size_t kMostInAPoll = std::size_t{8} << 20;
 /// Bytes that are over before an answer comes.
 constexpr std::uint64_t kSmallFile = 16 << 10;
 
-std::string random_name() {
-  std::uint64_t bits[2] = {};
-  if (::getrandom(bits, sizeof bits, 0) != sizeof bits) bits[0] = 1;
-  return fmt::format("{:016x}{:016x}", bits[0], bits[1]);
-}
-
 }  // namespace
 
 StreamMover::StreamMover(StreamMoverOptions options)
     : options_(std::move(options)),
       link_(options_.connect, options_.first_pause, options_.longest_pause) {
-  if (options_.name.empty()) options_.name = random_name();
+  if (options_.name.empty()) options_.name = random_digest().value_or(Digest{1, 0}).hex();
 }
 
 void StreamMover::cancel(TransferId id) {

@@ -68,7 +68,7 @@ bool StreamMover::on(const std::optional<depot::FilesWelcome>& m) {
 
 bool StreamMover::on(const std::optional<depot::InventoryPart>& m) {
   if (!m || !greeted_ || inventory_.files.size() + m->files.size() > kMostFiles) return false;
-  for (const auto& file : m->files) inventory_.files.push_back({file.content, file.bytes});
+  inventory_.files.insert(inventory_.files.end(), m->files.begin(), m->files.end());
   if (!m->last) return true;
   greeted_once_ = true;
   inventories_.push_back(std::exchange(inventory_, {}));

@@ -1,10 +1,13 @@
 // What a mover says to its site: requests, and the files that it puts there.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
-#include "actuate/move/file_to_send.hpp"
 #include "actuate/move/stream_mover_impl.hpp"
 
 namespace gantry {
@@ -17,6 +20,17 @@ namespace {
 /// What is made ready to be sent at once, and what is sent in one poll() at the most.
 constexpr std::size_t kBatch = std::size_t{512} << 10;
 constexpr std::size_t kMostSent = std::size_t{8} << 20;
+
+/// Opens the file; an error when it is not a plain file of the size that was announced.
+Result<UniqueFd> open_to_send(const Put& put) {
+  TRY_ASSIGN(UniqueFd file, open_file(put.path, O_RDONLY | O_NONBLOCK));
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) return fail_errno(put.path);
+  if (!S_ISREG(info.st_mode)) return fail(ErrorCode::io, put.path + ": is not a plain file");
+  if (static_cast<std::uint64_t>(info.st_size) == put.bytes) return file;
+  return fail(ErrorCode::io, fmt::format("{}: changed before it was sent: it has {} bytes, not {}",
+                                         put.path, info.st_size, put.bytes));
+}
 
 }  // namespace
 

@@ -1,7 +1,6 @@
 #include "schedule/gantt/best.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "schedule/gantt/gantt_strategy.hpp"
@@ -44,10 +43,6 @@ Best::Best(const BestOptions& options, std::shared_ptr<const EstimateSource> est
                  .seed = options.seed},
                 estimates_),
       interval_(options.interval, options.adaptive) {}
-
-Appetite Best::appetite() const {
-  return {.ready = std::numeric_limits<std::size_t>::max(), .by_cost = true};
-}
 
 void Best::observe(const Event& event) {
   too_many_.observe(event);

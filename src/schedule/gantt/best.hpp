@@ -35,7 +35,7 @@ class Best final : public Scheduler {
  public:
   Best(const BestOptions& options, std::shared_ptr<const EstimateSource> estimates);
 
-  [[nodiscard]] Appetite appetite() const override;
+  [[nodiscard]] Appetite appetite() const override { return too_many_.appetite(); }
   void observe(const Event& event) override;
   [[nodiscard]] Plan plan(const World& world) override;
 

@@ -19,48 +19,27 @@ GanttChart::GanttChart(const Situation& situation, const Estimates& estimates,
                       .last_input = std::max(site.inbound.free_from, 0.0),
                       .file_from = site.file_from});
   }
-  double largest_private = 0;
   for (const SharedFile& file : situation.files) least_input_ = std::min(least_input_, file.bytes);
   for (const TaskClass& task : situation.classes) {
-    largest_private = std::max(largest_private, task.private_bytes);
     if (task.private_bytes > 0) least_input_ = std::min(least_input_, task.private_bytes);
     if (task.output_bytes > 0) least_output_ = std::min(least_output_, task.output_bytes);
   }
   host_free_.reserve(situation.hosts.size());
-  for (const PlanHost& host : situation.hosts) {
-    host_free_.push_back(std::max(host.free_from, 0.0));
-    sites_[host.site].prefetch_bytes += options.prefetch * largest_private;
-  }
+  for (const PlanHost& host : situation.hosts) host_free_.push_back(std::max(host.free_from, 0.0));
 }
 
-/// `from` becomes the start of the gap that was found: with prefetching, the file comes after the
-/// room it leaves there.
-Span GanttChart::shared_span(std::uint32_t site, Seconds& from, double bytes) const {
-  const double ahead =
-      options_.private_inputs == PrivateInputs::prefetched ? sites_[site].prefetch_bytes : 0.0;
-  const auto start = [&](Seconds at) {
-    return ahead > 0 ? estimates_->moved(site, at, ahead, false) : at;
+Span GanttChart::shared_span(std::uint32_t site, Seconds from, double bytes) const {
+  const auto end = [&](Seconds start) {
+    return start < kNever ? estimates_->moved(site, start, bytes, false) : kNever;
   };
-  const auto end = [&](Seconds at) {
-    const Seconds begins = start(at);
-    return begins < kNever ? estimates_->moved(site, begins, bytes, false) : kNever;
-  };
-  const Span gap = sites_[site].inbound.first_gap(std::max(from, sites_[site].last_input), end);
-  from = gap.start;
-  return {start(gap.start), gap.end};
+  return sites_[site].inbound.first_gap(std::max(from, sites_[site].last_input), end);
 }
 
 Span GanttChart::private_span(std::uint32_t site, Seconds after_shared, double bytes) const {
   const Site& at = sites_[site];
   const auto end = [&](Seconds start) { return estimates_->moved(site, start, bytes, false); };
-  switch (options_.private_inputs) {
-    case PrivateInputs::queued:
-      return at.inbound.first_gap(std::max(after_shared, at.last_input), end);
-    case PrivateInputs::prefetched:
-      return at.inbound.first_gap(after_shared, end);
-    case PrivateInputs::own_stream:
-      break;
-  }
+  if (options_.private_inputs == PrivateInputs::queued)
+    return at.inbound.first_gap(std::max(after_shared, at.last_input), end);
   return {at.private_stream, end(at.private_stream)};
 }
 
@@ -75,9 +54,9 @@ Seconds GanttChart::fit_inputs(const TaskClass& task, std::uint32_t site,
       there = std::max(there, from);
       continue;
     }
-    Seconds search_from = missing ? sent : no_transfer_before;
-    const Span span = shared_span(site, search_from, situation_->files[file].bytes);
-    if (!missing) no_transfer_before = search_from;
+    const Span span =
+        shared_span(site, missing ? sent : no_transfer_before, situation_->files[file].bytes);
+    if (!missing) no_transfer_before = span.start;
     if (span.end == kNever) return kNever;
     missing = true;
     sent = span.end;
@@ -172,7 +151,7 @@ Seconds GanttChart::assign_inputs(const TaskClass& task, std::uint32_t site) {
     at.private_stream = own.end;
   } else {
     reserve_input(site, own);
-    if (options_.private_inputs == PrivateInputs::queued) at.last_input = own.end;
+    at.last_input = own.end;
   }
   const auto index = static_cast<std::uint32_t>(plan_.tasks.size());
   plan_.transfers.push_back({What::private_inputs, index, site, own.start, own.end});

@@ -16,15 +16,12 @@ namespace gantry::schedule {
 /// How a task's own, usually small, inputs travel.
 enum class PrivateInputs : std::uint8_t {
   queued,      ///< behind every input that was planned before, however long it takes
-  prefetched,  ///< in the first gap; each shared file leaves one before itself for them
   own_stream,  ///< one after the other, beside the site's link
 };
 
 struct ChartOptions {
   bool outputs_in_chart = true;  ///< else they are sent at once and take no room
   PrivateInputs private_inputs = PrivateInputs::own_stream;
-  /// With `prefetched`: for how many tasks on each host of the site a shared file leaves a gap.
-  std::uint32_t prefetch = 2;
 };
 
 /// A task on a host, as it would be or is.
@@ -73,7 +70,6 @@ class GanttChart {
     bool same_stream = true;
     Seconds last_input = 0;      ///< end of the last input planned for the link
     Seconds private_stream = 0;  ///< when the stream of private inputs is free
-    double prefetch_bytes = 0;   ///< room for private inputs before a shared file
     std::vector<Seconds> file_from;
     [[nodiscard]] const LinkColumn& homeward() const { return same_stream ? inbound : outbound; }
   };
@@ -86,7 +82,7 @@ class GanttChart {
   /// As inputs_there(), and tells which transfers that takes if `inputs` is given.
   Seconds fit_inputs(const TaskClass& task, std::uint32_t site, Seconds& no_transfer_before,
                      Inputs* inputs) const;
-  [[nodiscard]] Span shared_span(std::uint32_t site, Seconds& from, double bytes) const;
+  [[nodiscard]] Span shared_span(std::uint32_t site, Seconds from, double bytes) const;
   [[nodiscard]] Span private_span(std::uint32_t site, Seconds after_shared, double bytes) const;
   [[nodiscard]] Span output_span(const TaskClass& task, std::uint32_t site, Seconds end) const;
   [[nodiscard]] bool useless(std::uint32_t site, Span gap, bool inputs, bool outputs) const;

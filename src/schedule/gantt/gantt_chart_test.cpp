@@ -124,21 +124,6 @@ TEST(GanttChart, PrivateInputsInTheirOwnStreamWaitForEachOtherOnly) {
   EXPECT_THAT(chart.fit(0, 0), Is(62, 122, 124));
 }
 
-TEST(GanttChart, PrivateInputsArePrefetchedBeforeALongFile) {
-  ChartWorld world;
-  world.situation.sites[0].file_from = {0, kNever};
-  GanttChart chart = world.chart({.private_inputs = PrivateInputs::prefetched, .prefetch = 2});
-  // Two tasks on each of two hosts, 10 bytes each: 4 s of room. File 1: 4-24; its private inputs
-  // after it.
-  EXPECT_THAT(chart.assign(1, 1), Is(25, 55, 55));
-  EXPECT_THAT(chart.assign(0, 0), Is(1, 61, 63));
-  EXPECT_THAT(chart.assign(0, 0), Is(61, 121, 123));  // private inputs: 1-2
-  const GanttPlan plan = std::move(chart).plan();
-  EXPECT_EQ(plan.transfers[0], (PlannedTransfer{What::private_inputs, 1, 0, 0, 1}));
-  EXPECT_EQ(plan.transfers[1], (PlannedTransfer{What::private_inputs, 2, 0, 1, 2}));
-  EXPECT_EQ(plan.transfers[2], (PlannedTransfer{What::shared_file, 1, 0, 4, 24}));
-}
-
 TEST(GanttChart, WhatNeverEndsIsNotFit) {
   ChartWorld world;
   world.estimates.speeds[0] = 0;

@@ -10,13 +10,6 @@ namespace gantry::schedule {
 
 namespace {
 
-constexpr std::array kNames{
-    std::pair{Heuristic::min_min, std::string_view("min-min")},
-    std::pair{Heuristic::max_min, std::string_view("max-min")},
-    std::pair{Heuristic::sufferage, std::string_view("sufferage")},
-    std::pair{Heuristic::xsufferage, std::string_view("xsufferage")},
-};
-
 /// A well mixed number for each index.
 std::uint64_t drawn(std::uint64_t seed, std::uint64_t index) {
   return mixed(seed + index * 0x9e3779b97f4a7c15);
@@ -35,14 +28,8 @@ std::vector<std::uint32_t> ranks(std::size_t count, std::uint64_t seed) {
 }  // namespace
 
 std::string_view name(Heuristic heuristic) {
-  return std::ranges::find(kNames, heuristic, [](const auto& entry) { return entry.first; })
-      ->second;
-}
-
-std::optional<Heuristic> heuristic_named(std::string_view name) {
-  for (const auto& [heuristic, its_name] : kNames)
-    if (its_name == name) return heuristic;
-  return std::nullopt;
+  constexpr std::array<std::string_view, 4> kNames{"min-min", "max-min", "sufferage", "xsufferage"};
+  return kNames[static_cast<std::size_t>(heuristic)];
 }
 
 Priority priority(Heuristic heuristic, const Completion& best, Seconds other, double work,

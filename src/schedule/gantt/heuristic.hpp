@@ -5,7 +5,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -21,7 +20,6 @@ enum class Heuristic : std::uint8_t {
 };
 
 [[nodiscard]] std::string_view name(Heuristic heuristic);
-[[nodiscard]] std::optional<Heuristic> heuristic_named(std::string_view name);
 
 /// What a task would get on a host. Hosts are compared by it: the least is the best.
 struct Completion {

@@ -13,12 +13,11 @@ Priority of(Heuristic heuristic, Seconds returned, Seconds other, Seconds end = 
   return priority(heuristic, {returned, end, 0}, other, work, rank);
 }
 
-TEST(Heuristic, EveryNameIsKnown) {
-  for (const auto heuristic :
-       {Heuristic::min_min, Heuristic::max_min, Heuristic::sufferage, Heuristic::xsufferage})
-    EXPECT_EQ(heuristic_named(name(heuristic)), heuristic);
+TEST(Heuristic, EachHasItsName) {
+  EXPECT_EQ(name(Heuristic::min_min), "min-min");
+  EXPECT_EQ(name(Heuristic::max_min), "max-min");
+  EXPECT_EQ(name(Heuristic::sufferage), "sufferage");
   EXPECT_EQ(name(Heuristic::xsufferage), "xsufferage");
-  EXPECT_EQ(heuristic_named("min"), std::nullopt);
 }
 
 TEST(Heuristic, MinMinTakesTheFirstCompletionMaxMinTheLast) {

@@ -5,58 +5,14 @@
 #include <cmath>
 #include <limits>
 
+#include "base/cholesky.hpp"
+
 namespace gantry::schedule {
 
 namespace {
 
 constexpr int kMaxSteps = 80;            // some 15 to 30 are needed
 constexpr double kPartOfTheWay = 0.995;  // to where a variable would be zero
-
-/// The lower triangle of a symmetric positive definite matrix, row by row in a square.
-class Cholesky {
- public:
-  void reset(std::size_t size) {
-    size_ = size;
-    cells_.assign(size * size, 0.0);
-  }
-  [[nodiscard]] double* row(std::size_t i) { return &cells_[i * size_]; }
-
-  /// False when it is not positive definite, as far as rounding lets one see.
-  bool factor() {
-    for (std::size_t i = 0; i < size_; ++i) {
-      double* const a = row(i);
-      for (std::size_t j = 0; j <= i; ++j) {
-        const double* const b = row(j);
-        double sum = a[j];
-        for (std::size_t k = 0; k < j; ++k) sum -= a[k] * b[k];
-        if (j < i)
-          a[j] = sum / b[j];
-        else if (sum > 0)
-          a[j] = std::sqrt(sum);
-        else
-          return false;
-      }
-    }
-    return true;
-  }
-
-  /// REQUIRES: factored.
-  [[nodiscard]] std::vector<double> solve(std::vector<double> b) const {
-    for (std::size_t i = 0; i < size_; ++i) {
-      for (std::size_t k = 0; k < i; ++k) b[i] -= cells_[i * size_ + k] * b[k];
-      b[i] /= cells_[i * size_ + i];
-    }
-    for (std::size_t i = size_; i-- > 0;) {
-      for (std::size_t k = i + 1; k < size_; ++k) b[i] -= cells_[k * size_ + i] * b[k];
-      b[i] /= cells_[i * size_ + i];
-    }
-    return b;
-  }
-
- private:
-  std::size_t size_ = 0;
-  std::vector<double> cells_;
-};
 
 double sum(const std::vector<double>& numbers) {
   double total = 0;

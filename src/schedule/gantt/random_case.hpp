@@ -68,8 +68,7 @@ inline std::ostream& operator<<(std::ostream& out, const RandomCase& c) {
   out << name(options.heuristic) << ", horizon " << options.horizon << " + " << options.margin
       << (options.enough == Enough::all_covered ? ", all covered" : ", each covered")
       << (options.chart.outputs_in_chart ? ", outputs in chart" : "") << ", private inputs "
-      << int(options.chart.private_inputs) << ", prefetch " << options.chart.prefetch << ", seed "
-      << options.seed << '\n';
+      << int(options.chart.private_inputs) << ", seed " << options.seed << '\n';
   for (const SharedFile& file : situation.files) out << "file: " << file.bytes << " bytes\n";
   for (const TaskClass& task : situation.classes) {
     out << "class: " << task.waiting << " waiting, work " << task.work << ", private "
@@ -153,8 +152,7 @@ inline SchedOptions options() {
   result.margin = from_to(0, 1) * 8.0;
   result.enough = static_cast<Enough>(from_to(0, 1));
   result.chart.outputs_in_chart = !one_in(3);
-  result.chart.private_inputs = static_cast<PrivateInputs>(from_to(0, 2));
-  result.chart.prefetch = static_cast<std::uint32_t>(from_to(0, 2));
+  result.chart.private_inputs = static_cast<PrivateInputs>(from_to(0, 1));
   result.seed = static_cast<std::uint64_t>(from_to(0, 1000));
   return result;
 }

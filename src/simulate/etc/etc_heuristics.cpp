@@ -110,17 +110,9 @@ EtcSchedule in_passes(const EtcMatrix& matrix) {
 }  // namespace
 
 std::string_view heuristic_name(EtcHeuristic heuristic) {
-  switch (heuristic) {
-    case EtcHeuristic::min_min:
-      return "min-min";
-    case EtcHeuristic::max_min:
-      return "max-min";
-    case EtcHeuristic::sufferage:
-      return "sufferage";
-    case EtcHeuristic::sufferage_passes:
-      break;
-  }
-  return "sufferage-passes";
+  constexpr std::array<std::string_view, kEtcHeuristics.size()> kNames{
+      "min-min", "max-min", "sufferage", "sufferage-passes"};
+  return kNames[static_cast<std::size_t>(heuristic)];
 }
 
 EtcSchedule apply_heuristic(EtcHeuristic heuristic, const EtcMatrix& matrix) {

@@ -47,20 +47,15 @@ void SshLauncher::start(const LaunchRequest& request) {
   start.keep = task.staying;
   const OutputNote note{start.outputs, start.collect, start.keep, base_dir};
   const Sandbox sandbox(base_dir, link.scratch() + "/" + work_folder(site_, key));
-  if (const auto problem = sandbox.move_into(start, files)) return refuse(request, *problem);
+  if (const auto problem = sandbox.move_into(start, files)) {
+    news_.emplace_back(
+        ReportReceived{unrun_report(key, FailureCause::start_failed, *problem), fingerprint, id});
+    return;
+  }
   if (!start.keep.empty()) start.kept_folder = link.scratch() + "/" + kept_folder(site_, key);
   start.tag = to_tag(fingerprint);
   note.append_to(start.tag);
   link.channel().start(start);
-}
-
-void SshLauncher::refuse(const LaunchRequest& request, const std::string& why) {
-  AttemptReport report;
-  report.key = request.key;
-  report.cause = FailureCause::start_failed;
-  report.detail = why;
-  report.started = report.ended = RealClock{}.now();
-  news_.emplace_back(ReportReceived{std::move(report), request.fingerprint, request.host});
 }
 
 void SshLauncher::cancel(const TaskKey& key, HostId host) {

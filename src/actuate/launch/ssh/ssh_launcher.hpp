@@ -59,7 +59,6 @@ class SshLauncher final : public Launcher, public HostSource, public Watchable {
     std::uint64_t acknowledged = 0;  ///< the last one that was
   };
 
-  void refuse(const LaunchRequest& request, const std::string& why);
   void hear(SiteHost& host, std::vector<News>& news);
 
   RemoteSite site_;
