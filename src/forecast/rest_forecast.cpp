@@ -20,7 +20,7 @@ constexpr double kElsewhere = 0.5;
 /// Seconds. Declared costs can be absurd, and with them what is calculated.
 constexpr double kLongestRest = 1e9;
 /// Seconds: time does not go much farther.
-constexpr double kFarthest = 9e9;
+constexpr double kFarthestEnd = 9e9;
 /// What has to be done takes some time, however little is known of it.
 constexpr double kSoonest = 0.1;
 /// Seconds for a cost of 1, which may be a trillion for a task of a second.
@@ -36,7 +36,7 @@ Eta widened_by(Eta eta, const Margin& margin) {
   const double sooner = std::hypot(rest - seconds(eta.soonest), rest * margin.below);
   const double later = std::hypot(seconds(eta.latest) - rest, rest * margin.above);
   eta.soonest = from_seconds(std::max(rest - sooner, rest * kSoonest));
-  eta.latest = time_of(rest + later, kFarthest);
+  eta.latest = time_of(rest + later, kFarthestEnd);
   return eta;
 }
 

@@ -8,7 +8,7 @@ namespace gantry::forecast {
 namespace {
 
 /// After 500 scores the first weighs 1/e of the latest.
-constexpr double kGrowth = 1.0 + 1.0 / 500.0;
+constexpr double kWeightGrowth = 1.0 + 1.0 / 500.0;
 /// Far from what a double can hold.
 constexpr double kHeavy = 1e100;
 /// A bin is 5 % wide, 160 reach from 1/55 to 55.
@@ -29,7 +29,7 @@ void RunTimeAccuracy::score(double expected, double actual) {
   constexpr double kWorst = 10;
   error_ += weight_ * std::min(std::abs(expected - actual) / actual, kWorst);
   all_ += weight_;
-  weight_ *= kGrowth;
+  weight_ *= kWeightGrowth;
   ++scored_;
   if (weight_ < kHeavy) return;
   for (double& each : bins_) each /= weight_;

@@ -9,7 +9,7 @@ namespace gantry::simulate {
 
 namespace {
 
-using Link = schedule::SteadyEstimates::Link;
+using SteadyLink = schedule::SteadyEstimates::Link;
 
 TraceGrid trace_grid(const VirtualGrid& grid) {
   TraceGrid traces;
@@ -50,8 +50,8 @@ std::shared_ptr<const schedule::EstimateSource> learned_estimates(const VirtualG
   for (const VirtualHost& host : grid.hosts)
     priors.speeds.push_back(host.spec.speed * host.spec.availability.value(0));
   for (const auto& link : grid.links)
-    priors.links.push_back(link ? Link{link->latency, link->bandwidth.value(0)}
-                                : Link{.latency = 0, .bandwidth = schedule::kNever});
+    priors.links.push_back(link ? SteadyLink{link->latency, link->bandwidth.value(0)}
+                                : SteadyLink{.latency = 0, .bandwidth = schedule::kNever});
   return std::make_shared<schedule::LearnedEstimates>(std::move(priors));
 }
 

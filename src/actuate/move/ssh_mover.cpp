@@ -20,7 +20,7 @@ constexpr auto kListenEvery = 1s;
 /// Fewer may be a line that is cut, which the site's agents tell soon.
 constexpr std::uint32_t kMostFailures = 3;
 /// For what was sent to get there. Bounded: a person may wait for the end.
-constexpr auto kClosePatience = 5s;
+constexpr auto kMoverClosePatience = 5s;
 
 class SshMover final : public Mover {
  public:
@@ -64,7 +64,7 @@ class SshMover final : public Mover {
   bool close() override {
     const auto now = SteadyClock::now();
     if (!close_by_) {
-      close_by_ = now + kClosePatience;
+      close_by_ = now + kMoverClosePatience;
       stream_->close();
       if (connection_ && connection_->fd() >= 0) connection_.reset();  // nobody has used it yet
     }

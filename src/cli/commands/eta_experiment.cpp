@@ -23,7 +23,7 @@ namespace gantry::cli {
 namespace {
 
 constexpr std::uint32_t kCases = 200;
-constexpr double kInterval = 500;  ///< seconds between scheduling events, as in psa-table1
+constexpr double kPlanInterval = 500;  ///< seconds between scheduling events, as in psa-table1
 constexpr std::array kShares{0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9};
 /// Of runs of a few dozen tasks.
 constexpr std::array kFewShares{0.1, 0.2, 0.5, 0.8};
@@ -162,7 +162,7 @@ Result<simulate::ForecastTrial> trial_of(const simulate::PsaCases& grids,
   simulate::PsaCase made = grids.at(one.number);
   const simulate::Trial trial{.grid = std::move(made.grid),
                               .application = std::move(made.application),
-                              .interval = kInterval};
+                              .interval = kPlanInterval};
   return simulate::forecast_trial(trial, one.about.scheduler, one.number, shares_of(options));
 }
 

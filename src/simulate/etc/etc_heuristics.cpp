@@ -8,14 +8,14 @@ namespace gantry::simulate {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kUnassigned = std::numeric_limits<std::uint32_t>::max();
 
 /// Where a task would be done first, and second.
 struct Choice {
   double end = kInfinity;
   double second_end = kInfinity;
   std::uint32_t machine = 0;
-  std::uint32_t second_machine = kNone;
+  std::uint32_t second_machine = kUnassigned;
 
   /// With a single machine every task would suffer without end.
   [[nodiscard]] double sufferage() const { return second_end - end; }
@@ -83,22 +83,22 @@ EtcSchedule one_by_one(EtcHeuristic heuristic, const EtcMatrix& matrix) {
 
 EtcSchedule in_passes(const EtcMatrix& matrix) {
   struct Winner {
-    std::uint32_t task = kNone;
+    std::uint32_t task = kUnassigned;
     Choice choice;
   };
   std::vector<double> ready(matrix.machines(), 0.0);
-  EtcSchedule schedule(matrix.tasks(), kNone);
+  EtcSchedule schedule(matrix.tasks(), kUnassigned);
   for (std::size_t left = matrix.tasks(); left > 0;) {
     std::vector<Winner> winners(matrix.machines());
     for (std::uint32_t task = 0; task < schedule.size(); ++task) {
-      if (schedule[task] != kNone) continue;
+      if (schedule[task] != kUnassigned) continue;
       const Choice choice = choose(matrix.row(task), ready);
       Winner& winner = winners[choice.machine];
-      if (winner.task == kNone || choice.sufferage() > winner.choice.sufferage())
+      if (winner.task == kUnassigned || choice.sufferage() > winner.choice.sufferage())
         winner = {task, choice};
     }
     for (const Winner& winner : winners) {
-      if (winner.task == kNone) continue;
+      if (winner.task == kUnassigned) continue;
       schedule[winner.task] = winner.choice.machine;
       ready[winner.choice.machine] = winner.choice.end;
       --left;

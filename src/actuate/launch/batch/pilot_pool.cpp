@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kLongestRetry = 120s;
 /// In half an hour. What nobody understands may pass, but not for ever.
-constexpr std::uint32_t kMostRefusals = 20;
+constexpr std::uint32_t kMostFailedSubmissions = 20;
 /// A host that is free for so long while something waits was not forgotten: it is of no use.
 constexpr auto kShunned = 10s;
 constexpr auto kAfterVain = 60s;
@@ -184,7 +184,7 @@ void PilotPool::on_submitted(const RemoteShell::Answer& answer, Clock::time_poin
     reason =
         said_nothing(site_.batch->system == BatchSystem::slurm ? "sbatch" : "qsub", answer.code);
   const SubmitProblem problem = why_not_taken(answer.output);
-  const bool stays = problem == SubmitProblem::unknown && pilot.refused >= kMostRefusals;
+  const bool stays = problem == SubmitProblem::unknown && pilot.refused >= kMostFailedSubmissions;
   const bool hopeless = stays || problem == SubmitProblem::hopeless;
   tell(fmt::format("no job can be submitted: {}{}", reason,
                    hopeless ? "; it is left out: correct its site in the grid file" : ""),

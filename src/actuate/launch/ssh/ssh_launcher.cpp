@@ -15,7 +15,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 /// For the last words to get there. Bounded: a person may wait for the end.
-constexpr auto kClosePatience = std::chrono::seconds(5);
+constexpr auto kLastWords = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -117,7 +117,7 @@ void SshLauncher::glance(std::vector<HostGlance>& hosts) const {
 
 bool SshLauncher::has_sent(std::vector<News>& news) {
   const auto now = SteadyClock::now();
-  if (!close_by_) close_by_ = now + kClosePatience;
+  if (!close_by_) close_by_ = now + kLastWords;
   std::vector<News> heard;  // nobody takes it in any more: the agents keep it
   const bool polled = poll(heard).has_value();
   for (auto& each : heard)
