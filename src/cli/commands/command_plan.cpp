@@ -25,8 +25,8 @@
 #include "simulate/gantt_svg.hpp"
 #include "simulate/grid_world.hpp"
 #include "simulate/plan_warnings.hpp"
+#include "simulate/planned_tasks.hpp"
 #include "simulate/svg_text.hpp"
-#include "simulate/sweep_application.hpp"
 #include "simulate/virtual_time.hpp"
 #include "spec/grid_file.hpp"
 #include "spec/spec.hpp"
@@ -58,7 +58,7 @@ struct PlanOptions {
 /// What is planned, and the shortest run that was found.
 struct PlannedStudy {
   simulate::GridWorld world;
-  simulate::SweepApplication study;
+  simulate::PlannedTasks study;
   PlanSummary summary{};
   std::optional<simulate::Simulated> best{};
 };
@@ -138,8 +138,8 @@ Result<PlannedStudy> load_plan(Context& context, const PlanOptions& options) {
   TRY_ASSIGN(plan.world, simulate::grid_world(grid));
   const auto learnt = learnt_costs(context, loaded.sweep);
   const auto seconds_of = [&](TaskId task) { return learnt->cost(task) * learnt->unit(); };
-  TRY_ASSIGN(plan.study, learnt ? simulate::application_of(loaded.sweep, seconds_of)
-                                : simulate::application_of(loaded.sweep));
+  TRY_ASSIGN(plan.study, learnt ? simulate::planned_tasks_of(loaded.sweep, seconds_of)
+                                : simulate::planned_tasks_of(loaded.sweep));
   plan.world.grid.staged = simulate::staged_files(grid, plan.study.file_paths);
   TRY(simulate::check_depots(grid, plan.study.application, plan.study.file_names));
   if (plan.study.rounded)

@@ -1,4 +1,4 @@
-#include "simulate/sweep_application.hpp"
+#include "simulate/planned_tasks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace gantry::simulate {
 namespace {
 
-TEST(SweepApplication, PlansAndRunsAgreeOnWhatTasksNeed) {
+TEST(PlannedTasks, PlansAndRunsAgreeOnWhatTasksNeed) {
   const ScratchDir folder;
   for (const std::string name : {"a", "b", "own-1", "own-3"})
     std::ofstream(folder.path() / name) << std::string(name == "own-3" ? 300 : 7, 'x');
@@ -23,7 +23,7 @@ TEST(SweepApplication, PlansAndRunsAgreeOnWhatTasksNeed) {
     definition.inputs.push_back({.text = input, .mark = {}});
   const auto sweep = Sweep::build(std::move(definition)).value();
 
-  const auto planned = application_of(sweep).value();
+  const auto planned = planned_tasks_of(sweep).value();
   const engine::Workload plan = workload_of(planned.application);
   FileNames names;
   const TaskFiles files(sweep, names);

@@ -1,4 +1,4 @@
-#include "simulate/sweep_application.hpp"
+#include "simulate/planned_tasks.hpp"
 
 #include <fmt/format.h>
 
@@ -11,14 +11,14 @@
 
 namespace gantry::simulate {
 
-Result<SweepApplication> application_of(const Sweep& sweep,
-                                        const std::function<double(TaskId)>& cost_of) {
-  if (sweep.size() > kMaxApplicationTasks)
+Result<PlannedTasks> planned_tasks_of(const Sweep& sweep,
+                                      const std::function<double(TaskId)>& cost_of) {
+  if (sweep.size() > kMaxPlannedTasks)
     return fail(ErrorCode::usage,
                 fmt::format("{} tasks are too many to plan; the most is {}",
-                            count_text(sweep.size()), count_text(kMaxApplicationTasks)),
+                            count_text(sweep.size()), count_text(kMaxPlannedTasks)),
                 "plan a part of the study: fewer values of one parameter");
-  SweepApplication result;
+  PlannedTasks result;
   FileNames names;
   const TaskFiles files(sweep, names);
   for (const FileMade& file : files.shared()) {
@@ -37,7 +37,7 @@ Result<SweepApplication> application_of(const Sweep& sweep,
   }
   result.rounded = round_if_many(costs, kMaxDifferentCosts);
   for (TaskId id(1); id.value() <= sweep.size(); id = TaskId(id.value() + 1)) {
-    Application::Task& task = result.application.tasks.emplace_back();
+    SimulatedTasks::Task& task = result.application.tasks.emplace_back();
     task.cost = costs[id.value() - 1];
     if (files.empty()) continue;
     task.files = files.shared_by(id);
