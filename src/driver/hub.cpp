@@ -35,11 +35,11 @@ Options for_guests(Options options) {
 }
 
 /// Whatever its tasks declare that they write.
-std::vector<std::string> written_files(const Sweep& sweep) {
+std::vector<std::string> written_files(const Application& application) {
   std::vector<std::string> files;
   Task task;
-  for (std::uint32_t i = 1; i <= sweep.size(); ++i) {
-    sweep.fill_task(TaskId(i), task);
+  for (std::uint32_t i = 1; i <= application.size(); ++i) {
+    application.fill_task(TaskId(i), task);
     for (const auto* list : {&task.outputs, &task.collect})
       files.insert(files.end(), list->begin(), list->end());
   }
@@ -67,9 +67,9 @@ Hub::Hub(const Options& options, const Observer& observer, store::Store& store,
       kept_at_(now_) {}
 
 Result<> Hub::add(const Job& job, const std::optional<ContinuedRun>& ours, const Options& options) {
-  contents_.leave_out([job] { return written_files(job.sweep); });
+  contents_.leave_out([job] { return written_files(job.application); });
   const TaskFiles& files =
-      files_.emplace_back(sites_.travels() ? TaskFiles(job.sweep, names_) : TaskFiles());
+      files_.emplace_back(sites_.travels() ? TaskFiles(job.application, names_) : TaskFiles());
   TRY_ASSIGN(auto run,
              prepare_run(store_, engine_, job, ours, options, contents_, clock_.now(), files));
   const auto& io =
@@ -89,7 +89,7 @@ bool Hub::all_finished() const {
 }
 
 Result<> Hub::keep_learned() {
-  for (const auto& io : ios_) TRY(keep_models(store_, io->sweep(), view(*io), now_));
+  for (const auto& io : ios_) TRY(keep_models(store_, io->application(), view(*io), now_));
   return sites_.grid() != nullptr ? keep_waits(store_, *sites_.grid(), engine_, now_) : Result<>{};
 }
 
@@ -144,7 +144,7 @@ Result<std::vector<Summary>> Hub::run(Opened opened) {
   close_actuators();
   for (const auto& io : ios_)  // one that is not kept costs the next call time, and nothing else
     if (io->executed >= kWorthASnapshot)
-      static_cast<void>(keep_snapshot(store_, io->sweep(), io->id()));
+      static_cast<void>(keep_snapshot(store_, io->application(), io->id()));
   std::vector<Summary> summaries;
   for (const auto& io : std::span(ios_).first(asked_for_)) {
     const auto why = view(*io).unplaceable();
@@ -189,7 +189,7 @@ void Hub::end_if_stranded() {
 }
 
 tl::unexpected<Error> Hub::refuse(const RunIo& io, const std::string& why) const {
-  return io.sweep().fail_at_resources(
+  return io.application().fail_at_resources(
       why, host_names_.empty() ? "none of the grid's hosts could be reached; 'home: {hosts: 1}' "
                                  "in the grid file uses this machine"
                                : "ask for less in 'resources:'; for cores, -j may allow more");
@@ -296,7 +296,7 @@ void Hub::bring(const MoveFile& move) {
 void Hub::start(const StartAttempt& action) {
   const TaskKey& key = action.key;
   RunIo& io = io_of(key.run);
-  Task task = io.sweep().task(key.task);
+  Task task = io.application().task(key.task);
   task.resources = action.resources;
   auto print = io.fingerprint(key, task);
   std::vector<TaskFile> files;

@@ -176,7 +176,7 @@ class Hub {
   FileNames names_;  ///< of shared files
   std::deque<TaskFiles> files_;
   struct Joined {
-    Sweep sweep;
+    Application application;
     SpecSource source;
   };
   std::deque<Joined> joined_;

@@ -38,16 +38,16 @@ Result<RunId> Hub::join_study(const store::StudyRequest& request) {
   if (stuck_since_ != kNever)
     return fail(ErrorCode::busy, "the gantry that runs here cannot write its journal",
                 "run the same command again when that is mended");
-  TRY_ASSIGN(Sweep sweep, options_.load(request.source));
+  TRY_ASSIGN(Application application, options_.load(request.source));
   const auto same = std::ranges::find_if(
-      ios_, [&](const auto& io) { return io->sweep().digest() == sweep.digest(); });
+      ios_, [&](const auto& io) { return io->application().digest() == application.digest(); });
   if (same != ios_.end() && !(*same)->is_closed) return (*same)->id();  // it can be watched
   // Tasks, files and runs refer to it from here on: it stays, even if it is refused.
-  joined_.push_back({std::move(sweep), request.source});
+  joined_.push_back({std::move(application), request.source});
   Joined& joined = joined_.back();
-  const Job job{joined.sweep, joined.source, request.weight};
+  const Job job{joined.application, joined.source, request.weight};
   TRY(check_joinable(job));
-  TRY_ASSIGN(const auto ours, run_to_continue(store_, joined.sweep, guest_options_));
+  TRY_ASSIGN(const auto ours, run_to_continue(store_, joined.application, guest_options_));
   if (ours && runs_.contains(ours->record.id)) TRY(forget_closed(ours->record.id));
   if (auto added = add(job, ours, guest_options_); !added) {
     if (ours && engine_.has_run(ours->record.id)) engine_.remove_run(ours->record.id);
@@ -59,7 +59,7 @@ Result<RunId> Hub::join_study(const store::StudyRequest& request) {
     TRY(take_back(io));
     return refused;
   }
-  tell(fmt::format("{} joins as run {}", joined.sweep.name(), io.id().value()));
+  tell(fmt::format("{} joins as run {}", joined.application.name(), io.id().value()));
   TRY(begin(io));
   return io.id();
 }

@@ -22,7 +22,7 @@ TEST_F(HubTest, OtherTasksStartWhileALargeFileIsRead) {
   write_large(dir_ / "large", 200 << 20);
   write("small", "content");
   write("sweep.yaml", "command: cat {f}\nparameters: {f: [large, small]}\ninputs: ['{f}']\n");
-  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Application study(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
   FakeLauncher launcher;
   const auto summary = drive_with(launcher, study);
   EXPECT_EQ(summary.counts.done, 2U);
@@ -34,7 +34,7 @@ TEST_F(HubTest, OtherTasksStartWhileALargeFileIsRead) {
 TEST_F(HubTest, AnInterruptDoesNotWaitForALargeFile) {
   write_large(dir_ / "large", std::uintmax_t{1} << 40);  // minutes
   write("sweep.yaml", "command: cat {f}\nparameters: {f: [large]}\ninputs: ['{f}']\n");
-  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Application study(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
   FakeLauncher launcher;
   int looks = 0;
   observer_.progress = [&](const Progress&) {
@@ -50,7 +50,7 @@ TEST_F(HubTest, ALargeInputThatChangedIsReadBeforeTheEndCounts) {
   write("sweep.yaml",
         "command: cat large {x}\nparameters: {x: [1, 2, 3]}\ninputs: [large]\n"
         "resources: {cores: 2}\n");
-  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Application study(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
   FakeLauncher launcher;
   launcher.outcome = [&](const Task&, AttemptReport& report) {
     if (report.key.task == TaskId(2)) std::filesystem::resize_file(dir_ / "large", 201 << 20);

@@ -48,10 +48,10 @@ AttemptEnded RunIo::end_of(ReportReceived received, const std::string& host_name
   ended.report = std::move(received.report);
   ended.host = received.host;
   ended.host_name = host_name;
-  ended.parameters = sweep().parameters(ended.report.key.task);
+  ended.parameters = application().parameters(ended.report.key.task);
   ended.fingerprint = received.fingerprint;
   ended.besides = received.besides;
-  read_results(options_.state_dir, sweep(), ended);
+  read_results(options_.state_dir, application(), ended);
   // One that was cancelled in the agent's queue has not been tried.
   if (ended.report.cause != FailureCause::cancelled || was_started(ended.report)) ++executed;
   if (ended.report.out.truncated || ended.report.err.truncated) ++cut;
@@ -60,13 +60,14 @@ AttemptEnded RunIo::end_of(ReportReceived received, const std::string& host_name
 
 bool RunIo::is_of_another_study(const ReportReceived& received) const {
   if (received.fingerprint.empty()) return false;
-  return received.fingerprint.command != command_digest(sweep().task(received.report.key.task));
+  return received.fingerprint.command !=
+         command_digest(application().task(received.report.key.task));
 }
 
 std::optional<OutdatedReason> RunIo::why_stale(const AttemptEnded& ended) {
   const auto cause = ended.report.cause;
   if (cause == FailureCause::lost || cause == FailureCause::cancelled) return std::nullopt;
-  const Task task = sweep().task(ended.report.key.task);
+  const Task task = application().task(ended.report.key.task);
   const auto print = contents_.fingerprint(task, stop_);
   if (stop_()) return std::nullopt;  // whoever goes on with the run looks again
   if (!print) return OutdatedReason{OutdatedBy::input_missing, print.error().message};
@@ -97,8 +98,8 @@ bool RunIo::check_inputs(AttemptEnded& ended, const Inputs& inputs) {
     return true;
   }
   if (!own_work) return true;
-  const auto print = contents_.fingerprint(sweep().task(ended.report.key.task), stop_, nullptr,
-                                           ended.report.started - kStampLag);
+  const auto print = contents_.fingerprint(application().task(ended.report.key.task), stop_,
+                                           nullptr, ended.report.started - kStampLag);
   if (!print && print.error().code == ErrorCode::busy) return false;
   ended.fingerprint.inputs = print ? print->inputs : Digest{};
   return true;

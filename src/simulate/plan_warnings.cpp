@@ -55,7 +55,7 @@ std::string names_of(const std::vector<std::string_view>& sites) {
 /// Sites whose hosts are of no use.
 void add_idle_sites(const Grid& grid, const PlannedTasks& study,
                     std::vector<std::string>& warnings) {
-  const double fewest = fewest_shared_bytes(study.application);
+  const double fewest = fewest_shared_bytes(study.tasks);
   std::vector<std::string_view> small;    // hosts
   std::vector<std::string_view> cramped;  // depot
   for (std::size_t i = 0; i < grid.sites.size(); ++i) {

@@ -72,8 +72,8 @@ TEST(PlanWarnings, SitesThatCanRunNothing) {
 TEST(PlanWarnings, ADepotWithRoomForTheFilesOfNoTask) {
   Grid grid = two_kinds();
   PlannedTasks study = asking({});
-  study.application.file_bytes = {100, 200};
-  study.application.tasks = {{.files = {FileId(0), FileId(1)}}, {.files = {FileId(1)}}};
+  study.tasks.file_bytes = {100, 200};
+  study.tasks.tasks = {{.files = {FileId(0), FileId(1)}}, {.files = {FileId(1)}}};
   grid.sites[0].depot = 1;  // home has the files anyway
   grid.sites[1].depot = 200;
   EXPECT_THAT(plan_warnings(grid, study), IsEmpty());

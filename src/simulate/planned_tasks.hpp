@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "model/sweep.hpp"
+#include "model/application.hpp"
 #include "simulate/simulated_tasks.hpp"
 
 namespace gantry::simulate {
@@ -26,7 +26,7 @@ struct PlannedTasks {
     TaskId first;  ///< of the tasks that ask for as much
   };
 
-  SimulatedTasks application;
+  SimulatedTasks tasks;
   std::vector<std::string> file_names;  ///< of the shared files
   std::vector<std::string> file_paths;  ///< the same, absolute
   std::vector<Needs> needs;             ///< the different ones, by their first task
@@ -36,8 +36,8 @@ struct PlannedTasks {
 /// Inputs that several tasks read are shared files (model/sweep_files.hpp), the others the task's
 /// own. Outputs have no size. Costs are seconds on a host of speed 1; when there are many different
 /// ones they are rounded, as planners work on classes of tasks that are alike. `cost_of`: what
-/// tasks cost, where the sweep does not say.
-Result<PlannedTasks> planned_tasks_of(const Sweep& sweep,
+/// tasks cost, where the application does not say.
+Result<PlannedTasks> planned_tasks_of(const Application& application,
                                       const std::function<double(TaskId)>& cost_of = {});
 
 }  // namespace gantry::simulate

@@ -36,8 +36,8 @@ Result<int> retry(Context& context, const RetryOptions& options) {
     if (!how.only_failed) how.only = filter.selector.tasks(record->counts.total);
   }
   TRY_ASSIGN(auto study, reload_study(*record));
-  TRY(study.sweep.check_inputs());
-  std::vector<spec::LoadedSweep> studies;
+  TRY(study.application.check_inputs());
+  std::vector<Study> studies;
   studies.push_back(std::move(study));
   return run_session(context, studies, {1}, options.session, std::move(how));
 }
