@@ -40,7 +40,7 @@ double timed(const Work& work) {
   return cpu_seconds() - begin;
 }
 
-Sweep study(std::uint32_t tasks, bool own) {
+Application study(std::uint32_t tasks, bool own) {
   SweepDefinition definition;
   definition.base_dir = "/nowhere";
   definition.command = {{.text = "simulate", .mark = {}}, {.text = "{seed}", .mark = {}}};
@@ -51,7 +51,7 @@ Sweep study(std::uint32_t tasks, bool own) {
   definition.cost = SourceText{.text = "20 + 0.2 * mesh", .mark = {}};
   definition.inputs.push_back({.text = "meshes/{mesh}.dat", .mark = {}});
   if (own) definition.inputs.push_back({.text = "own/{mesh}-{seed}.dat", .mark = {}});
-  return Sweep::build(std::move(definition)).value();
+  return Application(Sweep::build(std::move(definition)).value());
 }
 
 /// What happens to tasks and files, in order of time.
@@ -63,9 +63,10 @@ struct Later {
 
 class Bench {
  public:
-  Bench(std::string_view scheduler, const Sweep& sweep, const TaskFiles& files, bool own)
-      : sweep_(sweep), engine_(map()) {
-    engine::Workload workload = engine::workload_of(sweep, files);
+  Bench(std::string_view scheduler, const Application& application, const TaskFiles& files,
+        bool own)
+      : application_(application), engine_(map()) {
+    engine::Workload workload = engine::workload_of(application, files);
     // Sizes as if the files were there, alike within a class.
     if (own)
       workload.private_bytes = [](TaskId task) { return 1e3 * (1 + task.value() % kClasses); };
@@ -115,23 +116,23 @@ class Bench {
     AttemptEnded ended;
     ended.report.key = start.key;
     ended.report.started = now_;
-    ended.report.ended = now_ + from_seconds(sweep_.cost(start.key.task));
+    ended.report.ended = now_ + from_seconds(application_.cost(start.key.task));
     ended.host = start.host;
     later_.push({ended.report.ended, ended});
   }
 
-  const Sweep& sweep_;
+  const Application& application_;
   engine::Engine engine_;
   TimePoint now_ = TimePoint{} + std::chrono::hours(1);
   std::priority_queue<Later, std::vector<Later>, std::greater<>> later_;
 };
 
 void measure(std::string_view scheduler, std::uint32_t pending, bool own) {
-  const Sweep sweep = study(pending, own);
+  const Application application = study(pending, own);
   FileNames names;
   TaskFiles files;
-  const double looked = timed([&] { files = TaskFiles(sweep, names); });
-  Bench bench(scheduler, sweep, files, own);
+  const double looked = timed([&] { files = TaskFiles(application, names); });
+  Bench bench(scheduler, application, files, own);
   const double first = bench.decide();
   std::vector<double> took;
   while (took.size() < kEvents && bench.advance()) took.push_back(bench.decide());

@@ -26,18 +26,18 @@ constexpr std::uint32_t kGroup = 100'000;  ///< ends in a commit
 constexpr std::int64_t kBegan = 1'700'000'000'000'000'000;
 constexpr std::int64_t kMillisecond = 1'000'000;
 
-store::RunRecord record_of(const spec::LoadedSweep& study) {
+store::RunRecord record_of(const Application& application, const SpecSource& source) {
   store::RunRecord record;
-  record.name = study.sweep.name();
-  record.digest = study.sweep.digest();
-  record.study = study.sweep.study_digest();
-  record.source = study.source;
-  record.parameter_names = study.sweep.parameter_names();
-  record.result_names = study.sweep.result_names();
-  record.result_rules = driver::recorded_rules(study.sweep);
+  record.name = application.name();
+  record.digest = application.digest();
+  record.study = application.study_digest();
+  record.source = source;
+  record.parameter_names = application.parameter_names();
+  record.result_names = application.result_names();
+  record.result_rules = driver::recorded_rules(application);
   record.state = store::RunState::finished;
   record.created = record.updated = from_ns(kBegan);
-  record.counts.total = record.counts.done = study.sweep.size();
+  record.counts.total = record.counts.done = application.size();
   return record;
 }
 
@@ -54,24 +54,21 @@ AttemptEnded end_of(RunId run, const Task& task, const Fingerprint& print) {
   return ended;
 }
 
-Result<> finish(store::Store& store, driver::ContentCache& contents,
-                const spec::LoadedSweep& study) {
-  const Sweep& sweep = study.sweep;
-  const Batch batch{NodeId(0), 0, TaskId(1), sweep.size()};
-  TRY_ASSIGN(const RunId run, store.create_run(record_of(study)));
-  TRY(store.append(run,
-                   TasksAdded{run, batch, EnumeratedPoints{sweep.digest(), {{0, sweep.size()}}},
-                              from_ns(kBegan)}));
+Result<> finish(store::Store& store, driver::ContentCache& contents, const Application& application,
+                const SpecSource& source) {
+  TRY_ASSIGN(const RunId run, store.create_run(record_of(application, source)));
+  TRY(store.append(
+      run, TasksAdded{run, application.batches().front(), application.points(0), from_ns(kBegan)}));
   TRY(store.append(run, RunClosed{run, from_ns(kBegan)}));
   Task task;
-  for (std::uint32_t i = 1; i <= sweep.size(); ++i) {
-    sweep.fill_task(TaskId(i), task);
+  for (std::uint32_t i = 1; i <= application.size(); ++i) {
+    application.fill_task(TaskId(i), task);
     TRY_ASSIGN(const Fingerprint print, contents.fingerprint(task));
     TRY(store.append(run, end_of(run, task, print)));
     if (i % kGroup == 0) TRY(store.commit());
   }
   TRY(store.commit());
-  TRY(driver::keep_snapshot(store, sweep, run));
+  TRY(driver::keep_snapshot(store, application, run));
   return store.index_results();
 }
 
@@ -83,8 +80,8 @@ Result<> make(const std::filesystem::path& folder, int runs, int tasks) {
     TRY(write_file_atomic(file, fmt::format("command: /bin/true {} {{x}}\n"
                                             "parameters: {{x: 1..{}}}\n",
                                             run, tasks)));
-    TRY_ASSIGN(const auto study, spec::load_sweep(file));
-    TRY(finish(store, contents, study));
+    TRY_ASSIGN(auto study, spec::load_sweep(file));
+    TRY(finish(store, contents, Application(std::move(study.sweep)), study.source));
   }
   return {};
 }

@@ -8,13 +8,14 @@ namespace {
 constexpr std::size_t kMaxSearched = std::size_t{64} << 20;  ///< of a task's output
 }  // namespace
 
-void read_results(const std::filesystem::path& state_dir, const Sweep& sweep, AttemptEnded& ended,
-                  const ResultValues& known) {
+void read_results(const std::filesystem::path& state_dir, const Application& application,
+                  AttemptEnded& ended, const ResultValues& known) {
   if (ended.report.cause != FailureCause::none) return;
   const auto give_up = [&](Error error) {
     ended.report.cause = FailureCause::missing_result;
     ended.report.detail = std::move(error.message);
   };
+  const Sweep& sweep = application.at(ended.report.key.task);
   Result<std::string> packed;
   std::string_view text = ended.report.out.text;
   if (sweep.reads_stdout() && !ended.report.out.pack.empty()) {

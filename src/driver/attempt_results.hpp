@@ -3,14 +3,14 @@
 
 #include <filesystem>
 
+#include "model/application.hpp"
 #include "model/event.hpp"
-#include "model/sweep.hpp"
 
 namespace gantry::driver {
 
 /// Fills `ended.results` of a success. A value that cannot be read makes it a failure. Those in
 /// `known` need not be read.
-void read_results(const std::filesystem::path& state_dir, const Sweep& sweep, AttemptEnded& ended,
-                  const ResultValues& known = {});
+void read_results(const std::filesystem::path& state_dir, const Application& application,
+                  AttemptEnded& ended, const ResultValues& known = {});
 
 }  // namespace gantry::driver

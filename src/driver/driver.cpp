@@ -49,7 +49,7 @@ tl::unexpected<Error> fail_twice(const Job& job) {
 Result<> check_different(std::span<const Job> jobs) {
   std::set<std::string> seen;
   for (const Job& job : jobs)
-    if (!seen.insert(job.sweep.digest().hex()).second) return fail_twice(job);
+    if (!seen.insert(job.application.digest().hex()).second) return fail_twice(job);
   return {};
 }
 
@@ -71,7 +71,7 @@ Result<std::vector<Summary>> drive(std::span<const Job> jobs, const Options& opt
   std::set<RunId> ours;
   std::vector<std::optional<ContinuedRun>> continued;
   for (const Job& job : jobs) {
-    TRY_ASSIGN(auto run, run_to_continue(store, job.sweep, options));
+    TRY_ASSIGN(auto run, run_to_continue(store, job.application, options));
     if (run && !ours.insert(run->record.id).second) return fail_twice(job);
     continued.push_back(std::move(run));
   }

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "model/application.hpp"
 #include "model/eta.hpp"
 #include "model/event.hpp"
 #include "model/grid.hpp"
-#include "model/sweep.hpp"
 #include "schedule/registry.hpp"
 #include "store/store.hpp"
 
@@ -40,16 +40,16 @@ struct Options {
   RunId continue_run{};
   std::vector<TaskId> only;
   bool only_failed = false;  ///< with continue_run: run every failed or cancelled task
-  /// Builds the sweep of a stored run again, to read results of tasks that ended while nobody drove
-  /// it. An error if it no longer gives the same tasks. REQUIRES: not empty.
-  std::function<Result<Sweep>(const store::RunRecord&)> reload;
-  /// Builds the sweep of a study that joins while others run; if empty, none can join.
-  std::function<Result<Sweep>(const SpecSource&)> load{};
+  /// Builds the application of a stored run again, to read results of tasks that ended while nobody
+  /// drove it. An error if it no longer gives the same tasks. REQUIRES: not empty.
+  std::function<Result<Application>(const store::RunRecord&)> reload;
+  /// Builds the application of a study that joins while others run; if empty, none can join.
+  std::function<Result<Application>(const SpecSource&)> load{};
 };
 
 /// A study to run.
 struct Job {
-  Sweep& sweep;  ///< drive() numbers its tasks as in its run, if that run has grown
+  Application& application;  ///< drive() numbers its tasks as in its run
   const SpecSource& source;
   double weight = 1;  ///< its share of the hosts, relative to other jobs
 };

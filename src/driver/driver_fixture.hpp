@@ -35,17 +35,18 @@ class DriverTest : public ::testing::Test {
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
     dir_ = pattern;
     options_.state_dir = dir_ / "state";
-    options_.reload = [](const store::RunRecord&) -> Result<Sweep> {
+    options_.reload = [](const store::RunRecord&) -> Result<Application> {
       return fail(ErrorCode::usage, "no study here");
     };
     std::filesystem::create_directories(options_.state_dir);
   }
   void TearDown() override { std::filesystem::remove_all(dir_); }
 
-  Sweep sweep(const std::vector<std::string>& words) {
+  /// The application of a one-liner.
+  Application sweep(const std::vector<std::string>& words) {
     auto loaded = spec::parse_one_liner(words, dir_, {});
     EXPECT_TRUE(loaded) << (loaded ? "" : loaded.error().message);
-    return std::move(loaded->sweep);
+    return Application(std::move(loaded->sweep));
   }
 
   store::Store open_store() {
@@ -55,7 +56,7 @@ class DriverTest : public ::testing::Test {
   }
 
   /// What the task of a study is now.
-  Fingerprint print_of(const Sweep& study, std::uint32_t task) {
+  Fingerprint print_of(const Application& study, std::uint32_t task) {
     auto store = open_store();
     return ContentCache(store).fingerprint(study.task(TaskId(task))).value();
   }

@@ -58,8 +58,8 @@ Hub::Hub(const Options& options, const Observer& observer, store::Store& store,
 Result<> Hub::add(const Job& job, const std::optional<ContinuedRun>& ours, const Options& options,
                   std::unique_ptr<GuestStudy> guest) {
   auto files = std::make_unique<RunFiles>();
-  if (sites_.travels()) files->shared = TaskFiles(job.sweep, names_);
-  files->study = study_of(job.sweep);
+  if (sites_.travels()) files->shared = TaskFiles(job.application, names_);
+  files->study = study_of(job.application);
   files->guest = std::move(guest);
   const ContentCache::As as(contents_, files->study);
   auto run =
@@ -83,7 +83,7 @@ bool Hub::all_finished() const {
 }
 
 Result<> Hub::keep_learned() {
-  for (const auto& io : ios_) TRY(keep_models(store_, io->sweep(), view(*io), now_));
+  for (const auto& io : ios_) TRY(keep_models(store_, io->application(), view(*io), now_));
   return sites_.grid() != nullptr ? keep_waits(store_, *sites_.grid(), engine_, now_) : Result<>{};
 }
 
@@ -138,7 +138,7 @@ Result<std::vector<Summary>> Hub::run(Opened opened) {
   close_actuators();
   for (const auto& io : ios_)  // one that is not kept costs the next call time, and nothing else
     if (io->executed >= kWorthASnapshot)
-      static_cast<void>(keep_snapshot(store_, io->sweep(), io->id()));
+      static_cast<void>(keep_snapshot(store_, io->application(), io->id()));
   std::vector<Summary> summaries;
   for (const auto& io : std::span(ios_).first(asked_for_)) {
     const auto why = view(*io).unplaceable();
@@ -183,7 +183,7 @@ void Hub::end_if_stranded() {
 }
 
 tl::unexpected<Error> Hub::refuse(const RunIo& io, const std::string& why) const {
-  return io.sweep().fail_at_resources(
+  return io.application().fail_at_resources(
       why, host_names_.empty() ? "none of the grid's hosts could be reached; 'home: {hosts: 1}' "
                                  "in the grid file uses this machine"
                                : "ask for less in 'resources:'; for cores, -j may allow more");
@@ -309,7 +309,7 @@ void Hub::bring(const MoveFile& move) {
 void Hub::start(const StartAttempt& action) {
   const TaskKey& key = action.key;
   RunIo& io = io_of(key.run);
-  Task task = io.sweep().task(key.task);
+  Task task = io.application().task(key.task);
   task.resources = action.resources;
   auto print = io.fingerprint(key, task);
   std::vector<TaskFile> files;

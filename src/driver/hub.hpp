@@ -70,7 +70,7 @@ class Hub {
   // hub_reading.cpp: actions that wait until their files have been read.
   void park(const Action& action);
   /// Whether large inputs of the study must be read first; then it is under way.
-  bool must_read_inputs(const Sweep& sweep);
+  bool must_read_inputs(const Application& application);
   Result<> carry_out_read();
   /// Gives waiting attempts back to the engine, unstarted; without keys, all of the host. False if
   /// there were none.

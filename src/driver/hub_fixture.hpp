@@ -20,10 +20,12 @@ class HubTest : public DriverTest {
   }
 
   /// One call of drive() with the fake launcher in place of this machine.
-  Summary drive_with(FakeLauncher& launcher, Sweep& study) {
+  Summary drive_with(FakeLauncher& launcher, Application& study) {
     return drive_all(launcher, {Job{study, source_}}).front();
   }
-  Summary drive_with(FakeLauncher& launcher, Sweep&& study) { return drive_with(launcher, study); }
+  Summary drive_with(FakeLauncher& launcher, Application&& study) {
+    return drive_with(launcher, study);
+  }
 
   std::vector<Summary> drive_all(FakeLauncher& launcher, const std::vector<Job>& jobs) {
     auto store = open_store();
@@ -32,7 +34,7 @@ class HubTest : public DriverTest {
     std::set<RunId> ours;
     std::vector<std::optional<ContinuedRun>> continued;
     for (const Job& job : jobs) {
-      continued.push_back(run_to_continue(store, job.sweep, options_).value());
+      continued.push_back(run_to_continue(store, job.application, options_).value());
       if (continued.back()) ours.insert(continued.back()->record.id);
     }
     GridLaunch sites(sites_with(launcher), options_, launcher.site != kHome);

@@ -37,7 +37,7 @@ class HubHostsTest : public HubTest {
     EXPECT_THAT(given(), IsEmpty()) << "its end is known";
   }
 
-  Sweep study() { return sweep({"echo", "{}", ":::", "a"}); }
+  Application study() { return sweep({"echo", "{}", ":::", "a"}); }
 
   FakeLauncher launcher_;
   RunId run_{1};
@@ -55,8 +55,8 @@ TEST_F(HubHostsTest, AHostIsWrittenDownBeforeItGetsItsFirstAttempt) {
 }
 
 TEST_F(HubHostsTest, EachRunHasItsOwnHosts) {
-  Sweep one = study();
-  Sweep other = sweep({"printf", "{}", ":::", "x"});
+  Application one = study();
+  Application other = sweep({"printf", "{}", ":::", "x"});
   launcher_.outcome = [&](const Task&, AttemptReport& report) {
     EXPECT_THAT(open_store().given_hosts(report.key.run).value(), SizeIs(1));
   };
@@ -85,7 +85,7 @@ TEST_F(HubHostsTest, NothingIsStartedUntilItIsWrittenDown) {
     disk.heal();
   };
   launcher_.outcome = [&](const Task&, AttemptReport&) { EXPECT_THAT(given(), SizeIs(2)); };
-  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Application study(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
   EXPECT_EQ(drive_with(launcher_, study).counts.done, 1U);
   EXPECT_EQ(recalls, 2) << "one for each host";
 }
@@ -117,7 +117,7 @@ TEST_F(HubHostsTest, AHostThatGoesIsForgottenUnlessItHasAnAttempt) {
       launcher_.given_up = true;
     }
   };
-  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Application study(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
   EXPECT_EQ(drive_with(launcher_, study).counts.done, 0U);
   EXPECT_THAT(given(), ElementsAre(store::SiteHost{"lab", "fake"})) << "it may go on there";
 }

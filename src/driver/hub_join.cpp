@@ -63,16 +63,16 @@ Result<std::optional<RunId>> Hub::join_study(const store::StudyRequest& request)
   if (stuck_since_ != kNever)
     return fail(ErrorCode::busy, "the gantry that runs here cannot write its journal",
                 "run the same command again when that is mended");
-  TRY_ASSIGN(Sweep sweep, options_.load(request.source));
+  TRY_ASSIGN(Application application, options_.load(request.source));
   const auto same = std::ranges::find_if(
-      ios_, [&](const auto& io) { return io->sweep().digest() == sweep.digest(); });
+      ios_, [&](const auto& io) { return io->application().digest() == application.digest(); });
   if (same != ios_.end() && !(*same)->is_closed) return (*same)->id();  // it can be watched
-  auto guest = std::make_unique<GuestStudy>(GuestStudy{std::move(sweep), request.source});
-  const Job job{guest->sweep, guest->source, request.weight};
+  auto guest = std::make_unique<GuestStudy>(GuestStudy{std::move(application), request.source});
+  const Job job{guest->application, guest->source, request.weight};
   TRY(check_joinable(job));
-  TRY_ASSIGN(const auto ours, run_to_continue(store_, guest->sweep, guest_options_));
+  TRY_ASSIGN(const auto ours, run_to_continue(store_, guest->application, guest_options_));
   if (ours && runs_.contains(ours->record.id)) return fail_driven(io_of(ours->record.id));
-  if (must_read_inputs(guest->sweep)) return std::nullopt;
+  if (must_read_inputs(guest->application)) return std::nullopt;
   TRY(add(job, ours, guest_options_, std::move(guest)));
   RunIo& io = *ios_.back();
   if (const auto why = view(io).unplaceable(); !why.empty() && !actuators_.expects_hosts({})) {
@@ -82,7 +82,7 @@ Result<std::optional<RunId>> Hub::join_study(const store::StudyRequest& request)
     if (is_new) TRY(store_.remove_run(run));
     return refused;
   }
-  tell(fmt::format("{} joins as run {}", io.sweep().name(), io.id().value()));
+  tell(fmt::format("{} joins as run {}", io.application().name(), io.id().value()));
   TRY(begin(io));
   return io.id();
 }
@@ -106,7 +106,7 @@ Result<> Hub::let_guests_go() {
   for (std::size_t i = ios_.size(); i-- > asked_for_;) {
     RunIo& io = *ios_[i];
     if (!io.is_closed || has_unwritten(io)) continue;
-    TRY(keep_models(store_, io.sweep(), view(io), now_));
+    TRY(keep_models(store_, io.application(), view(io), now_));
     TRY(keep_forecasts(io));
     dirty_ = true;
     forget(io.id());

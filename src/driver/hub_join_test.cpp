@@ -17,7 +17,9 @@ class HubJoinTest : public HubTest {
     launcher_.outcome = [&](const Task&, AttemptReport& report) {
       launcher_.hold = report.key == launcher_.started.front();
     };
-    options_.load = [&](const SpecSource& source) -> Result<Sweep> { return sweep(source.args); };
+    options_.load = [&](const SpecSource& source) -> Result<Application> {
+      return sweep(source.args);
+    };
   }
 
   std::int64_t ask(const std::vector<std::string>& words) {
@@ -38,7 +40,7 @@ class HubJoinTest : public HubTest {
 
   /// Runs the hub. `looks` is called until it returns true, or in vain for some seconds.
   void drive_until(const std::function<bool(const Progress&)>& looks) {
-    Sweep own = sweep({"echo", "own", "{}", ":::", "x"});
+    Application own = sweep({"echo", "own", "{}", ":::", "x"});
     int left = 200;
     bool seen = false;
     observer_.progress = [&](const Progress& progress) {
@@ -85,8 +87,8 @@ TEST_F(HubJoinTest, NobodyWaitsWhileTheInputsOfAGuestAreRead) {
   write("large", "");
   std::filesystem::resize_file(dir_ / "large", std::uintmax_t{16} << 30);  // a hole: takes seconds
   write("guest.yaml", "command: cat large\ninputs: [large]\n");
-  options_.load = [&](const SpecSource&) -> Result<Sweep> {
-    return spec::load_sweep((dir_ / "guest.yaml").string()).value().sweep;
+  options_.load = [&](const SpecSource&) -> Result<Application> {
+    return Application(spec::load_sweep((dir_ / "guest.yaml").string()).value().sweep);
   };
   std::int64_t request = 0;
   int looks = 0;

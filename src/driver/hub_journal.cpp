@@ -80,7 +80,7 @@ bool Hub::add_memory_note(const RunIo& io, AttemptReport& report) const {
   const TaskId task = report.key.task;
   std::string note = view(io).after_memory(task);
   const bool failed = view(io).state(task) == engine::TaskState::failed;
-  if (failed && !io.sweep().resources(task).learn_memory)
+  if (failed && !io.application().at(task).resources(task).learn_memory)
     note = "with 'resources: {memory: learn}' it is given what it needs";
   if (note.empty()) return false;
   report.detail += (report.detail.empty() ? "" : "; ") + note;
@@ -219,7 +219,7 @@ Progress Hub::progress() const {
       all.draining = true;
       all.draining_why = one.draining_why;
     }
-    all.runs.push_back({one.run, io->sweep().name(), one.counts, one.eta});
+    all.runs.push_back({one.run, io->application().name(), one.counts, one.eta});
   }
   return all;
 }

@@ -29,17 +29,19 @@ Result<> Hub::carry_out_read() {
   return {};
 }
 
-bool Hub::must_read_inputs(const Sweep& sweep) {
-  ContentCache::Study study = study_of(sweep);
+bool Hub::must_read_inputs(const Application& application) {
+  ContentCache::Study study = study_of(application);
   const ContentCache::As as(contents_, study);
   const ContentCache::Aside aside(contents_);
+  const bool same_inputs =
+      application.nodes().size() == 1 && application.nodes().front().sweep.same_inputs();
   bool must_read = false;
   Task task;
-  for (std::uint32_t i = 1; i <= sweep.size(); ++i) {
-    sweep.fill_task(TaskId(i), task);
+  for (std::uint32_t i = 1; i <= application.size(); ++i) {
+    application.fill_task(TaskId(i), task);
     const auto print = contents_.fingerprint(task, [this] { return stop_waits(); });
     must_read = must_read || (!print && print.error().code == ErrorCode::busy);
-    if (sweep.same_inputs() && task.value_files.empty()) break;
+    if (same_inputs && task.value_files.empty()) break;
   }
   return must_read;
 }

@@ -25,7 +25,7 @@ TEST_F(HubTest, OtherTasksStartWhileALargeFileIsRead) {
   write_large(dir_ / "large", 200 << 20);
   write("small", "content");
   write("sweep.yaml", "command: cat {f}\nparameters: {f: [large, small]}\ninputs: ['{f}']\n");
-  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Application study(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
   FakeLauncher launcher;
   const auto summary = drive_with(launcher, study);
   EXPECT_EQ(summary.counts.done, 2U);
@@ -37,7 +37,7 @@ TEST_F(HubTest, OtherTasksStartWhileALargeFileIsRead) {
 TEST_F(HubTest, AnInterruptDoesNotWaitForALargeFile) {
   write_large(dir_ / "large", std::uintmax_t{1} << 40);  // minutes
   write("sweep.yaml", "command: cat {f}\nparameters: {f: [large]}\ninputs: ['{f}']\n");
-  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Application study(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
   FakeLauncher launcher;
   int looks = 0;
   observer_.progress = [&](const Progress&) {
@@ -53,7 +53,7 @@ TEST_F(HubTest, ALargeInputThatChangedIsReadBeforeTheEndCounts) {
   write("sweep.yaml",
         "command: cat large {x}\nparameters: {x: [1, 2, 3]}\ninputs: [large]\n"
         "resources: {cores: 2}\n");
-  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Application study(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
   FakeLauncher launcher;
   launcher.outcome = [&](const Task&, AttemptReport& report) {
     if (report.key.task == TaskId(2)) std::filesystem::resize_file(dir_ / "large", 201 << 20);
@@ -69,8 +69,8 @@ TEST_F(HubTest, ALargeInputThatChangedIsReadBeforeTheEndCounts) {
 TEST_F(HubTest, OneRunDoesNotWaitForTheInputsOfAnother) {
   write_large(dir_ / "large", 100 << 20);
   write("slow.yaml", "command: cat large {x}\nparameters: {x: [1, 2]}\ninputs: [large]\n");
-  Sweep slow = spec::load_sweep((dir_ / "slow.yaml").string()).value().sweep;
-  Sweep quick = sweep({"echo", "{}", ":::", "a", "b"});
+  Application slow(spec::load_sweep((dir_ / "slow.yaml").string()).value().sweep);
+  Application quick = sweep({"echo", "{}", ":::", "a", "b"});
   const auto key_of = [](std::uint32_t run, std::uint32_t task) {
     return TaskKey{RunId(run), TaskId(task), AttemptId(1)};
   };
@@ -112,10 +112,10 @@ TEST_F(HubTest, ASiteGetsAllThatAnyStudyReadsInAFolder) {
   write("data/out-1", "from before");
   const auto study = [&](const std::string& name, const std::string& more) {
     write(name, "command: " + name + " {x}\nparameters: {x: [1, 2]}\ninputs: [data]\n" + more);
-    return spec::load_sweep((dir_ / name).string()).value().sweep;
+    return Application(spec::load_sweep((dir_ / name).string()).value().sweep);
   };
-  Sweep writer = study("writer", "outputs: ['data/out-{x}']\n");
-  Sweep reader = study("reader", "");
+  Application writer = study("writer", "outputs: ['data/out-{x}']\n");
+  Application reader = study("reader", "");
   options_.grid.emplace();
   options_.grid->sites.resize(2);
   const std::string in = (dir_ / "data/in").string();

@@ -37,7 +37,7 @@ Result<> Hub::on_report(RunIo& io, ReportReceived received, bool adopted) {
       actuators_.refuse(received.receipt);
     return {};
   }
-  const Task task = io.sweep().task(key.task);
+  const Task task = io.application().task(key.task);
   if (adopted && io.is_of_another_study(received)) {
     discard_outputs(received);
     received.report.cause = FailureCause::lost;

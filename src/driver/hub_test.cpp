@@ -42,7 +42,7 @@ TEST_F(HubTest, TellsWhatComesOfATaskWhoseAttemptFailed) {
   failing.outcome = [](const Task&, AttemptReport& report) {
     report.cause = FailureCause::exit_code;
   };
-  drive_with(failing, spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
+  drive_with(failing, Application(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep));
   EXPECT_THAT(told, ElementsAre(AfterEnd::again, AfterEnd::over));
 
   write("sweep.yaml", "command: echo {x}\nparameters: {x: [1]}\nresources: {memory: learn}\n");
@@ -52,14 +52,14 @@ TEST_F(HubTest, TellsWhatComesOfATaskWhoseAttemptFailed) {
   small.outcome = [&](const Task&, AttemptReport& report) {
     if (told.empty()) report.cause = FailureCause::out_of_memory;
   };
-  drive_with(small, spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
+  drive_with(small, Application(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep));
   EXPECT_THAT(told, ElementsAre(AfterEnd::again_noted, AfterEnd::over));
 }
 
 TEST_F(HubTest, DrivesSeveralStudiesAtOnce) {
   FakeLauncher launcher;
-  Sweep one = sweep({"echo", "{}", ":::", "a", "b", "c"});
-  Sweep two = sweep({"printf", "{}", ":::", "x", "y"});
+  Application one = sweep({"echo", "{}", ":::", "a", "b", "c"});
+  Application two = sweep({"printf", "{}", ":::", "x", "y"});
   const auto summaries = drive_all(launcher, {{one, source_}, {two, source_, 2}});
   ASSERT_THAT(summaries, SizeIs(2));
   EXPECT_NE(summaries[0].run, summaries[1].run);
@@ -75,8 +75,8 @@ TEST_F(HubTest, DrivesSeveralStudiesAtOnce) {
 }
 
 TEST_F(HubTest, GoesOnWithEachOfSeveralStudies) {
-  Sweep one = sweep({"echo", "{}", ":::", "a", "b"});
-  Sweep two = sweep({"printf", "{}", ":::", "x"});
+  Application one = sweep({"echo", "{}", ":::", "a", "b"});
+  Application two = sweep({"printf", "{}", ":::", "x"});
   FakeLauncher first;
   const auto before = drive_all(first, {{one, source_}, {two, source_}});
   FakeLauncher second;
@@ -91,7 +91,7 @@ TEST_F(HubTest, GoesOnWithEachOfSeveralStudies) {
 TEST_F(HubTest, NoTaskWaitsForWhatItsSiteHasAlready) {
   write("f", "content");
   write("sweep.yaml", "command: cat f {x}\nparameters: {x: [1, 2]}\ninputs: [f]\n");
-  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Application study(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
   FakeLauncher launcher;
   launcher.site = SiteId(1);
   options_.grid.emplace();
@@ -120,7 +120,7 @@ TEST_F(HubTest, NoTaskWaitsForWhatItsSiteHasAlready) {
 TEST_F(HubTest, ALinkThatIsSilentWhileTasksWaitForFilesIsProbed) {
   write("f", "content");
   write("sweep.yaml", "command: cat f {x}\nparameters: {x: [1, 2]}\ninputs: [f]\n");
-  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Application study(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
   const HastyClock clock;
   time_ = &clock;
   FakeLauncher launcher;
@@ -142,7 +142,7 @@ TEST_F(HubTest, ALinkThatIsSilentWhileTasksWaitForFilesIsProbed) {
 
 TEST_F(HubTest, ATaskThatNoHostCanRunWaitsForOneThatWillCome) {
   write("sweep.yaml", "command: echo {x}\nparameters: {x: [1]}\nresources: {cores: 4}\n");
-  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Application study(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
   FakeLauncher launcher;  // with a host of two cores
   bool came = false;
   launcher.expects = [&](const Resources& least) {
@@ -321,7 +321,7 @@ TEST_F(HubTest, AReportOfAnotherRunIsKept) {
   AttemptReport late;
   late.key = {one.run, TaskId(2), AttemptId(2)};
   second.report(late);
-  options_.reload = [&](const store::RunRecord&) -> Result<Sweep> {
+  options_.reload = [&](const store::RunRecord&) -> Result<Application> {
     return sweep({"echo", "{}", ":::", "a", "b"});
   };
   const auto two = drive_with(second, sweep({"printf", "{}", ":::", "x"}));
@@ -336,7 +336,7 @@ TEST_F(HubTest, AReportOfAnotherRunIsKept) {
 
 TEST_F(HubTest, AnOutputThatCannotBePutInItsPlaceYetIsNoFailure) {
   write("sweep.yaml", "command: make {x}\nparameters: {x: [a]}\noutputs: ['new/{x}']\n");
-  Sweep study = spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep;
+  Application study(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
   write("new", "a file where a folder should be");
   write("come", "result");
   FakeLauncher launcher;
@@ -367,7 +367,7 @@ TEST_F(HubTest, NobodyWaitsForAnotherRunsTaskWhoseHostIsGone) {
     report.cause = FailureCause::exit_code;
   };
   const auto one = drive_with(first, sweep({"echo", "{}", ":::", "a"}));
-  options_.reload = [&](const store::RunRecord&) -> Result<Sweep> {
+  options_.reload = [&](const store::RunRecord&) -> Result<Application> {
     return sweep({"echo", "{}", ":::", "a"});
   };
   FakeLauncher second;
@@ -476,7 +476,7 @@ TEST_F(HubTest, ARetryDoesNotWaitForAnAgentWhoseClockIsAhead) {
     report.started = report.ended = ahead;
     if (report.key.attempt == AttemptId(1)) report.cause = FailureCause::exit_code;
   };
-  const auto summary = drive_with(launcher, study->sweep);
+  const auto summary = drive_with(launcher, Application(std::move(study->sweep)));
   EXPECT_EQ(summary.counts.done, 1U);
   EXPECT_LT(summary.elapsed, Duration(std::chrono::minutes(1)));
   EXPECT_EQ(rows(summary.run)[0].ended, ahead) << "the journal says what the agent said";
@@ -545,7 +545,7 @@ TEST_F(HubTest, OutputThatCannotBeReadIsNamedAsTheReason) {
     report.out.size = 100'000;
     report.out.pack = "run-1/slot-0.out";  // nobody wrote it
   };
-  const auto summary = drive_with(launcher, study->sweep);
+  const auto summary = drive_with(launcher, Application(std::move(study->sweep)));
   const auto all = rows(summary.run);
   ASSERT_THAT(all, SizeIs(1));
   EXPECT_EQ(all[0].cause, FailureCause::missing_result);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace gantry::driver {
 
 namespace {
@@ -12,13 +14,13 @@ constexpr const char* kOutputsKind = "outputs";
 constexpr std::uint32_t kMostModels = 100;
 
 template <class Model>
-void read_kept(const store::Store& store, const Sweep& sweep, const char* kind, Model& model,
-               std::vector<std::string>& notices) {
+void read_kept(const store::Store& store, const Application& application, const char* kind,
+               Model& model, std::vector<std::string>& notices) {
   const auto not_used = [&](const Error& why) {
     notices.push_back(
         fmt::format("what earlier runs have learnt is not used ({}): {}", kind, why.message));
   };
-  const auto stored = store.learned(kind, sweep.program_digest().hex());
+  const auto stored = store.learned(kind, application.program_digest().hex());
   if (!stored) return not_used(stored.error());
   if (!*stored) return;
   auto read = Model::from_text((*stored)->value);
@@ -26,36 +28,42 @@ void read_kept(const store::Store& store, const Sweep& sweep, const char* kind, 
   model = std::move(*read);
 }
 
-bool sends_outputs_home(const Sweep& sweep) {
-  if (sweep.size() == 0) return false;
-  const Task first = sweep.task(TaskId(1));
-  return first.outputs.size() > first.staying.size();
+/// Whether tasks of some node do.
+bool send_outputs_home(const Application& application) {
+  return std::ranges::any_of(application.batches(), [&](const Batch& batch) {
+    if (batch.count == 0) return false;
+    const Task first = application.task(batch.first);
+    return first.outputs.size() > first.staying.size();
+  });
 }
 }  // namespace
 
-KeptModels kept_models(const store::Store& store, const Sweep& sweep) {
+KeptModels kept_models(const store::Store& store, const Application& application) {
   KeptModels kept;
-  if (!sweep.has_cost()) read_kept(store, sweep, kTimesKind, kept.times, kept.notices);
-  if (sweep.learns_memory()) read_kept(store, sweep, kMemoryKind, kept.memory, kept.notices);
-  if (sends_outputs_home(sweep)) read_kept(store, sweep, kOutputsKind, kept.outputs, kept.notices);
+  if (!application.has_cost()) read_kept(store, application, kTimesKind, kept.times, kept.notices);
+  if (application.learns_memory())
+    read_kept(store, application, kMemoryKind, kept.memory, kept.notices);
+  if (send_outputs_home(application))
+    read_kept(store, application, kOutputsKind, kept.outputs, kept.notices);
   return kept;
 }
 
-KeptModels kept_times(const store::Store& store, const Sweep& sweep) {
+KeptModels kept_times(const store::Store& store, const Application& application) {
   KeptModels kept;
-  if (!sweep.has_cost()) read_kept(store, sweep, kTimesKind, kept.times, kept.notices);
+  if (!application.has_cost()) read_kept(store, application, kTimesKind, kept.times, kept.notices);
   return kept;
 }
 
-forecast::LearnedMemory kept_memory(const store::Store& store, const Sweep& sweep) {
+forecast::LearnedMemory kept_memory(const store::Store& store, const Application& application) {
   KeptModels kept;
-  if (sweep.learns_memory()) read_kept(store, sweep, kMemoryKind, kept.memory, kept.notices);
+  if (application.learns_memory())
+    read_kept(store, application, kMemoryKind, kept.memory, kept.notices);
   return std::move(kept.memory);
 }
 
-Result<> keep_models(store::Store& store, const Sweep& sweep, const engine::RunView& run,
-                     TimePoint now) {
-  const std::string name = sweep.program_digest().hex();
+Result<> keep_models(store::Store& store, const Application& application,
+                     const engine::RunView& run, TimePoint now) {
+  const std::string name = application.program_digest().hex();
   if (const auto times = run.book().times().learned().to_keep())
     TRY(store.learn(kTimesKind, {name, now, times->to_text()}, kMostModels));
   if (const auto& memory = run.book().memory().learned(); memory.seen_here() > 0)

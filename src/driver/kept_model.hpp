@@ -7,7 +7,7 @@
 #include "engine/engine.hpp"
 #include "forecast/learned_memory.hpp"
 #include "forecast/run_time_model.hpp"
-#include "model/sweep.hpp"
+#include "model/application.hpp"
 #include "store/store.hpp"
 
 namespace gantry::driver {
@@ -22,13 +22,14 @@ struct KeptModels {
 
 /// For studies with the same command and parameter names, whatever the values. Leaves out what the
 /// study declares itself: the cost of its tasks, or their memory.
-[[nodiscard]] KeptModels kept_models(const store::Store& store, const Sweep& sweep);
+[[nodiscard]] KeptModels kept_models(const store::Store& store, const Application& application);
 /// Only the model of run times.
-[[nodiscard]] KeptModels kept_times(const store::Store& store, const Sweep& sweep);
+[[nodiscard]] KeptModels kept_times(const store::Store& store, const Application& application);
 /// Only the model of memory; empty also if it cannot be read.
-[[nodiscard]] forecast::LearnedMemory kept_memory(const store::Store& store, const Sweep& sweep);
+[[nodiscard]] forecast::LearnedMemory kept_memory(const store::Store& store,
+                                                  const Application& application);
 /// Stores the models in the store's open group. Does nothing if nothing was learnt.
-Result<> keep_models(store::Store& store, const Sweep& sweep, const engine::RunView& run,
-                     TimePoint now);
+Result<> keep_models(store::Store& store, const Application& application,
+                     const engine::RunView& run, TimePoint now);
 
 }  // namespace gantry::driver

@@ -39,9 +39,7 @@ std::string_view rule_digest(std::string_view recorded) {
   return recorded.substr(0, recorded.find(kOptional));
 }
 
-}  // namespace
-
-std::vector<std::string> recorded_rules(const Sweep& sweep) {
+std::vector<std::string> rules_of_node(const Sweep& sweep) {
   std::vector<std::string> recorded;
   const auto optional = sweep.optional_results();
   for (const auto& digest : sweep.result_rules()) {
@@ -51,25 +49,44 @@ std::vector<std::string> recorded_rules(const Sweep& sweep) {
   return recorded;
 }
 
-OldResults::OldResults(const store::Store& store, const Sweep& sweep,
+}  // namespace
+
+std::vector<std::string> recorded_rules(const Application& application) {
+  std::map<std::string, std::string> rules;  // by result
+  for (const auto& [node, sweep] : application.nodes()) {
+    const auto names = sweep.result_names();
+    const auto its = rules_of_node(sweep);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      auto& known = rules.try_emplace(names[i], its[i]).first->second;
+      if (known != its[i]) known.clear();
+    }
+  }
+  auto recorded = application.result_names();
+  for (std::string& name : recorded) name = rules.at(name);
+  return recorded;
+}
+
+OldResults::OldResults(const store::Store& store, const Application& application,
                        std::filesystem::path state_dir)
-    : store_(store),
-      sweep_(sweep),
-      state_dir_(std::move(state_dir)),
-      ours_{sweep.result_names(), recorded_rules(sweep)},
-      optional_(sweep.optional_results()) {}
+    : store_(store), application_(application), state_dir_(std::move(state_dir)) {
+  ours_.reserve(application.nodes().size());
+  for (const auto& [node, sweep] : application.nodes())
+    ours_.push_back({sweep.result_names(), rules_of_node(sweep), sweep.optional_results()});
+}
 
 Result<std::optional<ResultValues>> OldResults::of(const Task& task,
                                                    const store::Reusable& source) {
   TRY_ASSIGN(const Rules* theirs, rules_of(source.holder()));
-  const bool same = theirs->names == ours_.names && theirs->recorded == ours_.recorded;
+  const Rules& ours = this->ours(task.id);
+  const bool same =
+      !theirs->mixed && theirs->names == ours.names && theirs->recorded == ours.recorded;
   if (same && !source.unread) return std::nullopt;
   Kept known;
   if (source.unread) {
-    known = kept({}, {});
+    known = kept(ours, {}, {});
   } else {
     TRY_ASSIGN(const auto stored, store_.results_of(source));
-    known = kept(*theirs, stored);
+    known = kept(ours, *theirs, stored);
   }
   if (known.open.empty()) return std::move(known.values);
   TRY_ASSIGN(auto values, read(task, source, known));
@@ -81,16 +98,22 @@ Result<const OldResults::Rules*> OldResults::rules_of(RunId run) {
   if (found != by_run_.end()) return &found->second;
   TRY_ASSIGN(auto record, store_.run(run));
   Rules rules;
-  if (record) rules = {std::move(record->result_names), std::move(record->result_rules)};
+  if (record) {
+    rules = {std::move(record->result_names), std::move(record->result_rules)};
+    rules.mixed = std::ranges::any_of(record->batches, [&](const AddedBatch& added) {
+      return added.batch.node != record->batches.front().batch.node;
+    });
+  }
   rules.recorded.resize(rules.names.size());  // an older gantry did not note them
   return &by_run_.emplace(run, std::move(rules)).first->second;
 }
 
-OldResults::Kept OldResults::kept(const Rules& theirs, const ResultValues& stored) const {
+OldResults::Kept OldResults::kept(const Rules& ours, const Rules& theirs,
+                                  const ResultValues& stored) {
   Kept known;
-  for (std::size_t i = 0; i < ours_.names.size(); ++i) {
+  for (std::size_t i = 0; i < ours.names.size(); ++i) {
     const auto rule =
-        std::ranges::find(theirs.recorded, rule_digest(ours_.recorded[i]), rule_digest);
+        std::ranges::find(theirs.recorded, rule_digest(ours.recorded[i]), rule_digest);
     if (rule == theirs.recorded.end()) {
       known.open.push_back(i);
       continue;
@@ -98,8 +121,8 @@ OldResults::Kept OldResults::kept(const Rules& theirs, const ResultValues& store
     const auto& name = theirs.names[static_cast<std::size_t>(rule - theirs.recorded.begin())];
     const auto value = std::ranges::find(stored, name, &ResultValues::value_type::first);
     if (value != stored.end()) {
-      known.values.emplace_back(ours_.names[i], value->second);
-    } else if (!optional_[i]) {
+      known.values.emplace_back(ours.names[i], value->second);
+    } else if (!ours.optional[i] || theirs.mixed) {
       known.open.push_back(i);
     }
   }
@@ -120,7 +143,7 @@ Result<ResultValues> OldResults::read(const Task& task, const store::Reusable& s
   ended.report.cause = FailureCause::none;
   TRY_ASSIGN(ended.report.collected, left_files(task, ended.report, known.open));
   ended.report.key.task = task.id;
-  read_results(state_dir_, sweep_, ended, known.values);
+  read_results(state_dir_, application_, ended, known.values);
   if (ended.report.cause == FailureCause::none) return std::move(ended.results);
   return fail(ErrorCode::usage, std::move(ended.report.detail));
 }
@@ -128,11 +151,12 @@ Result<ResultValues> OldResults::read(const Task& task, const store::Reusable& s
 Result<ResultValues> OldResults::left_files(const Task& task, const AttemptReport& report,
                                             const std::vector<std::size_t>& open) const {
   ResultValues files;
-  const auto now = sweep_.result_files(task.id, task.id);
-  const auto then = sweep_.result_files(task.id, report.key.task);
+  const Sweep& sweep = application_.at(task.id);
+  const auto now = sweep.result_files(task.id, task.id);
+  const auto then = sweep.result_files(task.id, report.key.task);
   for (const std::size_t i : open) {
     const auto give_up = [&](std::string_view why) {
-      return fail(ErrorCode::usage, fmt::format("'{}': {}", ours_.names[i], why));
+      return fail(ErrorCode::usage, fmt::format("'{}': {}", ours(task.id).names[i], why));
     };
     // With another number of the task, {#} names a file of another task now.
     if (now[i] != then[i])

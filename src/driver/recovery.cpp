@@ -52,12 +52,12 @@ Result<> keep_if_worth(store::Store& store, const engine::Engine& engine, RunId 
   return store.keep_snapshot(run, {engine.snapshot(run), recovered.prints});
 }
 
-Result<> keep_snapshot(store::Store& store, const Sweep& sweep, RunId run) {
+Result<> keep_snapshot(store::Store& store, const Application& application, RunId run) {
   engine::Engine engine;
-  auto workload = engine::workload_of(sweep);
+  auto workload = engine::workload_of(application);
   workload.cost = {};  // no state of a run depends on it, and it takes long to sum up
   engine.add_run(run, std::move(workload), {});
-  TRY_ASSIGN(const auto recovered, recover(store, engine, run, sweep.size()));
+  TRY_ASSIGN(const auto recovered, recover(store, engine, run, application.size()));
   return keep_if_worth(store, engine, run, recovered);
 }
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "engine/engine.hpp"
-#include "model/sweep.hpp"
+#include "model/application.hpp"
 #include "store/store.hpp"
 
 namespace gantry::driver {
@@ -32,6 +32,6 @@ Result<> keep_if_worth(store::Store& store, const engine::Engine& engine, RunId 
                        const Recovered& recovered);
 
 /// After a session: replays what it has journalled, and stores a snapshot if that is worth it.
-Result<> keep_snapshot(store::Store& store, const Sweep& sweep, RunId run);
+Result<> keep_snapshot(store::Store& store, const Application& application, RunId run);
 
 }  // namespace gantry::driver

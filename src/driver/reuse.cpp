@@ -15,17 +15,17 @@ constexpr std::uint32_t kAtOnce = 1U << 20U;  ///< tasks whose fingerprints are 
 
 class Reuse {
  public:
-  Reuse(const store::Store& store, const Sweep& sweep, const Options& options,
+  Reuse(const store::Store& store, const Application& application, const Options& options,
         ContentCache& contents)
       : store_(store),
-        sweep_(sweep),
+        application_(application),
         contents_(contents),
-        old_results_(store, sweep, options.state_dir) {}
+        old_results_(store, application, options.state_dir) {}
 
   Result<KnownElsewhere> find(TaskId first) && {
     TRY_ASSIGN(const bool some, store_.has_results());
-    for (std::uint32_t i = first.value(); some && i <= sweep_.size(); i += kAtOnce)
-      TRY(look_up(TaskId(i), std::min(kAtOnce, sweep_.size() + 1 - i)));
+    for (std::uint32_t i = first.value(); some && i <= application_.size(); i += kAtOnce)
+      TRY(look_up(TaskId(i), std::min(kAtOnce, application_.size() + 1 - i)));
     return std::move(known_);
   }
 
@@ -35,7 +35,7 @@ class Reuse {
     std::vector<TaskId> ids;
     std::vector<Fingerprint> prints;
     for (std::uint32_t i = 0; i < count; ++i) {
-      sweep_.fill_task(TaskId(first.value() + i), task);
+      application_.fill_task(TaskId(first.value() + i), task);
       auto print = contents_.fingerprint(task);
       if (!print) continue;  // the task itself will say what is missing
       ids.push_back(task.id);
@@ -45,7 +45,7 @@ class Reuse {
     for (std::size_t i = 0; i < ids.size(); ++i) {
       const auto& [same, similar] = earlier[i];
       if (!same && !similar) continue;
-      sweep_.fill_task(ids[i], task);
+      application_.fill_task(ids[i], task);
       if (same) {
         take(task, prints[i], *same);
       } else {
@@ -86,7 +86,7 @@ class Reuse {
   }
 
   const store::Store& store_;
-  const Sweep& sweep_;
+  const Application& application_;
   ContentCache& contents_;
   OldResults old_results_;
   KnownElsewhere known_;
@@ -94,9 +94,10 @@ class Reuse {
 
 }  // namespace
 
-Result<KnownElsewhere> known_elsewhere(const store::Store& store, const Sweep& sweep, TaskId first,
-                                       const Options& options, ContentCache& contents) {
-  return Reuse(store, sweep, options, contents).find(first);
+Result<KnownElsewhere> known_elsewhere(const store::Store& store, const Application& application,
+                                       TaskId first, const Options& options,
+                                       ContentCache& contents) {
+  return Reuse(store, application, options, contents).find(first);
 }
 
 }  // namespace gantry::driver

@@ -27,7 +27,8 @@ struct KnownElsewhere {
 /// Results for the tasks from `first` on: of tasks with the same command, environment and inputs
 /// whose outputs still exist. If the study's `results:` differ, the values are read from the stored
 /// output and files; if that fails, the task is no match.
-Result<KnownElsewhere> known_elsewhere(const store::Store& store, const Sweep& sweep, TaskId first,
-                                       const Options& options, ContentCache& contents);
+Result<KnownElsewhere> known_elsewhere(const store::Store& store, const Application& application,
+                                       TaskId first, const Options& options,
+                                       ContentCache& contents);
 
 }  // namespace gantry::driver

@@ -14,11 +14,11 @@ namespace gantry::driver {
 namespace {
 
 /// Whatever its tasks declare that they write.
-std::vector<std::string> written_files(const Sweep& sweep) {
+std::vector<std::string> written_files(const Application& application) {
   std::vector<std::string> files;
   Task task;
-  for (std::uint32_t i = 1; i <= sweep.size(); ++i) {
-    sweep.fill_task(TaskId(i), task);
+  for (std::uint32_t i = 1; i <= application.size(); ++i) {
+    application.fill_task(TaskId(i), task);
     for (const auto* list : {&task.outputs, &task.collect})
       files.insert(files.end(), list->begin(), list->end());
   }
@@ -27,8 +27,8 @@ std::vector<std::string> written_files(const Sweep& sweep) {
 
 }  // namespace
 
-ContentCache::Study study_of(const Sweep& sweep) {
-  return ContentCache::Study([&sweep] { return written_files(sweep); });
+ContentCache::Study study_of(const Application& application) {
+  return ContentCache::Study([&application] { return written_files(application); });
 }
 
 Result<Fingerprint> RunIo::fingerprint(const TaskKey& key, const Task& task) {
@@ -77,10 +77,10 @@ AttemptEnded RunIo::end_of(ReportReceived received, const std::string& host_name
   ended.report = std::move(received.report);
   ended.host = received.host;
   ended.host_name = host_name;
-  ended.parameters = sweep().parameters(ended.report.key.task);
+  ended.parameters = application().parameters(ended.report.key.task);
   ended.fingerprint = received.fingerprint;
   ended.besides = received.besides;
-  read_results(options_.state_dir, sweep(), ended);
+  read_results(options_.state_dir, application(), ended);
   // One that was cancelled in the agent's queue has not been tried.
   if (ended.report.cause != FailureCause::cancelled || was_started(ended.report)) ++executed;
   if (ended.report.out.truncated || ended.report.err.truncated) ++cut;
@@ -89,14 +89,15 @@ AttemptEnded RunIo::end_of(ReportReceived received, const std::string& host_name
 
 bool RunIo::is_of_another_study(const ReportReceived& received) const {
   if (received.fingerprint.empty()) return false;
-  return received.fingerprint.command != command_digest(sweep().task(received.report.key.task));
+  return received.fingerprint.command !=
+         command_digest(application().task(received.report.key.task));
 }
 
 std::optional<OutdatedReason> RunIo::why_stale(const AttemptEnded& ended) {
   const auto cause = ended.report.cause;
   if (cause == FailureCause::lost || cause == FailureCause::cancelled) return std::nullopt;
   const ContentCache::As as(contents_, files_->study);
-  const Task task = sweep().task(ended.report.key.task);
+  const Task task = application().task(ended.report.key.task);
   const auto print = contents_.fingerprint(task, stop_);
   if (stop_()) return std::nullopt;  // whoever goes on with the run looks again
   if (!print) return OutdatedReason{OutdatedBy::input_missing, print.error().message};
@@ -128,8 +129,8 @@ bool RunIo::check_inputs(AttemptEnded& ended, const Inputs& inputs) {
     return true;
   }
   if (!own_work) return true;
-  const auto print = contents_.fingerprint(sweep().task(ended.report.key.task), stop_, nullptr,
-                                           ended.report.started - kStampLag);
+  const auto print = contents_.fingerprint(application().task(ended.report.key.task), stop_,
+                                           nullptr, ended.report.started - kStampLag);
   if (!print && print.error().code == ErrorCode::busy) return false;
   ended.fingerprint.inputs = print ? print->inputs : Digest{};
   return true;

@@ -21,12 +21,12 @@
 
 namespace gantry::driver {
 
-/// `sweep` must outlive the result.
-ContentCache::Study study_of(const Sweep& sweep);
+/// `application` must outlive the result.
+ContentCache::Study study_of(const Application& application);
 
 /// A study that joined.
 struct GuestStudy {
-  Sweep sweep;
+  Application application;
   SpecSource source;
 };
 
@@ -55,12 +55,12 @@ class RunIo {
         stop_(std::move(stop)) {}
 
   [[nodiscard]] RunId id() const { return run.id; }
-  [[nodiscard]] const Sweep& sweep() const { return job_.sweep; }
+  [[nodiscard]] const Application& application() const { return job_.application; }
   [[nodiscard]] const Job& job() const { return job_; }
   /// The study's folder.
   [[nodiscard]] const std::string& base_dir() const { return job_.source.base_dir; }
   [[nodiscard]] bool has(const TaskKey& key) const {
-    return key.run == run.id && key.task.value() <= sweep().size();
+    return key.run == run.id && key.task.value() <= application().size();
   }
 
   /// Computes the fingerprint and remembers the attempt's inputs until forget(). Error busy while

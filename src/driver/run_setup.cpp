@@ -11,7 +11,6 @@
 #include "driver/outdated.hpp"
 #include "driver/recovery.hpp"
 #include "driver/reuse.hpp"
-#include "model/point_order.hpp"
 
 namespace gantry::driver {
 
@@ -23,8 +22,9 @@ constexpr schedule::Seconds kPlanEvery = 60;  ///< by schedulers that plan; they
 constexpr std::uint32_t kGroup = 10'000;      ///< events that are made durable together
 constexpr std::size_t kLookedUpAtOnce = std::size_t{1} << 20U;
 
-engine::Workload workload_of(const Sweep& sweep, const TaskFiles& files, KeptModels& known) {
-  engine::Workload workload = engine::workload_of(sweep, files);
+engine::Workload workload_of(const Application& application, const TaskFiles& files,
+                             KeptModels& known) {
+  engine::Workload workload = engine::workload_of(application, files);
   workload.known_times = std::move(known.times);
   workload.known_memory = std::move(known.memory);
   workload.known_outputs = std::move(known.outputs);
@@ -38,15 +38,15 @@ class Setup {
         const TaskFiles& files, KeptModels known)
       : store_(store),
         engine_(engine),
-        sweep_(job.sweep),
+        application_(job.application),
         weight_(job.weight),
         options_(options),
         contents_(contents),
         now_(now),
-        workload_(workload_of(job.sweep, files, known)),
+        workload_(workload_of(job.application, files, known)),
         scheduler_(std::move(scheduler)),
         run_{RunId{}, false, 0, {}, std::move(known.notices)},
-        old_results_(store, job.sweep, options.state_dir) {
+        old_results_(store, job.application, options.state_dir) {
     for (const FileMade& file : files.shared()) engine_.apply(file);
   }
 
@@ -81,17 +81,15 @@ class Setup {
   Result<> create(const SpecSource& source) {
     TRY_ASSIGN(auto matches, find_results(TaskId(1)));
     store::RunRecord record = describe({}, source);
-    record.name = sweep_.name();
-    record.parameter_names = sweep_.parameter_names();
-    record.result_names = sweep_.result_names();
-    record.result_rules = recorded_rules(sweep_);
+    record.name = application_.name();
+    record.parameter_names = application_.parameter_names();
+    record.result_names = application_.result_names();
+    record.result_rules = recorded_rules(application_);
     record.created = record.updated = now_;
     record.counts.done = record.counts.reused = static_cast<std::uint32_t>(matches.size());
-    const PointOrder as_enumerated;
-    TRY_ASSIGN(const RunId id,
-               store_.create_run(record, first_events(TaskId(1), as_enumerated, matches)));
+    TRY_ASSIGN(const RunId id, store_.create_run(record, first_events(TaskId(1), matches)));
     open(id);
-    for (const Event& event : opening(id, TaskId(1), as_enumerated)) engine_.apply(event);
+    for (const Event& event : opening(id, TaskId(1))) engine_.apply(event);
     TaskReused event;
     event.run = id;
     for (const Match& match : matches) {
@@ -107,45 +105,47 @@ class Setup {
     const TaskId first(*ours.edited + 1);
     TRY_ASSIGN(auto matches, find_results(first));
     store::RunRecord record = describe(ours.record, source);
-    const std::uint32_t added = sweep_.size() - *ours.edited;
+    const std::uint32_t added = application_.size() - *ours.edited;
     if (added > 0) {
       run_.notices.push_back(
           fmt::format("run {} goes on with {}", run_.id.value(),
                       added == 1 ? "1 new task" : fmt::format("{} new tasks", added)));
     }
-    return store_.edit_run(record, first_events(first, record.numbering, matches));
+    return store_.edit_run(record, first_events(first, matches));
   }
 
   /// `run` as the study is now.
   [[nodiscard]] store::RunRecord describe(store::RunRecord run, const SpecSource& source) const {
-    run.digest = sweep_.digest();
-    run.study = sweep_.study_digest();
+    run.digest = application_.digest();
+    run.study = application_.study_digest();
     run.source = source;
-    run.counts.total = sweep_.size();
+    run.counts.total = application_.size();
     return run;
   }
 
   Result<std::vector<Match>> find_results(TaskId first) {
     if (options_.fresh) return std::vector<Match>{};
-    TRY_ASSIGN(auto known, known_elsewhere(store_, sweep_, first, options_, contents_));
+    TRY_ASSIGN(auto known, known_elsewhere(store_, application_, first, options_, contents_));
     run_.outdated = std::move(known.outdated);
     return std::move(known.matches);
   }
 
   /// That the tasks from `first` on come to the run.
-  [[nodiscard]] std::vector<Event> opening(RunId run, TaskId first, const PointOrder& order) const {
-    const Batch batch{NodeId(0), 0, first, sweep_.size() + 1 - first.value()};
-    if (batch.count == 0) return {};
-    EnumeratedPoints points{sweep_.digest(), order_from(order, first, sweep_.size())};
-    return {TasksAdded{run, batch, std::move(points), now_}, RunClosed{run, now_}};
+  [[nodiscard]] std::vector<Event> opening(RunId run, TaskId first) const {
+    std::vector<Event> events;
+    const auto& batches = application_.batches();
+    for (std::size_t i = 0; i < batches.size(); ++i)
+      if (batches[i].first >= first)
+        events.emplace_back(TasksAdded{run, batches[i], application_.points(i), now_});
+    if (!events.empty()) events.emplace_back(RunClosed{run, now_});
+    return events;
   }
 
-  /// The same, and what it reuses for them. All arguments must outlive what is returned.
-  store::Store::NextEvent first_events(TaskId first, const PointOrder& order,
-                                       std::vector<Match>& matches) {
-    return [this, first, &order, &matches, events = std::vector<Event>{},
+  /// The same, and what it reuses for them. `matches` must outlive what is returned.
+  store::Store::NextEvent first_events(TaskId first, std::vector<Match>& matches) {
+    return [this, first, &matches, events = std::vector<Event>{},
             next = std::size_t{0}](RunId run) mutable -> Result<std::optional<Event>> {
-      if (next == 0) events = opening(run, first, order);
+      if (next == 0) events = opening(run, first);
       const std::size_t step = next++;
       if (step < events.size()) return events[step];
       if (step - events.size() == matches.size()) return std::nullopt;
@@ -162,14 +162,14 @@ class Setup {
                       match.source.run,
                       match.source.task,
                       match.source.attempt,
-                      sweep_.parameters(match.task),
+                      application_.parameters(match.task),
                       std::move(*match.results),
                       match.print,
                       now_};
   }
 
   Result<> replay() {
-    TRY_ASSIGN(auto recovered, recover(store_, engine_, run_.id, sweep_.size()));
+    TRY_ASSIGN(auto recovered, recover(store_, engine_, run_.id, application_.size()));
     // When it cannot be written now, the next call reads as much as this one did.
     static_cast<void>(keep_if_worth(store_, engine_, run_.id, recovered));
     prints_ = std::move(recovered.prints);
@@ -183,7 +183,7 @@ class Setup {
     const bool chosen = options_.only_failed || !options_.only.empty();
     if (chosen) {
       auto tasks = options_.only;
-      for (std::uint32_t i = 1; options_.only_failed && i <= sweep_.size(); ++i) {
+      for (std::uint32_t i = 1; options_.only_failed && i <= application_.size(); ++i) {
         const auto state = view().state(TaskId(i));
         if (state == TaskState::failed || state == TaskState::cancelled) tasks.emplace_back(i);
       }
@@ -206,9 +206,9 @@ class Setup {
     const bool others_ran = last && last->id != run_.id;
     std::vector<Done> unchanged;
     Task task;
-    for (std::uint32_t i = 1; i <= sweep_.size(); ++i) {
+    for (std::uint32_t i = 1; i <= application_.size(); ++i) {
       if (view().state(TaskId(i)) != TaskState::done) continue;
-      sweep_.fill_task(TaskId(i), task);
+      application_.fill_task(TaskId(i), task);
       const auto print = contents_.fingerprint(task);
       if (!print) {
         TRY(invalidate(TaskId(i), {OutdatedBy::input_missing, print.error().message}));
@@ -244,7 +244,7 @@ class Setup {
     TRY_ASSIGN(const auto latest, results_for(shared, {}));
     for (std::size_t i = 0; i < shared.size(); ++i) {
       TRY_ASSIGN(const bool newer, is_newer(shared[i].task, latest[i].same));
-      if (newer) TRY(adopt(sweep_.task(shared[i].task), shared[i].print, *latest[i].same));
+      if (newer) TRY(adopt(application_.task(shared[i].task), shared[i].print, *latest[i].same));
     }
     return {};
   }
@@ -282,7 +282,7 @@ class Setup {
     TRY(record(TaskInvalidated{
         run_.id, task.id, fmt::format("run {} has a newer result", source.run.value()), now_}));
     return record(TaskReused{run_.id, task.id, source.run, source.task, source.attempt,
-                             sweep_.parameters(task.id), std::move(**results), print, now_});
+                             application_.parameters(task.id), std::move(**results), print, now_});
   }
 
   Result<> invalidate(TaskId task, const OutdatedReason& reason) {
@@ -300,7 +300,7 @@ class Setup {
 
   store::Store& store_;
   engine::Engine& engine_;
-  const Sweep& sweep_;
+  const Application& application_;
   double weight_;
   const Options& options_;
   ContentCache& contents_;
@@ -314,21 +314,21 @@ class Setup {
 };
 
 /// The last run of this study, if the study still has every point that the run has.
-Result<std::optional<ContinuedRun>> run_to_grow(const store::Store& store, Sweep& sweep,
+Result<std::optional<ContinuedRun>> run_to_grow(const store::Store& store, Application& application,
                                                 const Options& options) {
-  TRY_ASSIGN(auto record, store.last_run_of(sweep.study_digest(), sweep.name()));
+  TRY_ASSIGN(auto record, store.last_run_of(application.study_digest(), application.name()));
   if (!record) return std::nullopt;
   const auto before = options.reload(*record);
-  if (!before || before->study_digest() != sweep.study_digest()) return std::nullopt;
-  auto order = order_after(*before, sweep);
-  if (!order || !sweep.number_tasks(*order)) return std::nullopt;
-  record->numbering = std::move(*order);
+  if (!before || before->study_digest() != application.study_digest()) return std::nullopt;
+  if (!application.continue_tasks_of(*before)) return std::nullopt;
+  record->numbering = application.numbering();
   return ContinuedRun{std::move(*record), before->size()};
 }
 
 }  // namespace
 
-Result<std::optional<ContinuedRun>> run_to_continue(const store::Store& store, Sweep& sweep,
+Result<std::optional<ContinuedRun>> run_to_continue(const store::Store& store,
+                                                    Application& application,
                                                     const Options& options) {
   std::optional<store::RunRecord> record;
   if (options.continue_run.value() != 0) {
@@ -340,10 +340,10 @@ Result<std::optional<ContinuedRun>> run_to_continue(const store::Store& store, S
   } else if (options.fresh) {
     return std::nullopt;
   } else {
-    TRY_ASSIGN(record, store.last_run_with(sweep.digest()));
-    if (!record) return run_to_grow(store, sweep, options);
+    TRY_ASSIGN(record, store.last_run_with(application.digest()));
+    if (!record) return run_to_grow(store, application, options);
   }
-  if (!sweep.number_tasks(record->numbering)) {
+  if (!application.number_tasks(record->batches, record->numbering)) {
     return fail(ErrorCode::corrupt,
                 fmt::format("the tasks of run {} are not those of its study", record->id.value()),
                 "'--fresh' begins a new run");
@@ -360,7 +360,7 @@ Result<PreparedRun> prepare_run(store::Store& store, engine::Engine& engine, con
                                        .adaptive = true,
                                        .second_attempts = options.grid && options.duplicates}));
   return Setup(store, engine, job, options, contents, now, std::move(scheduler), files,
-               kept_models(store, job.sweep))
+               kept_models(store, job.application))
       .prepare(job.source, ours);
 }
 

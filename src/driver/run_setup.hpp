@@ -35,9 +35,10 @@ struct ContinuedRun {
 };
 
 /// The run of options.continue_run, or a run of the same study, to which values may have been added
-/// since. Nothing if a new run is needed. Numbers the sweep's tasks as in that run: existing tasks
-/// keep their numbers, added ones follow.
-Result<std::optional<ContinuedRun>> run_to_continue(const store::Store& store, Sweep& sweep,
+/// since. Nothing if a new run is needed. Numbers the application's tasks as in that run: existing
+/// tasks keep their numbers, added ones follow.
+Result<std::optional<ContinuedRun>> run_to_continue(const store::Store& store,
+                                                    Application& application,
                                                     const Options& options);
 
 /// Continues that run or makes a new one, adds it to the engine and replays its journal.

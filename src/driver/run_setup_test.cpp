@@ -19,7 +19,7 @@ class RunSetupTest : public DriverTest {
     [[nodiscard]] engine::RunView view() const { return engine.run(id); }
   };
 
-  Ready prepare(store::Store& store, Sweep& study) {
+  Ready prepare(store::Store& store, Application& study) {
     ContentCache contents(store);
     const auto ours = run_to_continue(store, study, options_);
     if (!ours) throw std::runtime_error(ours.error().message);
@@ -32,7 +32,7 @@ class RunSetupTest : public DriverTest {
   }
 
   /// A run of the study, each task done.
-  void finish(Sweep study) {
+  void finish(Application study) {
     auto store = open_store();
     ContentCache contents(store);
     const RunId run = prepare(store, study).id;
@@ -85,23 +85,24 @@ class EditedStudyTest : public RunSetupTest {
  protected:
   void SetUp() override {
     RunSetupTest::SetUp();
-    options_.reload = [](const store::RunRecord& record) -> Result<Sweep> {
+    options_.reload = [](const store::RunRecord& record) -> Result<Application> {
       TRY_ASSIGN(auto loaded, spec::reload(record.source));
-      EXPECT_TRUE(loaded.sweep.number_tasks(record.numbering));
-      return std::move(loaded.sweep);
+      Application study(std::move(loaded.sweep));
+      EXPECT_TRUE(study.number_tasks(record.batches, record.numbering));
+      return study;
     };
   }
 
-  Sweep study(std::vector<std::string> values) {
+  Application study(std::vector<std::string> values) {
     std::vector<std::string> words{"echo", "{}", "{#}", ":::"};
     words.insert(words.end(), values.begin(), values.end());
     auto loaded = spec::parse_one_liner(words, dir_, {});
     source_ = loaded->source;
-    return std::move(loaded->sweep);
+    return Application(std::move(loaded->sweep));
   }
 
   /// The commands of all tasks, by number.
-  static std::vector<std::string> commands(const Sweep& study) {
+  static std::vector<std::string> commands(const Application& study) {
     std::vector<std::string> list;
     for (std::uint32_t i = 1; i <= study.size(); ++i) {
       const Task task = study.task(TaskId(i));
@@ -124,7 +125,7 @@ class EditedStudyTest : public RunSetupTest {
 
 TEST_F(EditedStudyTest, MoreValuesContinueTheRunWithNewTasksAppended) {
   finish(study({"b", "c"}));
-  Sweep edited = study({"a", "b", "bb", "c"});
+  Application edited = study({"a", "b", "bb", "c"});
   auto store = open_store();
   const auto run = prepare(store, edited);
   EXPECT_EQ(run.id, RunId(1));
@@ -144,14 +145,14 @@ TEST_F(EditedStudyTest, TheEditedStudyIsThatRunFromThenOn) {
   finish(study({"b"}));
   {  // Killed before anything else is committed.
     auto store = open_store();
-    Sweep edited = study({"a", "b"});
+    Application edited = study({"a", "b"});
     prepare(store, edited);
   }
   auto store = open_store();
-  Sweep again = study({"a", "b"});
+  Application again = study({"a", "b"});
   EXPECT_EQ(prepare(store, again).id, RunId(1));
   EXPECT_THAT(commands(again), ElementsAre("b 1", "a 2"));
-  Sweep more = study({"a", "aa", "b"});
+  Application more = study({"a", "aa", "b"});
   EXPECT_EQ(prepare(store, more).id, RunId(1));
   EXPECT_THAT(commands(more), ElementsAre("b 1", "a 2", "aa 3"));
   EXPECT_THAT(batches(store, RunId(1)),
@@ -160,7 +161,7 @@ TEST_F(EditedStudyTest, TheEditedStudyIsThatRunFromThenOn) {
 
 TEST_F(EditedStudyTest, AnotherOrderChangesNothing) {
   finish(study({"a", "b"}));
-  Sweep edited = study({"b", "a"});
+  Application edited = study({"b", "a"});
   auto store = open_store();
   const auto run = prepare(store, edited);
   EXPECT_EQ(run.id, RunId(1));
@@ -173,7 +174,8 @@ TEST_F(EditedStudyTest, FewerValuesAreAnotherRunThatReusesResults) {
   finish(sweep({"echo", "{}", ":::", "a", "b", "c"}));
   auto fewer = spec::parse_one_liner({"echo", "{}", ":::", "a", "b", "d"}, dir_, {});
   auto store = open_store();
-  const auto run = prepare(store, fewer->sweep);
+  Application study(std::move(fewer->sweep));
+  const auto run = prepare(store, study);
   EXPECT_EQ(run.id, RunId(2));
   EXPECT_TRUE(run.is_new);
   EXPECT_EQ(run.view().counts().reused, 2U);
@@ -185,11 +187,11 @@ TEST_F(EditedStudyTest, NewTasksReuseWhatOtherRunsHave) {
     words.insert(words.end(), values.begin(), values.end());
     auto loaded = spec::parse_one_liner(words, dir_, {});
     source_ = loaded->source;
-    return std::move(loaded->sweep);
+    return Application(std::move(loaded->sweep));
   };
   finish(plain({"z"}));
   finish(plain({"a"}));
-  Sweep edited = plain({"z", "a"});
+  Application edited = plain({"z", "a"});
   auto store = open_store();
   const auto run = prepare(store, edited);
   EXPECT_EQ(run.id, RunId(2)) << "the last one of the study";
@@ -211,7 +213,7 @@ TEST_F(EditedStudyTest, RunsOfAnOlderGantryGrowToo) {
                          nullptr, nullptr, nullptr),
             SQLITE_OK);
   sqlite3_close(db);
-  Sweep edited = study({"c", "a", "b"});
+  Application edited = study({"c", "a", "b"});
   auto store = open_store();
   const auto run = prepare(store, edited);
   EXPECT_EQ(run.id, RunId(1));

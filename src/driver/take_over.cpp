@@ -176,7 +176,7 @@ Result<std::set<TaskKey>> twins_of(std::span<const Job> jobs, UndrivenRuns& othe
   std::set<TaskKey> twins;
   std::unordered_map<Digest, std::vector<TaskKey>> running;  // by what they claim
   for (const auto& [key, host] : others.running()) {
-    TRY_ASSIGN(const Sweep* study, others.study(key.run));
+    TRY_ASSIGN(const Application* study, others.study(key.run));
     if (study == nullptr || key.task.value() > study->size()) {
       twins.insert(key);
       continue;
@@ -185,8 +185,8 @@ Result<std::set<TaskKey>> twins_of(std::span<const Job> jobs, UndrivenRuns& othe
   }
   Task task;
   for (const Job& job : jobs) {
-    for (std::uint32_t i = 1; !running.empty() && i <= job.sweep.size(); ++i) {
-      job.sweep.fill_task(TaskId(i), task);
+    for (std::uint32_t i = 1; !running.empty() && i <= job.application.size(); ++i) {
+      job.application.fill_task(TaskId(i), task);
       for (const Digest& claim : claims(task)) {
         const auto found = running.find(claim);
         if (found == running.end()) continue;
@@ -199,25 +199,31 @@ Result<std::set<TaskKey>> twins_of(std::span<const Job> jobs, UndrivenRuns& othe
 }
 
 Result<> check_apart(std::span<const Job> jobs) {
-  if (jobs.size() < 2) return {};
+  if (jobs.size() == 1 && jobs.front().application.nodes().size() == 1) return {};
   struct Claimed {
     const Job* job;
+    const Node* node;
     TaskId task;
   };
   std::unordered_map<Digest, Claimed> claimed;
   Task task;
   for (const Job& job : jobs) {
-    for (TaskId id(1); id.value() <= job.sweep.size(); id = TaskId(id.value() + 1)) {
-      job.sweep.fill_task(id, task);
+    const Application& application = job.application;
+    for (TaskId id(1); id.value() <= application.size(); id = TaskId(id.value() + 1)) {
+      application.fill_task(id, task);
+      const Node* node = &application.nodes()[application.node_of(id).value()];
       for (const Digest& claim : claims(task)) {
-        const auto [first, is_new] = claimed.try_emplace(claim, Claimed{&job, id});
-        if (is_new || first->second.job == &job) continue;
+        const auto [first, is_new] = claimed.try_emplace(claim, Claimed{&job, node, id});
+        if (is_new || first->second.node == node) continue;
         return fail(ErrorCode::usage,
                     fmt::format("task {} of {} and task {} of {} have the same command in the same "
                                 "folder, or write the same file",
-                                first->second.task.value(), first->second.job->sweep.name(),
-                                id.value(), job.sweep.name()),
-                    "run one study after the other: the second reuses what the first has made");
+                                first->second.task.value(), first->second.node->name, id.value(),
+                                node->name),
+                    first->second.job == &job
+                        ? "give each node a folder or files of its own"
+                        : "run one study after the other: the second reuses what the first has "
+                          "made");
       }
     }
   }

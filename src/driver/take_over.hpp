@@ -22,7 +22,7 @@ struct Opened {
 /// Tasks of undriven runs that still run and have the same command or outputs as a task of one of
 /// the jobs: the two must not run at once.
 Result<std::set<TaskKey>> twins_of(std::span<const Job> jobs, UndrivenRuns& others);
-/// The same of the jobs among each other. Error usage, naming two such tasks.
+/// The same of the jobs' nodes among each other. Error usage, naming two such tasks.
 Result<> check_apart(std::span<const Job> jobs);
 
 /// Opens the sites and journals how tasks of runs other than `ours` have ended. Waits for running

@@ -14,7 +14,7 @@ class UndrivenRunsTest : public DriverTest {
  protected:
   void SetUp() override {
     DriverTest::SetUp();
-    options_.reload = [&](const store::RunRecord&) -> Result<Sweep> {
+    options_.reload = [&](const store::RunRecord&) -> Result<Application> {
       return sweep({"echo", "{}", ":::", "a", "b", "c"});
     };
     store::RunRecord record;

@@ -70,7 +70,7 @@ Result<bool> UndrivenRuns::knows(RunId id) {
   return run != nullptr;
 }
 
-Result<const Sweep*> UndrivenRuns::study(RunId id) {
+Result<const Application*> UndrivenRuns::study(RunId id) {
   TRY_ASSIGN(const Run* run, find(id));
   return run != nullptr && run->study ? &*run->study : nullptr;
 }

@@ -41,13 +41,13 @@ class UndrivenRuns {
   Result<bool> knows(RunId id);
   /// Null if the study cannot be read any more, or there is no such run. Valid as long as this
   /// object.
-  Result<const Sweep*> study(RunId id);
+  Result<const Application*> study(RunId id);
 
  private:
   struct Run {
     store::RunRecord record;
     engine::Engine journal;  ///< only replays, and never resumes the run
-    std::optional<Sweep> study;
+    std::optional<Application> study;
     std::string no_study;  ///< why the study cannot be read
     [[nodiscard]] engine::RunView view() const { return journal.run(record.id); }
   };

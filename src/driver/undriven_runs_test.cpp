@@ -25,8 +25,8 @@ TEST_F(UndrivenRunsTest, CountsEveryEndOnce) {
 
 TEST_F(UndrivenRunsTest, WhatHasComeFromASiteIsPutInItsPlace) {
   write("sweep.yaml", "command: make {x}\nparameters: {x: [a, b, c]}\noutputs: ['new/{x}']\n");
-  options_.reload = [&](const store::RunRecord&) -> Result<Sweep> {
-    return std::move(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
+  options_.reload = [&](const store::RunRecord&) -> Result<Application> {
+    return Application(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
   };
   write("come", "result");
   write("rubbish", "x");
@@ -41,8 +41,8 @@ TEST_F(UndrivenRunsTest, WhatHasComeFromASiteIsPutInItsPlace) {
 
 TEST_F(UndrivenRunsTest, WhatCannotBePutInItsPlaceIsKeptUntilTheLastTime) {
   write("sweep.yaml", "command: make {x}\nparameters: {x: [a, b, c]}\noutputs: ['new/{x}']\n");
-  options_.reload = [&](const store::RunRecord&) -> Result<Sweep> {
-    return std::move(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
+  options_.reload = [&](const store::RunRecord&) -> Result<Application> {
+    return Application(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
   };
   write("come-1", "result");
   write("come-2", "result");
@@ -79,7 +79,7 @@ TEST_F(UndrivenRunsTest, AFirstAttemptCountsAfterAReusedResultWasTakenBack) {
 }
 
 TEST_F(UndrivenRunsTest, ASuccessOfAStudyThatIsLostMustRunAgain) {
-  options_.reload = [](const store::RunRecord&) -> Result<Sweep> {
+  options_.reload = [](const store::RunRecord&) -> Result<Application> {
     return fail(ErrorCode::usage, "a file that its values come from has changed");
   };
   take({report(1, 1)});

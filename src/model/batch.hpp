@@ -51,6 +51,12 @@ struct Batch {
   [[nodiscard]] TaskId end() const { return TaskId(first.value() + count); }
 };
 
+/// A batch as it was journalled.
+struct AddedBatch {
+  Batch batch;
+  Points points;
+};
+
 /// What a task's number refers to.
 struct TaskPlace {
   NodeId node;

@@ -7,15 +7,6 @@ namespace gantry {
 
 namespace {
 
-void append(PointOrder& order, std::uint32_t point) {
-  const bool follows = !order.empty() && order.back().first + order.back().count == point;
-  if (follows) {
-    ++order.back().count;
-  } else {
-    order.push_back({point, 1});
-  }
-}
-
 /// The points of a study by their values.
 class PointsByValue {
  public:
@@ -25,23 +16,22 @@ class PointsByValue {
     std::ranges::sort(points_);
   }
 
-  /// The first with the values of that task which was not taken yet.
-  std::optional<std::uint32_t> take(const Sweep& other, std::uint32_t index) {
-    const Digest wanted = digest(other, index);
+  /// The first with the values of that point which was not taken yet.
+  std::optional<std::uint32_t> take(const Sweep& other, std::uint32_t point) {
+    const Digest wanted = digest(other, point);
     auto at = std::ranges::lower_bound(points_, wanted, {}, &Entry::first);
     while (at != points_.end() && at->first == wanted && taken_[at->second]) ++at;
     if (at == points_.end() || at->first != wanted) return std::nullopt;
     taken_[at->second] = true;
     return at->second;
   }
-  [[nodiscard]] bool taken(std::uint32_t point) const { return taken_[point]; }
 
  private:
   using Entry = std::pair<Digest, std::uint32_t>;
 
-  Digest digest(const Sweep& sweep, std::uint32_t index) {
+  Digest digest(const Sweep& sweep, std::uint32_t point) {
     hasher_.reset();
-    sweep.add_point(TaskId(index + 1), hasher_);
+    sweep.add_point(point, hasher_);
     return hasher_.digest();
   }
 
@@ -52,33 +42,53 @@ class PointsByValue {
 
 }  // namespace
 
-std::optional<PointOrder> order_after(const Sweep& before, const Sweep& now) {
+std::optional<std::vector<std::uint32_t>> positions_in(const Sweep& now, const Sweep& before) {
   if (before.size() > now.size()) return std::nullopt;
   PointsByValue points(now);
-  PointOrder order;
+  std::vector<std::uint32_t> positions;
+  positions.reserve(before.size());
   for (std::uint32_t i = 0; i < before.size(); ++i) {
-    const auto point = points.take(before, i);
-    if (!point) return std::nullopt;
-    append(order, *point);
+    const auto position = points.take(before, i);
+    if (!position) return std::nullopt;
+    positions.push_back(*position);
   }
-  for (std::uint32_t point = 0; point < now.size(); ++point)
-    if (!points.taken(point)) append(order, point);
-  if (order.size() == 1 && order.front().first == 0) order.clear();
-  return order;
+  return positions;
 }
 
-PointOrder order_from(const PointOrder& order, TaskId first, std::uint32_t size) {
-  std::uint32_t skip = first.value() - 1;
-  if (order.empty()) return {{skip, size - skip}};
-  PointOrder rest;
+PointOrder moved(const PointOrder& order, const std::vector<std::uint32_t>& positions) {
+  PointOrder result;
+  for (const PointRange& range : order)
+    for (std::uint32_t i = 0; i < range.count; ++i)
+      append_point(result, positions[range.first + i]);
+  return result;
+}
+
+void append_point(PointOrder& order, std::uint32_t point) {
+  const bool follows = !order.empty() && order.back().first + order.back().count == point;
+  if (follows) {
+    ++order.back().count;
+  } else {
+    order.push_back({point, 1});
+  }
+}
+
+PointOrder part_of(const PointOrder& order, std::uint32_t skip, std::uint32_t count) {
+  PointOrder part;
   for (PointRange range : order) {
     const std::uint32_t left_out = std::min(skip, range.count);
     skip -= left_out;
     range.first += left_out;
-    range.count -= left_out;
-    if (range.count > 0) rest.push_back(range);
+    range.count = std::min(range.count - left_out, count);
+    count -= range.count;
+    if (range.count > 0) part.push_back(range);
   }
-  return rest;
+  return part;
+}
+
+std::uint64_t count_points(const PointOrder& order) {
+  std::uint64_t count = 0;
+  for (const PointRange& range : order) count += range.count;
+  return count;
 }
 
 }  // namespace gantry

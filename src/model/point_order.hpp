@@ -1,22 +1,31 @@
 #pragma once
-/// How the tasks of an edited study are numbered. A run knows points by their values, not by their
+/// Where the points of an edited study are. A run knows points by their values, not by their
 /// positions, which change when a value is inserted or moved.
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "model/batch.hpp"
 #include "model/sweep.hpp"
 
 namespace gantry {
 
-/// The order for Sweep::number_tasks() in which the tasks of `before` keep their numbers in `now`,
-/// and the points that `before` lacks follow. Empty if that is the order in which `now` enumerates
-/// them; nothing if `now` lacks a point of `before`. A point that a study has twice is two tasks.
-/// REQUIRES: both have the same study_digest(), and `now` is numbered as enumerated.
-[[nodiscard]] std::optional<PointOrder> order_after(const Sweep& before, const Sweep& now);
+/// The positions in `now` of the points of `before`; nothing if `now` lacks one of them. A point
+/// that a study has twice is two points. REQUIRES: both have the same study_digest().
+[[nodiscard]] std::optional<std::vector<std::uint32_t>> positions_in(const Sweep& now,
+                                                                     const Sweep& before);
 
-/// The ranges of the tasks from `first` on. `size`: number of all tasks.
-[[nodiscard]] PointOrder order_from(const PointOrder& order, TaskId first, std::uint32_t size);
+/// The points of `order` are at these positions now.
+[[nodiscard]] PointOrder moved(const PointOrder& order,
+                               const std::vector<std::uint32_t>& positions);
+
+/// One more point, as part of the last range if it follows that.
+void append_point(PointOrder& order, std::uint32_t point);
+
+/// `count` points of `order`, after so many others. Fewer if there are not enough.
+[[nodiscard]] PointOrder part_of(const PointOrder& order, std::uint32_t skip, std::uint32_t count);
+
+[[nodiscard]] std::uint64_t count_points(const PointOrder& order);
 
 }  // namespace gantry

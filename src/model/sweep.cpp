@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "model/sweep_impl.hpp"
 
@@ -63,9 +64,18 @@ void Sweep::Impl::place(std::uint32_t combination) {
   placed = true;
 }
 
+std::optional<std::uint32_t> Sweep::Impl::point_of(std::uint32_t number) {
+  if (!looked_at.holds(number)) {
+    const auto after = std::ranges::upper_bound(numbers, number, {}, &Numbered::first);
+    if (after == numbers.begin() || !std::prev(after)->holds(number)) return std::nullopt;
+    looked_at = *std::prev(after);
+  }
+  return looked_at.points.first + (number - looked_at.first);
+}
+
 void Sweep::Impl::select(std::uint32_t number) {
   if (selected == number) return;
-  const std::uint32_t point = order.empty() ? number - 1 : order[number - 1];
+  const std::uint32_t point = point_of(number).value_or(0);
   place(filtered ? kept[point] : point);
   for (std::size_t d = 0; d < derived.size(); ++d) {
     const std::size_t slot = parameter_count() + d;
@@ -134,26 +144,31 @@ std::uint32_t Sweep::size() const {
   return impl_->size();
 }
 
-bool Sweep::number_tasks(std::span<const PointRange> order) {
-  const std::uint32_t count = size();
-  std::vector<std::uint32_t> points;
-  std::vector<bool> taken(order.empty() ? 0 : count);
-  for (const PointRange& range : order) {
-    if (range.first > count || range.count > count - range.first) return false;
-    for (std::uint32_t point = range.first; point < range.first + range.count; ++point) {
-      if (taken[point]) return false;
-      taken[point] = true;
-      points.push_back(point);
-    }
-  }
-  if (!order.empty() && points.size() != count) return false;
-  impl_->order = std::move(points);
+void Sweep::clear_tasks() {
+  impl_->numbers.clear();
+  impl_->looked_at = {};
   impl_->selected = 0;
-  return true;
 }
 
-void Sweep::add_point(TaskId id, Hasher& hasher) const {
-  impl_->select(id.value());
+void Sweep::add_tasks(TaskId first, std::span<const PointRange> points) {
+  std::uint32_t number = first.value();
+  auto& numbers = impl_->numbers;
+  for (const PointRange& range : points) {
+    const auto* last = numbers.empty() ? nullptr : &numbers.back();
+    const bool goes_on = last != nullptr && last->first + last->points.count == number &&
+                         last->points.first + last->points.count == range.first;
+    if (goes_on) {
+      numbers.back().points.count += range.count;
+    } else {
+      numbers.push_back({number, range});
+    }
+    number += range.count;
+  }
+}
+
+void Sweep::add_point(std::uint32_t point, Hasher& hasher) const {
+  impl_->place(impl_->filtered ? impl_->kept[point] : point);
+  impl_->selected = 0;
   for (std::uint32_t p = 0; p < impl_->parameter_count(); ++p) hasher.add(impl_->values[p]);
 }
 
@@ -303,7 +318,7 @@ Result<ResultValues> Sweep::extract(const AttemptReport& report, std::string_vie
                                     const ResultValues& known) const {
   const std::uint32_t number = report.key.task.value();
   if (impl_->result_files.empty()) return ResultValues{};
-  if (number == 0 || number > size())
+  if (!impl_->point_of(number))
     return fail(ErrorCode::usage, "a report of a task that is not in the sweep");
   impl_->select(number);
   return impl_->results.extract(whole_stdout, impl_->render_result_files(), report.collected, known,

@@ -41,16 +41,18 @@ class Sweep {
   /// Identifies the command as written and the names of the parameters. What is learnt about tasks
   /// from their parameters holds for all studies with the same digest.
   [[nodiscard]] Digest program_digest() const;
+  /// Number of points. As built, they are tasks 1 … size(), in the order of enumeration.
   [[nodiscard]] std::uint32_t size() const;
 
-  /// Numbers the tasks as a run has numbered them: task k is the k-th point of these ranges. Empty:
-  /// in the order of enumeration, which is the default. False, and nothing changes, unless the
-  /// ranges hold every point once.
-  [[nodiscard]] bool number_tasks(std::span<const PointRange> order);
-  /// Hashes the values of the task's parameters, which identify it in an edited study.
-  void add_point(TaskId id, Hasher& hasher) const;
+  /// No point is a task any more: add_tasks() says which are.
+  void clear_tasks();
+  /// The tasks from `first` on are these points, in this order. REQUIRES: the points exist, and
+  /// `first` is larger than all tasks' numbers.
+  void add_tasks(TaskId first, std::span<const PointRange> points);
+  /// Hashes the values of the point's parameters, which identify it in an edited study.
+  void add_point(std::uint32_t point, Hasher& hasher) const;
 
-  /// REQUIRES: 1 <= id <= size().
+  /// REQUIRES, here and below: there is such a task.
   [[nodiscard]] Task task(TaskId id) const;
   /// The same into an existing task, whose memory is used again: for printing a million of them.
   void fill_task(TaskId id, Task& task) const;

@@ -26,6 +26,7 @@ Result<Sweep> Sweep::build(SweepDefinition definition) {
   TRY(impl->parse_expressions());
   TRY(impl->parse_templates());
   TRY(impl->filter());
+  impl->numbers = {{1, {0, impl->size()}}};
   TRY(impl->check_expressions());
   TRY(impl->check_resources());
   TRY(impl->check_lengths());

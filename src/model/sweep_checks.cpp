@@ -91,7 +91,9 @@ Result<> Sweep::Impl::check_names() const {
 void Sweep::Impl::for_each_choice(const std::vector<std::uint32_t>& slots,
                                   const std::function<bool(std::uint32_t)>& visit) {
   std::vector<std::uint32_t> used;
-  bool all = filtered || !order.empty();
+  const bool as_built = numbers.size() == 1 && numbers.front().first == 1 &&
+                        numbers.front().points == PointRange{0, size()};
+  bool all = filtered || !as_built;
   for (const auto slot : slots) {
     if (slot < parameter_count()) used.push_back(slot);
     all = all || slot == task_slot;
@@ -109,8 +111,9 @@ void Sweep::Impl::for_each_choice(const std::vector<std::uint32_t>& slots,
                           [&](std::uint32_t combination) { return limited(combination + 1); });
     return;
   }
-  for (std::uint32_t number = 1; number <= size() && limited(number); ++number) {
-  }
+  for (const auto& [first, points] : numbers)
+    for (std::uint32_t i = 0; i < points.count; ++i)
+      if (!limited(first + i)) return;
 }
 
 Result<Resources> Sweep::Impl::render_resources() {

@@ -39,10 +39,10 @@ double bytes_on_disk(const std::string& path) {
 /// The inputs of tasks, numbered by their first use. Paths of private ones are not kept: there may
 /// be a million of them.
 struct Inputs {
-  Inputs(const Sweep& sweep, std::uint32_t tasks) {
+  Inputs(const Application& application, std::uint32_t tasks) {
     std::vector<std::string> paths;
     for (std::uint32_t task = 1; task <= tasks; ++task) {
-      sweep.fill_inputs(TaskId(task), paths);
+      application.at(TaskId(task)).fill_inputs(TaskId(task), paths);
       for (const std::string& path : paths) add(path);
       ends_.push_back(static_cast<std::uint32_t>(read_.size()));
     }
@@ -98,10 +98,13 @@ bool round_if_many(std::span<double> values, std::size_t most) {
   return true;
 }
 
-TaskFiles::TaskFiles(const Sweep& sweep, FileNames& names) {
+TaskFiles::TaskFiles(const Application& application, FileNames& names) {
   // Where all inputs are the same, two tasks show that they are shared.
-  const std::uint32_t looked_at = sweep.same_inputs() ? std::min(sweep.size(), 2U) : sweep.size();
-  const Inputs inputs(sweep, looked_at);
+  const auto& nodes = application.nodes();
+  const bool same = nodes.size() == 1 && nodes.front().sweep.same_inputs();
+  const std::uint32_t size = application.size();
+  const std::uint32_t looked_at = same ? std::min(size, 2U) : size;
+  const Inputs inputs(application, looked_at);
   if (inputs.bytes.empty()) return;
   std::unordered_map<std::uint32_t, FileId> ids;
   for (const auto& [number, path] : inputs.shared_paths) {

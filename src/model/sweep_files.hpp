@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/application.hpp"
 #include "model/event.hpp"
 #include "model/ids.hpp"
-#include "model/sweep.hpp"
 
 namespace gantry {
 
@@ -39,9 +39,9 @@ class TaskFiles {
   /// For tasks that read nothing, or whose hosts see home's files.
   TaskFiles() = default;
   /// Takes sizes from the disk now; a folder is as large as the files in it. Looks at every task
-  /// once, unless all have the same inputs. Shared files that `names` does not know yet get numbers
-  /// in the order of their first use.
-  TaskFiles(const Sweep& sweep, FileNames& names);
+  /// once, unless all are of one node and have the same inputs. Shared files that `names` does not
+  /// know yet get numbers in the order of their first use.
+  TaskFiles(const Application& application, FileNames& names);
 
   [[nodiscard]] bool empty() const { return kinds_.empty(); }
   /// All shared files, in the order of their first use.

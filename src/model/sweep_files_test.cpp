@@ -24,14 +24,14 @@ class TaskFilesTest : public ::testing::Test {
     std::ofstream(path) << std::string(bytes, 'x');
   }
 
-  [[nodiscard]] Sweep sweep(const std::vector<std::string>& inputs,
-                            std::vector<std::string> values) const {
+  [[nodiscard]] Application sweep(const std::vector<std::string>& inputs,
+                                  std::vector<std::string> values) const {
     SweepDefinition definition;
     definition.base_dir = folder_.path().string();
     definition.command = {{.text = "true", .mark = {}}};
     definition.parameters.push_back({"x", ParameterValues::list(std::move(values))});
     for (const auto& input : inputs) definition.inputs.push_back({.text = input, .mark = {}});
-    return Sweep::build(std::move(definition)).value();
+    return Application(Sweep::build(std::move(definition)).value());
   }
 
   [[nodiscard]] std::string name_of(FileId file) const {

@@ -38,8 +38,15 @@ struct Sweep::Impl {
   std::vector<std::size_t> derived;          ///< expression of each derived value
   std::optional<std::size_t> cost;
   bool filtered = false;
-  std::vector<std::uint32_t> kept;   ///< with a filter: the combination of each point
-  std::vector<std::uint32_t> order;  ///< the point of each task; empty = as enumerated
+  std::vector<std::uint32_t> kept;  ///< with a filter: the combination of each point
+  /// Consecutive tasks that are consecutive points.
+  struct Numbered {
+    std::uint32_t first = 0;  ///< number of a task
+    PointRange points;
+    [[nodiscard]] bool holds(std::uint32_t number) const { return number - first < points.count; }
+  };
+  std::vector<Numbered> numbers;  ///< ascending by task
+  Numbered looked_at;             ///< one of these, or none
   std::vector<std::vector<double>>
       listed_numbers;  ///< by parameter: values of numeric lists in expressions
 
@@ -68,7 +75,9 @@ struct Sweep::Impl {
 
   explicit Impl(SweepDefinition d, ParameterSpace s);
 
-  /// Makes `values` those of the task. REQUIRES: 1 <= number <= size.
+  /// Nothing if there is no such task.
+  [[nodiscard]] std::optional<std::uint32_t> point_of(std::uint32_t number);
+  /// Makes `values` those of the task. REQUIRES: there is one.
   void select(std::uint32_t number);
   void set_task_number(std::uint32_t number);
   /// Only the parameters' values, of a combination that need not be a task.

@@ -38,7 +38,7 @@ TEST_F(OrphanCancelTest, CancellingLeavesWhatHasEndedAlone) {
 }
 
 TEST_F(OrphanCancelTest, CancelsWhatRunsAlsoWhenItFailedBefore) {
-  options_.reload = [](const store::RunRecord&) -> Result<Sweep> {
+  options_.reload = [](const store::RunRecord&) -> Result<Application> {
     return fail(ErrorCode::usage, "the study has changed");
   };
   journal_end(2, 1, FailureCause::exit_code);

@@ -9,15 +9,15 @@ namespace {
 
 /// The paths among `outputs` that the chosen tasks write.
 std::set<std::string> written_by_study(const store::RunRecord& run, const TaskSelector& tasks,
-                                       const RemoteOutputs& outputs, const ReloadSweep& reload) {
+                                       const RemoteOutputs& outputs, const ReloadStudy& reload) {
   std::set<std::string> known;
   for (const auto& output : outputs) known.insert(output.file.path);
   std::set<std::string> theirs;
-  const auto sweep = reload(run);
+  const auto study = reload(run);
   Task task;
-  for (std::uint32_t i = 1; sweep && i <= run.counts.total; ++i) {
+  for (std::uint32_t i = 1; study && i <= run.counts.total; ++i) {
     if (!tasks.contains(TaskId(i))) continue;
-    sweep->fill_task(TaskId(i), task);
+    study->fill_task(TaskId(i), task);
     for (const auto& path : task.outputs)
       if (known.contains(path)) theirs.insert(path);
   }
@@ -26,7 +26,7 @@ std::set<std::string> written_by_study(const store::RunRecord& run, const TaskSe
 
 /// Moves the outputs of the run to the front. Returns where the others begin.
 RemoteOutputs::iterator partition(const store::RunRecord& run, const TaskSelector& tasks,
-                                  RemoteOutputs& all, const ReloadSweep& reload) {
+                                  RemoteOutputs& all, const ReloadStudy& reload) {
   const auto made_here = [&](const auto& output) {
     return output.made_by.run == run.id && tasks.contains(output.made_by.task);
   };
@@ -40,13 +40,13 @@ RemoteOutputs::iterator partition(const store::RunRecord& run, const TaskSelecto
 }  // namespace
 
 RemoteOutputs outputs_of(const store::RunRecord& run, const TaskSelector& tasks, RemoteOutputs all,
-                         const ReloadSweep& reload) {
+                         const ReloadStudy& reload) {
   all.erase(partition(run, tasks, all, reload), all.end());
   return all;
 }
 
 Result<OutputsAtSites> outputs_at_sites(const store::Store& store, const store::RunRecord& run,
-                                        const ReloadSweep& reload) {
+                                        const ReloadStudy& reload) {
   TRY_ASSIGN(RemoteOutputs all, store.remote_outputs());
   std::erase_if(all, [](const auto& output) { return output.replaced; });
   if (all.empty()) return OutputsAtSites{};

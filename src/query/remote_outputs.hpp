@@ -17,7 +17,7 @@ using RemoteOutputs = std::vector<store::Store::RemoteOutput>;
 /// The outputs in `all` that belong to the chosen tasks of the run, including those that an earlier
 /// run made. `reload` is called only if there are such.
 RemoteOutputs outputs_of(const store::RunRecord& run, const TaskSelector& tasks, RemoteOutputs all,
-                         const ReloadSweep& reload);
+                         const ReloadStudy& reload);
 
 /// Outputs that no later attempt has replaced.
 struct OutputsAtSites {
@@ -26,7 +26,7 @@ struct OutputsAtSites {
   bool is_last_run = false;
 };
 Result<OutputsAtSites> outputs_at_sites(const store::Store& store, const store::RunRecord& run,
-                                        const ReloadSweep& reload);
+                                        const ReloadStudy& reload);
 
 /// By task: the sites that have its outputs.
 using OutputSites = std::map<TaskId, std::string>;

@@ -30,7 +30,7 @@ class RemoteOutputsTest : public QueryTest {
     for (const auto& output : outputs) found.push_back(output.file.path);
     return found;
   }
-  static Result<Sweep> no_study(const store::RunRecord&) {
+  static Result<Application> no_study(const store::RunRecord&) {
     return fail(ErrorCode::usage, "the study has changed");
   }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/sweep.hpp"
+#include "model/application.hpp"
 #include "store/store.hpp"
 
 namespace gantry::query {
@@ -22,7 +22,7 @@ struct StoredRuns {
 };
 
 /// Builds the study of a stored run. An error if it gives other tasks now, or cannot be read.
-using ReloadSweep = std::function<Result<Sweep>(const store::RunRecord& record)>;
+using ReloadStudy = std::function<Result<Application>(const store::RunRecord& record)>;
 
 /// If there is no state yet, the error says what to do.
 Result<store::Store> open_store(const std::filesystem::path& state_dir,

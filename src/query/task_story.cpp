@@ -53,7 +53,7 @@ void add_place(TaskStory& story, const store::LiveState& live, double cost, Time
 }
 
 void add_definition(TaskStory& story, const store::Store& store, const StorySources& sources) {
-  story.definition = sources.sweep->task(story.task);
+  story.definition = sources.study->task(story.task);
   story.implied = implied_by(*story.definition);
   for (const auto& path : story.definition->outputs)
     if (auto file = store.remote_output(path); file && *file)
@@ -99,9 +99,9 @@ Result<> for_each_story(const StoredRun& run, const TaskFilter& filter, const St
     const AgentTask* known = agent.find(run.record.id, task, row);
     if (known != nullptr && (!driven || known->state == AgentTask::State::running))
       story.agent = *known;
-    if (sources.sweep != nullptr) add_definition(story, run.store, sources);
+    if (sources.study != nullptr) add_definition(story, run.store, sources);
     if (live)
-      add_place(story, *live, sources.sweep != nullptr ? sources.sweep->cost(task) : 1,
+      add_place(story, *live, sources.study != nullptr ? sources.study->cost(task) : 1,
                 sources.now);
     wanted = sink(story);
   };

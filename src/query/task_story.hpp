@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "model/sweep.hpp"
+#include "model/application.hpp"
 #include "query/stored_run.hpp"
 #include "query/task_list.hpp"
 #include "query/task_place.hpp"
@@ -51,7 +51,7 @@ struct TaskStory {
 
 struct StorySources {
   std::filesystem::path state_dir;
-  const Sweep* sweep = nullptr;  ///< null if the study gives other tasks now
+  const Application* study = nullptr;  ///< null if the study gives other tasks now
   /// For tasks with `memory: learn`; may be empty.
   std::function<std::optional<LearntMemory>(TaskId)> learnt_memory{};
   TimePoint now{};

@@ -32,9 +32,9 @@ VirtualGrid three_sites(const ApstOptions& options) {
   return grid;
 }
 
-Application six_simulations(const ApstOptions& options) {
+SimulatedTasks six_simulations(const ApstOptions& options) {
   Random random = chance_for(options.seed, "six simulations", 0);
-  Application made;
+  SimulatedTasks made;
   made.file_bytes.assign(kFileBytes.begin(), kFileBytes.end());
   for (std::uint32_t file = 0; file < kFileBytes.size(); ++file)
     for (std::uint32_t i = 0; i < kTasksOfAFile; ++i)

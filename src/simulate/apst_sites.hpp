@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "simulate/application.hpp"
+#include "simulate/simulated_tasks.hpp"
 #include "simulate/simulation.hpp"
 
 namespace gantry::simulate {
@@ -30,8 +30,8 @@ struct ApstOptions {
 };
 
 struct ApstCase {
-  VirtualGrid grid;         ///< and what is staged there
-  Application application;  ///< files of 1, 1, 20, 20, 100 and 100 MB, each for 200 tasks
+  VirtualGrid grid;            ///< and what is staged there
+  SimulatedTasks application;  ///< files of 1, 1, 20, 20, 100 and 100 MB, each for 200 tasks
 };
 
 [[nodiscard]] ApstCase apst_case(ApstScenario scenario, const ApstOptions& options = {});

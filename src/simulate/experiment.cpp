@@ -22,7 +22,7 @@ schedule::Situation situation_of(const Trial& trial) {
   for (const double bytes : trial.application.file_bytes) situation.files.push_back({bytes});
   using Needs = std::tuple<double, double, double, std::vector<FileId>>;
   std::map<Needs, std::size_t> classes;
-  for (const Application::Task& task : trial.application.tasks) {
+  for (const SimulatedTasks::Task& task : trial.application.tasks) {
     const auto [known, is_new] = classes.try_emplace(
         {task.cost, task.private_bytes, task.output_bytes, task.files}, situation.classes.size());
     if (is_new) {

@@ -13,8 +13,8 @@
 #include "base/result.hpp"
 #include "schedule/gantt/gantt_strategy.hpp"
 #include "schedule/gantt/makespan_bound.hpp"
-#include "simulate/application.hpp"
 #include "simulate/quality.hpp"
+#include "simulate/simulated_tasks.hpp"
 #include "simulate/simulation.hpp"
 
 namespace gantry::simulate {
@@ -22,7 +22,7 @@ namespace gantry::simulate {
 /// What all schedulers of one repetition are given.
 struct Trial {
   VirtualGrid grid;
-  Application application;
+  SimulatedTasks application;
   schedule::Seconds interval = schedule::kNever;  ///< between scheduling events
   QualityOptions quality{};
   schedule::GanttChoices choices{};

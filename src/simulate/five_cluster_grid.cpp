@@ -24,8 +24,8 @@ constexpr std::uint32_t kGeometries = 8;
 constexpr double kTaskCost = 200;
 constexpr double kOwnBytes = 10e3;
 
-Application equal_tasks(std::uint32_t for_each_file, double file_bytes) {
-  Application made;
+SimulatedTasks equal_tasks(std::uint32_t for_each_file, double file_bytes) {
+  SimulatedTasks made;
   for (std::uint32_t file = 0; file < kGeometries; ++file) {
     made.file_bytes.push_back(file_bytes);
     made.tasks.insert(made.tasks.end(), for_each_file,
@@ -53,11 +53,11 @@ VirtualGrid five_cluster_grid(const FiveClusterOptions& options) {
   return grid;
 }
 
-Application file_size_application(double file_bytes) {
+SimulatedTasks file_size_application(double file_bytes) {
   return equal_tasks(200, file_bytes);
 }
 
-Application information_application() {
+SimulatedTasks information_application() {
   return equal_tasks(100, 40e6);
 }
 

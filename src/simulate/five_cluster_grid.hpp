@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "simulate/application.hpp"
+#include "simulate/simulated_tasks.hpp"
 #include "simulate/simulation.hpp"
 
 namespace gantry::simulate {
@@ -21,9 +21,9 @@ struct FiveClusterOptions {
 [[nodiscard]] VirtualGrid five_cluster_grid(const FiveClusterOptions& options = {});
 
 /// Figure 5: 1,600 equal tasks of 200 s, 200 for each of eight shared files of this size.
-[[nodiscard]] Application file_size_application(double file_bytes);
+[[nodiscard]] SimulatedTasks file_size_application(double file_bytes);
 
 /// Figure 6: 800 equal tasks, 100 for each of eight shared files of 40 MB.
-[[nodiscard]] Application information_application();
+[[nodiscard]] SimulatedTasks information_application();
 
 }  // namespace gantry::simulate

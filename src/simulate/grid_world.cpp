@@ -202,7 +202,7 @@ std::vector<std::pair<FileId, SiteId>> staged_files(const Grid& grid,
   return staged;
 }
 
-Result<> check_depots(const Grid& grid, const Application& application,
+Result<> check_depots(const Grid& grid, const SimulatedTasks& application,
                       const std::vector<std::string>& file_names) {
   const GridSite* roomiest = nullptr;
   for (std::uint32_t i = 0; i < grid.sites.size(); ++i) {

@@ -10,7 +10,7 @@
 
 #include "base/result.hpp"
 #include "model/grid.hpp"
-#include "simulate/application.hpp"
+#include "simulate/simulated_tasks.hpp"
 #include "simulate/simulation.hpp"
 
 namespace gantry::simulate {
@@ -35,7 +35,7 @@ std::vector<std::pair<FileId, SiteId>> staged_files(const Grid& grid,
                                                     const std::vector<std::string>& file_paths);
 
 /// Fails when the shared files of a task fit into no depot of a site with hosts.
-Result<> check_depots(const Grid& grid, const Application& application,
+Result<> check_depots(const Grid& grid, const SimulatedTasks& application,
                       const std::vector<std::string>& file_names);
 
 }  // namespace gantry::simulate

@@ -128,7 +128,7 @@ TEST(GridWorld, ATaskWhoseFilesFitNowhereIsAnError) {
   grid.sites[1].depot = 1000;
   EXPECT_THAT(grid_world(grid)->grid.depots, ElementsAre(testing::Gt(1e99), 1000));
   const std::vector<std::string> names{"a", "b"};
-  const Application::Task reads_both{.files = {FileId(0), FileId(1)}};
+  const SimulatedTasks::Task reads_both{.files = {FileId(0), FileId(1)}};
   EXPECT_TRUE(check_depots(grid, {{500, 500}, {reads_both}}, names));
   const auto file = check_depots(grid, {{999, 1001}, {reads_both}}, names);
   ASSERT_FALSE(file);

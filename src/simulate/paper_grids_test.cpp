@@ -72,13 +72,13 @@ TEST(FiveClusterGrid, FollowsFromItsSeed) {
 }
 
 TEST(FiveClusterGrid, ApplicationsAreThoseOfThePaper) {
-  const Application of_size = file_size_application(70e6);
+  const SimulatedTasks of_size = file_size_application(70e6);
   EXPECT_EQ(of_size.tasks.size(), 1600U);
   EXPECT_EQ(of_size.file_bytes, std::vector(8, 70e6));
   EXPECT_EQ(of_size.tasks[199].files, std::vector{FileId(0)});
   EXPECT_EQ(of_size.tasks[200].files, std::vector{FileId(1)});
   EXPECT_EQ(of_size.tasks[1599].cost, 200);
-  const Application information = information_application();
+  const SimulatedTasks information = information_application();
   EXPECT_EQ(information.tasks.size(), 800U);
   EXPECT_EQ(information.file_bytes, std::vector(8, 40e6));
 }

@@ -25,16 +25,16 @@ void add_kinds(const GridSite& site, std::vector<gantry::Host>& kinds) {
   }
 }
 
-bool runs_some(const SweepApplication& study, const std::vector<gantry::Host>& hosts) {
+bool runs_some(const PlannedTasks& study, const std::vector<gantry::Host>& hosts) {
   return std::ranges::any_of(study.needs, [&](const auto& one) {
     return engine::unplaceable(one.first, one.resources, hosts).empty();
   });
 }
 
 /// Bytes of the shared files of the task that has fewest.
-double fewest_shared_bytes(const Application& application) {
+double fewest_shared_bytes(const SimulatedTasks& application) {
   double fewest = std::numeric_limits<double>::infinity();
-  for (const Application::Task& task : application.tasks) {
+  for (const SimulatedTasks::Task& task : application.tasks) {
     double sum = 0;
     for (const FileId file : task.files) sum += application.file_bytes[file.value()];
     fewest = std::min(fewest, sum);
@@ -53,9 +53,9 @@ std::string names_of(const std::vector<std::string_view>& sites) {
 }
 
 /// Sites whose hosts are of no use.
-void add_idle_sites(const Grid& grid, const SweepApplication& study,
+void add_idle_sites(const Grid& grid, const PlannedTasks& study,
                     std::vector<std::string>& warnings) {
-  const double fewest = fewest_shared_bytes(study.application);
+  const double fewest = fewest_shared_bytes(study.tasks);
   std::vector<std::string_view> small;    // hosts
   std::vector<std::string_view> cramped;  // depot
   for (std::size_t i = 0; i < grid.sites.size(); ++i) {
@@ -79,7 +79,7 @@ void add_idle_sites(const Grid& grid, const SweepApplication& study,
 }
 
 /// Of the first task that fits on no host, why.
-std::string first_misfit(const SweepApplication& study, const std::vector<gantry::Host>& hosts) {
+std::string first_misfit(const PlannedTasks& study, const std::vector<gantry::Host>& hosts) {
   for (const auto& [resources, first] : study.needs)
     if (std::string why = engine::unplaceable(first, resources, hosts); !why.empty()) return why;
   return {};
@@ -87,7 +87,7 @@ std::string first_misfit(const SweepApplication& study, const std::vector<gantry
 
 }  // namespace
 
-std::vector<std::string> plan_warnings(const Grid& grid, const SweepApplication& study) {
+std::vector<std::string> plan_warnings(const Grid& grid, const PlannedTasks& study) {
   std::vector<std::string> warnings;
   std::vector<gantry::Host> kinds;
   for (const GridSite& site : grid.sites) add_kinds(site, kinds);

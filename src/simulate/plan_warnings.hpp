@@ -6,12 +6,11 @@
 #include <vector>
 
 #include "model/grid.hpp"
-#include "simulate/sweep_application.hpp"
+#include "simulate/planned_tasks.hpp"
 
 namespace gantry::simulate {
 
 /// One line each; none when the plan leaves out nothing that matters.
-[[nodiscard]] std::vector<std::string> plan_warnings(const Grid& grid,
-                                                     const SweepApplication& study);
+[[nodiscard]] std::vector<std::string> plan_warnings(const Grid& grid, const PlannedTasks& study);
 
 }  // namespace gantry::simulate

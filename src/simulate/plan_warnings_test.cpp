@@ -18,8 +18,8 @@ Grid two_kinds() {
   return grid;
 }
 
-SweepApplication asking(Resources resources) {
-  SweepApplication study;
+PlannedTasks asking(Resources resources) {
+  PlannedTasks study;
   study.needs = {{{}, TaskId(1)}, {resources, TaskId(7)}};
   return study;
 }
@@ -55,7 +55,7 @@ TEST(PlanWarnings, MemoryThatIsNotDeclaredIsNoLimit) {
 
 TEST(PlanWarnings, SitesThatCanRunNothing) {
   Grid grid = two_kinds();
-  SweepApplication study;
+  PlannedTasks study;
   study.needs = {{{.memory = 3 * kGiB}, TaskId(1)}};
   EXPECT_THAT(plan_warnings(grid, study),
               ElementsAre("no task fits on a host of site 'lab': not enough cores or memory; the "
@@ -71,9 +71,9 @@ TEST(PlanWarnings, SitesThatCanRunNothing) {
 
 TEST(PlanWarnings, ADepotWithRoomForTheFilesOfNoTask) {
   Grid grid = two_kinds();
-  SweepApplication study = asking({});
-  study.application.file_bytes = {100, 200};
-  study.application.tasks = {{.files = {FileId(0), FileId(1)}}, {.files = {FileId(1)}}};
+  PlannedTasks study = asking({});
+  study.tasks.file_bytes = {100, 200};
+  study.tasks.tasks = {{.files = {FileId(0), FileId(1)}}, {.files = {FileId(1)}}};
   grid.sites[0].depot = 1;  // home has the files anyway
   grid.sites[1].depot = 200;
   EXPECT_THAT(plan_warnings(grid, study), IsEmpty());

@@ -16,7 +16,7 @@ constexpr double kSlowLink = 50 * kKilobyte;  ///< a second, on average
 constexpr double kFastLink = 500 * kKilobyte;
 
 /// About one more file for every fifth task; those that a task reads anyway are lost.
-void perturb(Application& application, Random& random) {
+void perturb(SimulatedTasks& application, Random& random) {
   const auto tasks = static_cast<std::uint32_t>(application.tasks.size());
   const auto files = static_cast<std::uint32_t>(application.file_bytes.size());
   for (std::uint32_t i = 0; i < tasks / 5; ++i) {
@@ -69,9 +69,9 @@ VirtualGrid PsaCases::grid(std::uint32_t number) const {
   return grid;
 }
 
-Application PsaCases::application(std::uint32_t number) const {
+SimulatedTasks PsaCases::application(std::uint32_t number) const {
   Random random = chance_for(seed_, "application", number);
-  Application made;
+  SimulatedTasks made;
   const std::uint32_t simulations = whole_between(random, 2, 10);
   for (std::uint32_t simulation = 0; simulation < simulations; ++simulation) {
     made.file_bytes.push_back(whole_between(random, 400, 100'000) * kKilobyte);

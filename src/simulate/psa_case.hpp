@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "simulate/application.hpp"
+#include "simulate/simulated_tasks.hpp"
 #include "simulate/simulation.hpp"
 
 namespace gantry::simulate {
@@ -31,7 +31,7 @@ struct PsaCase {
   std::uint32_t grid_number = 0;  ///< among the paper's 1,000
   std::uint32_t application_number = 0;
   VirtualGrid grid{};
-  Application application{};
+  SimulatedTasks application{};
 };
 
 class PsaCases {
@@ -44,7 +44,7 @@ class PsaCases {
   /// REQUIRES: number < kPsaGrids.
   [[nodiscard]] VirtualGrid grid(std::uint32_t number) const;
   /// REQUIRES: number < kPsaApplications.
-  [[nodiscard]] Application application(std::uint32_t number) const;
+  [[nodiscard]] SimulatedTasks application(std::uint32_t number) const;
 
  private:
   std::uint64_t seed_;

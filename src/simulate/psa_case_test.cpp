@@ -55,13 +55,13 @@ TEST(PsaCase, ApplicationsAreInThePapersRanges) {
   double cost = 0;
   std::size_t tasks = 0;
   for (std::uint32_t number = 0; number < 200; ++number) {
-    const Application application = plain_cases().application(number);
+    const SimulatedTasks application = plain_cases().application(number);
     simulations.insert(application.file_bytes.size());
     const auto [least, most] = std::ranges::minmax(application.file_bytes);
     smallest_file = std::min(smallest_file, least);
     largest_file = std::max(largest_file, most);
     std::vector<std::size_t> of_simulation(application.file_bytes.size());
-    for (const Application::Task& task : application.tasks) {
+    for (const SimulatedTasks::Task& task : application.tasks) {
       ASSERT_EQ(task.files.size(), 1U);
       ++of_simulation[task.files[0].value()];
       EXPECT_THAT(task.cost, AllOf(Ge(100), Le(300)));
@@ -106,8 +106,8 @@ TEST(PsaCase, PerturbedApplicationsHaveAFifthMoreDependencies) {
   std::size_t tasks = 0;
   std::size_t dependencies = 0;
   for (std::uint32_t number = 0; number < 50; ++number) {
-    Application other = perturbed.application(number);
-    const Application application = plain_cases().application(number);
+    SimulatedTasks other = perturbed.application(number);
+    const SimulatedTasks application = plain_cases().application(number);
     ASSERT_EQ(other.tasks.size(), application.tasks.size());
     for (std::size_t i = 0; i < other.tasks.size(); ++i) {
       auto& files = other.tasks[i].files;
@@ -152,8 +152,8 @@ TEST(PsaCase, LinksAreAsFastAsThePaperSays) {
   EXPECT_NEAR(sum / static_cast<double>(count), 195e3, 90e3);
 }
 
-TEST(Application, TheWorkloadSaysWhatItsTasksNeed) {
-  const Application application{
+TEST(SimulatedTasks, TheWorkloadSaysWhatItsTasksNeed) {
+  const SimulatedTasks application{
       .file_bytes = {100, 200},
       .tasks = {{.cost = 3, .files = {FileId(1)}, .private_bytes = 4, .output_bytes = 5},
                 {.cost = 6, .files = {FileId(0), FileId(1)}}}};

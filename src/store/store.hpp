@@ -59,15 +59,18 @@ enum class RunState { open, finished };
 struct RunRecord {
   RunId id;
   std::string name;
-  Digest digest;  ///< of the study with its points: Sweep::digest()
-  Digest study;   ///< without them: Sweep::study_digest(). Empty when an older gantry made the run
+  Digest digest;  ///< of the study with its points: Application::digest()
+  Digest study;   ///< without them: its study_digest(). Empty when an older gantry made the run
   SpecSource source;
-  /// For Sweep::number_tasks(): empty as long as nobody has inserted values into the study.
+  /// What the journal says of the run's tasks. Runs of older gantries are one batch.
+  std::vector<AddedBatch> batches{};
+  /// Application::numbering(): empty as long as nobody has inserted values into the study.
   PointOrder numbering{};
+  /// Of all nodes; a task has those of its node.
   std::vector<std::string> parameter_names;
   std::vector<std::string> result_names;
   /// By result: the digest of how it is read, as hexadecimal digits. Empty when it is not known, as
-  /// of runs that an older gantry made.
+  /// of runs that an older gantry made, or when it differs among nodes.
   std::vector<std::string> result_rules;
   RunState state = RunState::open;
   TimePoint created;
@@ -174,7 +177,8 @@ class Store {
   /// The person has edited the study of the run record.id: replaces its source, digests, numbering
   /// and total, and journals what follows from that; all of it, or nothing. Commits at once.
   Result<> edit_run(const RunRecord& record, const NextEvent& events);
-  /// Oldest first, without what may be large: source.text, args and data, and numbering.
+  /// Oldest first, without what may be large: source.text, args and data, batches and
+  /// numbering.
   Result<std::vector<RunRecord>> runs() const;
   Result<std::optional<RunRecord>> run(RunId id) const;
   /// The one that was created or marked as driven most recently.

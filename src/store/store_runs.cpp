@@ -85,7 +85,29 @@ Result<> read_source(const Database& db, RunRecord& run, bool whole) {
   return {};
 }
 
-/// The first run of `where`, source included.
+/// Older gantries did not journal a run's first batch.
+Result<> read_batches(const Database& db, RunRecord& run) {
+  TRY_ASSIGN(Statement rows, db.prepare("SELECT seq FROM events INDEXED BY events_by_task "
+                                        "WHERE run = ? AND task IS NULL AND kind = 'added' "
+                                        "ORDER BY seq"));
+  TRY_ASSIGN(RowReader reader, RowReader::prepare(db));
+  rows.integer(run.id.value());
+  EventRow row;
+  for (;;) {
+    TRY_ASSIGN(const bool more, rows.step());
+    if (!more) break;
+    TRY(reader.read(rows.integer(), row));
+    run.batches.push_back({row.batch, std::move(row.points)});
+  }
+  const std::uint32_t older =
+      run.batches.empty() ? run.counts.total : run.batches.front().batch.first.value() - 1;
+  if (older > 0)
+    run.batches.insert(run.batches.begin(),
+                       {{NodeId(0), 0, TaskId(1), older}, EnumeratedPoints{{}, {{0, older}}}});
+  return {};
+}
+
+/// The first run of `where`, with its source and batches.
 template <class Bind>
 Result<std::optional<RunRecord>> one_run(const Database& db, const std::string& where,
                                          const Bind& bind) {
@@ -96,6 +118,7 @@ Result<std::optional<RunRecord>> one_run(const Database& db, const std::string& 
   RunRecord run;
   if (!read_run(s, run)) return fail_corrupt(db.path(), "a run that makes no sense");
   TRY(read_source(db, run, true));
+  TRY(read_batches(db, run));
   return run;
 }
 

@@ -39,7 +39,7 @@ Result<int> cancel_without_driver(Context& context, const store::Request& reques
                                   const std::string& grid) {
   driver::Options how;
   how.state_dir = context.state_dir;
-  how.reload = reload_sweep;
+  how.reload = reload_application;
   if (!grid.empty()) {
     TRY_ASSIGN(how.grid, spec::load_grid(grid));
   }

@@ -87,7 +87,7 @@ Result<bool> end_leftovers(const Context& context, const std::vector<store::RunR
   if (!agent_is_running(context.state_dir)) return false;
   driver::Options how;
   how.state_dir = context.state_dir;
-  how.reload = reload_sweep;
+  how.reload = reload_application;
   std::vector<store::Request> requests;
   requests.reserve(records.size());
   for (const auto& record : records) requests.push_back({0, record.id, true, {}});

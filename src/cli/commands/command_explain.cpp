@@ -30,12 +30,12 @@ void print_story(Context& context, const query::TaskStory& story) {
 Result<int> explain_tasks(Context& context, const ExplainOptions& options) {
   TRY_ASSIGN(const query::StoredRun run, query::open_run(context.state_dir, options.tasks.run));
   TRY_ASSIGN(const query::TaskFilter filter, filter_of(options.tasks, run.record));
-  const auto sweep = reload_sweep(run.record);
+  const auto study = reload_application(run.record);
   query::StorySources sources{.state_dir = context.state_dir, .now = RealClock{}.now()};
-  if (sweep) {
-    sources.sweep = &*sweep;
-    sources.learnt_memory = [memory = driver::kept_memory(run.store, *sweep),
-                             features = engine::workload_of(*sweep).features](
+  if (study) {
+    sources.study = &*study;
+    sources.learnt_memory = [memory = driver::kept_memory(run.store, *study),
+                             features = engine::workload_of(*study).features](
                                 TaskId task) -> std::optional<query::LearntMemory> {
       const auto bytes = memory.need(features(task));
       if (!bytes) return std::nullopt;

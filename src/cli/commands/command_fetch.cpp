@@ -53,7 +53,7 @@ Result<query::RemoteOutputs> wanted_outputs(const Context& context,
   TRY_ASSIGN(const query::StoredRun run, query::open_run(context.state_dir, options.tasks.run));
   TRY_ASSIGN(const query::TaskFilter filter, filter_of(options.tasks, run.record));
   TRY_ASSIGN(query::RemoteOutputs all, run.store.remote_outputs());
-  return query::outputs_of(run.record, filter.selector, std::move(all), reload_sweep);
+  return query::outputs_of(run.record, filter.selector, std::move(all), reload_application);
 }
 
 /// Nothing is to be fetched: why, and whether other runs have something.

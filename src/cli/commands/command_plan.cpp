@@ -25,8 +25,8 @@
 #include "simulate/gantt_svg.hpp"
 #include "simulate/grid_world.hpp"
 #include "simulate/plan_warnings.hpp"
+#include "simulate/planned_tasks.hpp"
 #include "simulate/svg_text.hpp"
-#include "simulate/sweep_application.hpp"
 #include "simulate/virtual_time.hpp"
 #include "spec/grid_file.hpp"
 #include "spec/spec.hpp"
@@ -58,7 +58,7 @@ struct PlanOptions {
 /// What is planned, and the shortest run that was found.
 struct PlannedStudy {
   simulate::GridWorld world;
-  simulate::SweepApplication study;
+  simulate::PlannedTasks study;
   PlanSummary summary{};
   std::optional<simulate::Simulated> best{};
 };
@@ -112,13 +112,14 @@ Result<std::optional<double>> interval_of(const PlanOptions& options) {
 }
 
 /// Of tasks whose study does not say what they cost: what earlier runs here have taught.
-std::optional<forecast::LearnedCosts> learnt_costs(Context& context, const Sweep& sweep) {
+std::optional<forecast::LearnedCosts> learnt_costs(Context& context,
+                                                   const Application& application) {
   const auto store = store::Store::open(context.state_dir, store::Access::read_only);
   if (!store) return std::nullopt;
-  auto kept = driver::kept_times(*store, sweep);
+  auto kept = driver::kept_times(*store, application);
   for (const auto& notice : kept.notices) context.note("gantry: warning: " + one_line(notice));
   const std::uint64_t tasks = kept.times.observations();
-  forecast::LearnedCosts costs(sweep.size(), engine::workload_of(sweep).features,
+  forecast::LearnedCosts costs(application.size(), engine::workload_of(application).features,
                                std::move(kept.times));
   if (!costs.known()) {
     if (tasks > 0)
@@ -131,26 +132,27 @@ std::optional<forecast::LearnedCosts> learnt_costs(Context& context, const Sweep
 }
 
 Result<PlannedStudy> load_plan(Context& context, const PlanOptions& options) {
-  TRY_ASSIGN(const auto loaded, spec::load_sweep(options.sweep));
+  TRY_ASSIGN(auto loaded, spec::load_sweep(options.sweep));
+  const Application application(std::move(loaded.sweep));
   TRY_ASSIGN(const Grid grid, grid_of(options));
-  TRY(loaded.sweep.check_inputs());
+  TRY(application.check_inputs());
   PlannedStudy plan;
   TRY_ASSIGN(plan.world, simulate::grid_world(grid));
-  const auto learnt = learnt_costs(context, loaded.sweep);
+  const auto learnt = learnt_costs(context, application);
   const auto seconds_of = [&](TaskId task) { return learnt->cost(task) * learnt->unit(); };
-  TRY_ASSIGN(plan.study, learnt ? simulate::application_of(loaded.sweep, seconds_of)
-                                : simulate::application_of(loaded.sweep));
+  TRY_ASSIGN(plan.study, learnt ? simulate::planned_tasks_of(application, seconds_of)
+                                : simulate::planned_tasks_of(application));
   plan.world.grid.staged = simulate::staged_files(grid, plan.study.file_paths);
-  TRY(simulate::check_depots(grid, plan.study.application, plan.study.file_names));
+  TRY(simulate::check_depots(grid, plan.study.tasks, plan.study.file_names));
   if (plan.study.rounded)
     context.note("costs are rounded to 5%, because there are many different ones");
   for (const std::string& warning : simulate::plan_warnings(grid, plan.study))
     context.note("gantry: warning: " + warning);
-  plan.summary = {.sweep = loaded.sweep.name(),
-                  .tasks = loaded.sweep.size(),
+  plan.summary = {.sweep = application.name(),
+                  .tasks = application.size(),
                   .hosts = plan.world.grid.hosts.size(),
-                  .costs_in_seconds = loaded.sweep.has_cost() || learnt,
-                  .costs_are_learnt = !loaded.sweep.has_cost() && learnt};
+                  .costs_in_seconds = application.has_cost() || learnt,
+                  .costs_are_learnt = !application.has_cost() && learnt};
   for (const auto& host : plan.world.grid.hosts) plan.summary.slots += host.spec.slots;
   return plan;
 }
@@ -159,7 +161,7 @@ Result<> predict(PlannedStudy& plan, const std::string& scheduler, double interv
                  const std::shared_ptr<const schedule::EstimateSource>& estimates) {
   TRY_ASSIGN(auto strategy,
              schedule::make_scheduler(scheduler, {.estimates = estimates, .interval = interval}));
-  const auto workload = simulate::workload_of(plan.study.application);
+  const auto workload = simulate::workload_of(plan.study.tasks);
   auto run = simulate::simulate(workload, plan.world.grid, std::move(strategy));
   if (!run)
     return fail(run.error().code, fmt::format("{}: {}", scheduler, run.error().message),
@@ -184,7 +186,7 @@ Result<> write_pictures(Context& context, const PlanOptions& options, const Plan
       .sites = plan.world.site_names,
       .hosts = plan.world.host_names,
       .files = plan.study.file_names};
-  const auto workload = simulate::workload_of(plan.study.application);
+  const auto workload = simulate::workload_of(plan.study.tasks);
   if (!options.svg.empty()) {
     TRY(write_file_atomic(options.svg,
                           simulate::gantt_svg(*plan.best, plan.world.grid, workload, names)));
@@ -211,7 +213,7 @@ Result<int> run_plan(Context& context, const PlanOptions& options) {
                     kSlowest));
   const auto work = [&](const std::stop_token& /*stop*/,
                         const std::function<void()>& step) -> Result<> {
-    plan.summary.bound = simulate::bounds_of({plan.world.grid, plan.study.application}).data;
+    plan.summary.bound = simulate::bounds_of({plan.world.grid, plan.study.tasks}).data;
     // What never ends is told of by the simulation.
     if (plan.summary.bound > simulate::kLongestRun && std::isfinite(plan.summary.bound))
       return fail(ErrorCode::usage, "with every scheduler it takes more than a hundred years",

@@ -71,7 +71,8 @@ Result<int> show_results(Context& context, const ResultsOptions& options) {
   if (rows == 0)
     context.note(fmt::format("no task of run {} has succeeded yet", run.record.id.value()));
   if (format == ResultFormat::table) {
-    TRY_ASSIGN(const auto outputs, query::outputs_at_sites(run.store, run.record, reload_sweep));
+    TRY_ASSIGN(const auto outputs,
+               query::outputs_at_sites(run.store, run.record, reload_application));
     const std::string text = remote_output_text(run.record, outputs);
     if (!text.empty()) context.note(text);
   }

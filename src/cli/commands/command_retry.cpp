@@ -37,8 +37,8 @@ Result<int> retry(Context& context, const RetryOptions& options) {
       session.how.only = filter.selector.tasks(record->counts.total);
   }
   TRY_ASSIGN(auto study, reload_study(*record));
-  TRY(study.sweep.check_inputs());
-  std::vector<spec::LoadedSweep> studies;
+  TRY(study.application.check_inputs());
+  std::vector<Study> studies;
   studies.push_back(std::move(study));
   return run_session(context, studies, {1}, session);
 }

@@ -26,11 +26,11 @@ struct RunOptions {
 };
 
 /// A million lines in a second: one task and one buffer, used again and again.
-Result<int> show_tasks(Context& context, const Sweep& sweep, bool json) {
+Result<int> show_tasks(Context& context, const Application& application, bool json) {
   std::string& out = context.out.buffer();
   Task task;
-  for (std::uint32_t i = 1; i <= sweep.size() && !context.out.closed(); ++i) {
-    sweep.fill_task(TaskId{i}, task);
+  for (std::uint32_t i = 1; i <= application.size() && !context.out.closed(); ++i) {
+    application.fill_task(TaskId{i}, task);
     if (json) {
       JsonLine(out)
           .number("task", i)
@@ -51,13 +51,13 @@ Result<int> show_tasks(Context& context, const Sweep& sweep, bool json) {
 }
 
 /// As the run does that the study would continue.
-void number_as_stored(const Context& context, Sweep& sweep, bool fresh) {
+void number_as_stored(const Context& context, Application& application, bool fresh) {
   const auto store = store::Store::open(context.state_dir, store::Access::read_only);
   if (!store) return;
   driver::Options how;
   how.fresh = fresh;
-  how.reload = reload_sweep;
-  static_cast<void>(driver::run_to_continue(*store, sweep, how));  // or else as enumerated
+  how.reload = reload_application;
+  static_cast<void>(driver::run_to_continue(*store, application, how));  // or else as enumerated
 }
 
 /// "b.yaml=2": the weight of a study, by the file that was named.
@@ -94,8 +94,8 @@ Result<int> run_study(Context& context, const RunWords& words, const RunOptions&
         context.note("gantry: warning: " + one_line(warning));
   if (options.dry_run) {
     for (auto& study : studies) {
-      number_as_stored(context, study.sweep, options.session.how.fresh);
-      TRY(show_tasks(context, study.sweep, options.session.json));
+      number_as_stored(context, study.application, options.session.how.fresh);
+      TRY(show_tasks(context, study.application, options.session.json));
     }
     return kExitOk;
   }

@@ -38,13 +38,13 @@ class PendingParameters {
       tried_ = true;
       if (auto loaded = reload_study(record_)) study_.emplace(std::move(*loaded));
     }
-    return study_ ? study_->sweep.parameters(task) : Bindings{};
+    return study_ ? study_->application.parameters(task) : Bindings{};
   }
 
  private:
   const store::RunRecord& record_;
   bool tried_ = false;
-  std::optional<spec::LoadedSweep> study_;
+  std::optional<Study> study_;
 };
 
 Color color_of(query::TaskState state) {

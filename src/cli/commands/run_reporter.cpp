@@ -35,7 +35,7 @@ RunReporter::RunReporter(Context& context, ReportOptions options, std::span<cons
       options_(std::move(options)),
       jobs_(jobs),
       block_(context.err, [fd = context.err.fd()] { return Terminal::columns(fd); }),
-      printer_(context, options_.print, jobs.front().sweep.size()) {}
+      printer_(context, options_.print, jobs.front().application.size()) {}
 
 driver::Observer RunReporter::observer() {
   return {[this](const driver::Progress& progress) { on_progress(progress); },
@@ -84,8 +84,8 @@ void RunReporter::announce(RunId run) {
   JsonLine(context_.out.buffer())
       .text("event", "started")
       .number("run", run.value())
-      .text("name", job.sweep.name())
-      .number("tasks", job.sweep.size())
+      .text("name", job.application.name())
+      .number("tasks", job.application.size())
       .text("state_dir", context_.state_dir.string())
       .close();
 }

@@ -118,7 +118,8 @@ void print_where(Context& context, bool has_results) {
 }
 
 Result<> print_remote_outputs(Context& context, const query::StoredRun& ended) {
-  TRY_ASSIGN(const auto outputs, query::outputs_at_sites(ended.store, ended.record, reload_sweep));
+  TRY_ASSIGN(const auto outputs,
+             query::outputs_at_sites(ended.store, ended.record, reload_application));
   const std::string text = remote_output_text(ended.record, outputs);
   if (!text.empty()) context.note(text);
   return {};
@@ -190,9 +191,9 @@ std::string cores_of(const std::string& text) {
 }
 
 /// The values of a task, as GNU parallel tags lines.
-std::string tag_of(const Sweep& sweep, TaskId task) {
+std::string tag_of(const Application& application, TaskId task) {
   std::string tag;
-  for (const auto& [name, value] : sweep.parameters(task)) {
+  for (const auto& [name, value] : application.parameters(task)) {
     if (!tag.empty()) tag += ' ';
     tag += one_line(value);
   }
@@ -200,24 +201,26 @@ std::string tag_of(const Sweep& sweep, TaskId task) {
 }
 
 /// What a shell would be given to run the same.
-std::string command_of(const Sweep& sweep, TaskId task) {
-  const auto argv = sweep.task(task).argv;
+std::string command_of(const Application& application, TaskId task) {
+  const auto argv = application.task(task).argv;
   const bool shell = argv.size() == 3 && argv[0] == "/bin/sh" && argv[1] == "-c";
   return shell ? one_line(argv[2]) : shell_quote(argv);
 }
 
-ReportOptions report_options(const SessionOptions& options, const spec::LoadedSweep& study) {
+ReportOptions report_options(const SessionOptions& options, const Study& study) {
   ReportOptions report;
   report.json = options.json;
   report.quiet = options.quiet;
   report.progress = !options.no_progress;
   // GNU parallel's habit for one-liners; a study with results is about those.
-  const bool by_default = study.source.one_liner && study.sweep.result_names().empty();
+  const bool by_default = study.source.one_liner && study.application.result_names().empty();
   const bool asked = options.output || options.keep_order || options.tag;
   report.output = !options.json && !options.no_output && (asked || by_default);
   report.print.keep_order = options.keep_order;
   if (options.tag)
-    report.print.tag = [&sweep = study.sweep](TaskId task) { return tag_of(sweep, task); };
+    report.print.tag = [&application = study.application](TaskId task) {
+      return tag_of(application, task);
+    };
   return report;
 }
 
@@ -298,12 +301,12 @@ Result<> check_single(const SessionOptions& options) {
 
 }  // namespace
 
-Result<int> run_session(Context& context, std::vector<spec::LoadedSweep>& studies,
+Result<int> run_session(Context& context, std::vector<Study>& studies,
                         const std::vector<double>& weights, const SessionOptions& options) {
   const bool several = studies.size() > 1;
   if (several) TRY(check_single(options));
   if (options.join) TRY(check_joinable(options));
-  const spec::LoadedSweep& study = studies.front();
+  const Study& study = studies.front();
   driver::Options how = options.how;
   how.state_dir = context.state_dir;
   how.job_log = options.job_log;
@@ -327,8 +330,8 @@ Result<int> run_session(Context& context, std::vector<spec::LoadedSweep>& studie
                   "write --learn-for 30s or 5m");
     how.learn_for = *time;
   }
-  how.reload = reload_sweep;
-  how.load = load_sweep_of;
+  how.reload = reload_application;
+  how.load = load_application;
   how.read_grid = spec::load_grid;
   ReportOptions report = report_options(options, study);
   report.chosen = report.print.chosen = how.only_failed || !how.only.empty();
@@ -336,13 +339,15 @@ Result<int> run_session(Context& context, std::vector<spec::LoadedSweep>& studie
   if (!options.job_log.empty()) {
     TRY_ASSIGN(job_log, JobLog::create(
                             options.job_log,
-                            [&sweep = study.sweep](TaskId task) { return command_of(sweep, task); },
+                            [&application = study.application](TaskId task) {
+                              return command_of(application, task);
+                            },
                             study.source.one_liner ? "" : study.source.path));
     report.job_log = &*job_log;
   }
   std::vector<driver::Job> jobs;
   for (std::size_t i = 0; i < studies.size(); ++i)
-    jobs.push_back({studies[i].sweep, studies[i].source, weights[i]});
+    jobs.push_back({studies[i].application, studies[i].source, weights[i]});
   RunReporter reporter(context, report, jobs);
   const auto summaries = options.join
                              ? join_or_drive(context, jobs, how, reporter.observer())

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "cli/commands/run_reporter.hpp"
+#include "cli/commands/study.hpp"
 #include "cli/context.hpp"
 #include "driver/driver.hpp"
-#include "spec/spec.hpp"
 
 namespace gantry::cli {
 
@@ -39,7 +39,7 @@ void add_session_options(CLI::App& command, SessionOptions& options);
 
 /// Drives the studies at once, each with its weight; `options.how` says which run and which tasks.
 /// The value is the exit code.
-Result<int> run_session(Context& context, std::vector<spec::LoadedSweep>& studies,
+Result<int> run_session(Context& context, std::vector<Study>& studies,
                         const std::vector<double>& weights, const SessionOptions& options);
 
 }  // namespace gantry::cli

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "cli/terminal/display_text.hpp"
+#include "spec/spec.hpp"
 
 namespace gantry::cli {
 namespace {
@@ -47,13 +48,18 @@ std::vector<std::string> one_liner_words(const RunWords& words, const OneLinerOp
   return all;
 }
 
+Study study_of(spec::LoadedSweep loaded) {
+  return {Application(std::move(loaded.sweep)), std::move(loaded.source),
+          std::move(loaded.warnings)};
+}
+
 }  // namespace
 
 bool is_sweep_file(const RunWords& words) {
   return !words.marked && !words.command.empty() && names_sweep_file(words.command.front());
 }
 
-Result<spec::LoadedSweep> load_study(const RunWords& words, const OneLinerOptions& options) {
+Result<Study> load_study(const RunWords& words, const OneLinerOptions& options) {
   if (words.command.empty())
     return fail(ErrorCode::usage, "nothing to run",
                 "gantry run SWEEP.yaml, or gantry run -- COMMAND {} ::: VALUES; 'gantry run "
@@ -65,9 +71,11 @@ Result<spec::LoadedSweep> load_study(const RunWords& words, const OneLinerOption
     if (error)
       return fail(ErrorCode::usage, "the current directory is gone: " + error.message(),
                   "change to another one");
-    return spec::parse_one_liner(
-        one_liner_words(words, options), here,
-        may_hold_values(STDIN_FILENO) ? spec::ReadStdin{read_standard_input} : spec::ReadStdin{});
+    return spec::parse_one_liner(one_liner_words(words, options), here,
+                                 may_hold_values(STDIN_FILENO)
+                                     ? spec::ReadStdin{read_standard_input}
+                                     : spec::ReadStdin{})
+        .map(study_of);
   }
   if (words.command.size() > 1)
     return fail(ErrorCode::usage,
@@ -81,14 +89,13 @@ Result<spec::LoadedSweep> load_study(const RunWords& words, const OneLinerOption
     if (said)
       return fail(ErrorCode::usage, "--shell, --timeout and --retries are for one-liners",
                   fmt::format("write {} into {}", key, one_line(words.command.front())));
-  return spec::load_sweep(words.command.front());
+  return spec::load_sweep(words.command.front()).map(study_of);
 }
 
-Result<std::vector<spec::LoadedSweep>> load_studies(const RunWords& words,
-                                                    const OneLinerOptions& options) {
+Result<std::vector<Study>> load_studies(const RunWords& words, const OneLinerOptions& options) {
   const bool several = is_sweep_file(words) && words.command.size() > 1 &&
                        std::ranges::all_of(words.command, names_sweep_file);
-  std::vector<spec::LoadedSweep> studies;
+  std::vector<Study> studies;
   if (!several) {
     TRY_ASSIGN(auto study, load_study(words, options));
     studies.push_back(std::move(study));
@@ -103,26 +110,28 @@ Result<std::vector<spec::LoadedSweep>> load_studies(const RunWords& words,
   return studies;
 }
 
-Result<spec::LoadedSweep> reload_study(const store::RunRecord& record) {
-  TRY_ASSIGN(auto loaded, spec::reload(record.source));
-  if (loaded.sweep.digest() != record.digest || !loaded.sweep.number_tasks(record.numbering))
+Result<Study> reload_study(const store::RunRecord& record) {
+  TRY_ASSIGN(auto study, spec::reload(record.source).map(study_of));
+  Application& application = study.application;
+  if (application.digest() != record.digest ||
+      !application.number_tasks(record.batches, record.numbering))
     return fail(ErrorCode::usage,
                 fmt::format("the study of run {} no longer gives the same tasks: a file or folder "
                             "that its values come from has changed",
                             record.id.value()),
                 "start the changed study with 'gantry run'; it reuses what is unchanged");
-  return loaded;
+  return study;
 }
 
-Result<Sweep> load_sweep_of(const SpecSource& source) {
-  TRY_ASSIGN(auto loaded, spec::reload(source));
-  TRY(loaded.sweep.check_inputs());
-  return std::move(loaded.sweep);
+Result<Application> load_application(const SpecSource& source) {
+  TRY_ASSIGN(auto study, spec::reload(source).map(study_of));
+  TRY(study.application.check_inputs());
+  return std::move(study.application);
 }
 
-Result<Sweep> reload_sweep(const store::RunRecord& record) {
-  TRY_ASSIGN(auto loaded, reload_study(record));
-  return std::move(loaded.sweep);
+Result<Application> reload_application(const store::RunRecord& record) {
+  TRY_ASSIGN(auto study, reload_study(record));
+  return std::move(study.application);
 }
 
 }  // namespace gantry::cli

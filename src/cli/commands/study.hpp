@@ -1,5 +1,5 @@
 #pragma once
-/// From what a person typed, or from what a run remembers, to a sweep.
+/// From what a person typed, or from what a run remembers, to an application.
 
 #include <optional>
 #include <string>
@@ -7,11 +7,18 @@
 
 #include "base/result.hpp"
 #include "cli/commands/run_words.hpp"
-#include "model/sweep.hpp"
-#include "spec/spec.hpp"
+#include "model/application.hpp"
+#include "model/spec_source.hpp"
 #include "store/store.hpp"
 
 namespace gantry::cli {
+
+/// An application that a person wrote down.
+struct Study {
+  Application application;
+  SpecSource source;
+  std::vector<std::string> warnings;
+};
 
 /// What a one-liner may say that a sweep file has keys for. Empty = not said.
 struct OneLinerOptions {
@@ -22,19 +29,18 @@ struct OneLinerOptions {
 
 /// `words.command` names a sweep file or is a one-liner. Standard input is read when the one-liner
 /// wants it.
-Result<spec::LoadedSweep> load_study(const RunWords& words, const OneLinerOptions& options = {});
+Result<Study> load_study(const RunWords& words, const OneLinerOptions& options = {});
 /// The same of several sweep files, or of one study.
-Result<std::vector<spec::LoadedSweep>> load_studies(const RunWords& words,
-                                                    const OneLinerOptions& options = {});
+Result<std::vector<Study>> load_studies(const RunWords& words, const OneLinerOptions& options = {});
 /// True when load_study() takes the words for a sweep file.
 bool is_sweep_file(const RunWords& words);
 
-/// The sweep of a stored run; an error when it does not give the same tasks any more (a file that
+/// The study of a stored run; an error when it does not give the same tasks any more (a file that
 /// it reads its values from has changed).
-Result<spec::LoadedSweep> reload_study(const store::RunRecord& record);
+Result<Study> reload_study(const store::RunRecord& record);
 /// The same without the rest, for driver::Options::reload.
-Result<Sweep> reload_sweep(const store::RunRecord& record);
+Result<Application> reload_application(const store::RunRecord& record);
 /// A study that is new here, for driver::Options::load.
-Result<Sweep> load_sweep_of(const SpecSource& source);
+Result<Application> load_application(const SpecSource& source);
 
 }  // namespace gantry::cli

@@ -70,12 +70,13 @@ void Run::settle_failure(const AttemptReport& report) {
     return more ? make_pending(task, true) : fail_for_good(task);
   }
   constexpr std::uint32_t kMost = std::numeric_limits<std::uint16_t>::max();
+  const RetryPolicy retry = workload.retry_of(task);
   const bool again = !replaying && !record.cancel && record.selected &&
-                     record.failures < std::min(workload.retry.retries, kMost) &&
+                     record.failures < std::min(retry.retries, kMost) &&
                      worth_retrying(report.cause, report.code);
   if (!again) return fail_for_good(task);
   ++record.failures;
-  const Duration wait = backoff_before(workload.retry, record.failures);
+  const Duration wait = backoff_before(retry, record.failures);
   if (wait <= Duration{0}) return make_pending(task, true);
   tasks.set_state(task, TaskState::waiting);
   retries.push(task, report.ended + wait);

@@ -12,9 +12,9 @@
 #include "forecast/learned_memory.hpp"
 #include "forecast/learned_outputs.hpp"
 #include "forecast/run_time_model.hpp"
+#include "model/application.hpp"
 #include "model/host.hpp"
 #include "model/ids.hpp"
-#include "model/sweep.hpp"
 #include "model/sweep_files.hpp"
 #include "model/task.hpp"
 
@@ -27,6 +27,7 @@ struct Workload {
   bool learns_memory = false;
   std::function<double(TaskId)> cost = {};  ///< relative; empty = all the same
   RetryPolicy retry = {};
+  std::function<RetryPolicy(TaskId)> retries = {};  ///< empty = `retry` for all
   /// Sizes of files 0, 1 …, which are at home from the start. If several runs share files, FileMade
   /// announces them instead.
   std::vector<double> file_bytes = {};
@@ -47,6 +48,7 @@ struct Workload {
   [[nodiscard]] Resources resources_of(TaskId task) const {
     return resources ? resources(task) : Resources{};
   }
+  [[nodiscard]] RetryPolicy retry_of(TaskId task) const { return retries ? retries(task) : retry; }
   /// The declared cost.
   [[nodiscard]] double cost_of(TaskId task) const { return cost ? cost(task) : 1.0; }
   [[nodiscard]] std::vector<FileId> files_of(TaskId task) const {
@@ -59,10 +61,11 @@ struct Workload {
   }
 };
 
-/// `sweep` must outlive the workload.
-[[nodiscard]] Workload workload_of(const Sweep& sweep);
+/// `application` must outlive the workload. With several nodes, a task's features are the name of
+/// its node and the parameters of all nodes; those that it lacks are 0.
+[[nodiscard]] Workload workload_of(const Application& application);
 /// For tasks whose inputs travel. Both must outlive the workload.
-[[nodiscard]] Workload workload_of(const Sweep& sweep, const TaskFiles& files);
+[[nodiscard]] Workload workload_of(const Application& application, const TaskFiles& files);
 
 /// Why no host can ever run a task with these resources: "task 3 needs 64 cores, the largest host
 /// has 2". Empty if one can.

@@ -14,10 +14,9 @@ TEST(Workload, SaysOfASweepWhatTheEngineNeeds) {
   definition.parameters.push_back({"x", ParameterValues::list({"a", "b", "c"})});
   definition.resources = {.cores = 2, .memory = 1 << 20};
   definition.retry.retries = 4;
-  const auto sweep = Sweep::build(std::move(definition));
-  ASSERT_TRUE(sweep) << sweep.error().message;
+  const Application application(Sweep::build(std::move(definition)).value());
 
-  const Workload workload = workload_of(*sweep);
+  const Workload workload = workload_of(application);
   EXPECT_EQ(workload.count, 3U);
   EXPECT_EQ(workload.resources_of(TaskId(3)).cores, 2U);
   EXPECT_EQ(workload.retry.retries, 4U);
@@ -31,12 +30,40 @@ TEST(Workload, FeaturesAreTheParametersNumbersAndWords) {
   definition.command = {{.text = "true", .mark = {}}};
   definition.parameters.push_back({"how", ParameterValues::list({"fast", "well"})});
   definition.parameters.push_back({"n", ParameterValues::list({"8", "1e3"})});
-  const auto sweep = Sweep::build(std::move(definition));
-  ASSERT_TRUE(sweep) << sweep.error().message;
+  const Application application(Sweep::build(std::move(definition)).value());
 
-  const Workload workload = workload_of(*sweep);
+  const Workload workload = workload_of(application);
   EXPECT_EQ(workload.features(TaskId(1)), (forecast::Features{"fast", 8.0}));
   EXPECT_EQ(workload.features(TaskId(4)), (forecast::Features{"well", 1000.0}));
+}
+
+TEST(Workload, TasksOfSeveralNodesAreToldApart) {
+  SweepDefinition solve;
+  solve.base_dir = "/tmp";
+  solve.command = {{.text = "solve", .mark = {}}};
+  solve.parameters.push_back({"n", ParameterValues::list({"8"})});
+  solve.retry.retries = 4;
+  solve.cost = SourceText{.text = "n", .mark = {}};
+  SweepDefinition plot;
+  plot.base_dir = "/tmp";
+  plot.command = {{.text = "plot", .mark = {}}};
+  plot.parameters.push_back({"how", ParameterValues::list({"fast", "well"})});
+  plot.resources.cores = 2;
+  std::vector<Node> nodes;
+  nodes.push_back({"solve", Sweep::build(std::move(solve)).value()});
+  nodes.push_back({"plot", Sweep::build(std::move(plot)).value()});
+  Application both = Application::build("both", std::move(nodes)).value();
+  both.add_rest();
+
+  const Workload workload = workload_of(both);
+  EXPECT_EQ(workload.count, 3U);
+  EXPECT_EQ(workload.features(TaskId(1)), (forecast::Features{"solve", 8.0, 0.0}));
+  EXPECT_EQ(workload.features(TaskId(3)), (forecast::Features{"plot", 0.0, "well"}));
+  EXPECT_EQ(workload.resources_of(TaskId(1)).cores, 1U);
+  EXPECT_EQ(workload.resources_of(TaskId(3)).cores, 2U);
+  EXPECT_EQ(workload.retry_of(TaskId(1)).retries, 4U);
+  EXPECT_EQ(workload.retry_of(TaskId(2)).retries, 0U);
+  EXPECT_FALSE(workload.cost) << "only one node gives its costs";
 }
 
 TEST(Workload, UnplaceableSaysWhichResourceIsShort) {

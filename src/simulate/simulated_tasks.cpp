@@ -1,9 +1,9 @@
-#include "simulate/application.hpp"
+#include "simulate/simulated_tasks.hpp"
 
 namespace gantry::simulate {
 
-engine::Workload workload_of(const Application& application) {
-  const auto task = [&application](TaskId id) -> const Application::Task& {
+engine::Workload workload_of(const SimulatedTasks& application) {
+  const auto task = [&application](TaskId id) -> const SimulatedTasks::Task& {
     return application.tasks[id.value() - 1];
   };
   engine::Workload workload;

@@ -7,7 +7,7 @@
 
 namespace gantry::simulate {
 
-struct Application {
+struct SimulatedTasks {
   struct Task {
     double cost = 1;              ///< seconds on an unloaded host of speed 1
     std::vector<FileId> files{};  ///< shared inputs, ascending
@@ -17,10 +17,10 @@ struct Application {
   };
   std::vector<double> file_bytes;  ///< of the shared files, by id
   std::vector<Task> tasks;         ///< task 1 first
-  friend bool operator==(const Application&, const Application&) = default;
+  friend bool operator==(const SimulatedTasks&, const SimulatedTasks&) = default;
 };
 
 /// `application` must outlive the workload.
-[[nodiscard]] engine::Workload workload_of(const Application& application);
+[[nodiscard]] engine::Workload workload_of(const SimulatedTasks& application);
 
 }  // namespace gantry::simulate

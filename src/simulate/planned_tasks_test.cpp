@@ -1,4 +1,4 @@
-#include "simulate/sweep_application.hpp"
+#include "simulate/planned_tasks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace gantry::simulate {
 namespace {
 
-TEST(SweepApplication, PlansAndRunsAgreeOnWhatTasksNeed) {
+TEST(PlannedTasks, PlansAndRunsAgreeOnWhatTasksNeed) {
   const ScratchDir folder;
   for (const std::string name : {"a", "b", "own-1", "own-3"})
     std::ofstream(folder.path() / name) << std::string(name == "own-3" ? 300 : 7, 'x');
@@ -21,14 +21,14 @@ TEST(SweepApplication, PlansAndRunsAgreeOnWhatTasksNeed) {
   definition.parameters.push_back({"x", ParameterValues::list({"b", "a", "b", "b", "a"})});
   for (const std::string input : {"{x}", "own-{#}"})
     definition.inputs.push_back({.text = input, .mark = {}});
-  const auto sweep = Sweep::build(std::move(definition)).value();
+  const Application study(Sweep::build(std::move(definition)).value());
 
-  const auto planned = application_of(sweep).value();
-  const engine::Workload plan = workload_of(planned.application);
+  const auto planned = planned_tasks_of(study).value();
+  const engine::Workload plan = workload_of(planned.tasks);
   FileNames names;
-  const TaskFiles files(sweep, names);
-  const engine::Workload run = engine::workload_of(sweep, files);
-  for (std::uint32_t task = 1; task <= sweep.size(); ++task)
+  const TaskFiles files(study, names);
+  const engine::Workload run = engine::workload_of(study, files);
+  for (std::uint32_t task = 1; task <= study.size(); ++task)
     EXPECT_EQ(plan.needs_of(TaskId(task)), run.needs_of(TaskId(task))) << task;
   EXPECT_EQ(run.needs_of(TaskId(3)), (TaskNeeds{.files = {FileId(0)}, .private_bytes = 300}));
   EXPECT_EQ(planned.file_names, (std::vector<std::string>{"b", "a"}));

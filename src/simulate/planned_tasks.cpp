@@ -1,4 +1,4 @@
-#include "simulate/sweep_application.hpp"
+#include "simulate/planned_tasks.hpp"
 
 #include <fmt/format.h>
 
@@ -11,33 +11,33 @@
 
 namespace gantry::simulate {
 
-Result<SweepApplication> application_of(const Sweep& sweep,
-                                        const std::function<double(TaskId)>& cost_of) {
-  if (sweep.size() > kMaxApplicationTasks)
+Result<PlannedTasks> planned_tasks_of(const Application& application,
+                                      const std::function<double(TaskId)>& cost_of) {
+  if (application.size() > kMaxPlannedTasks)
     return fail(ErrorCode::usage,
                 fmt::format("{} tasks are too many to plan; the most is {}",
-                            count_text(sweep.size()), count_text(kMaxApplicationTasks)),
+                            count_text(application.size()), count_text(kMaxPlannedTasks)),
                 "plan a part of the study: fewer values of one parameter");
-  SweepApplication result;
+  PlannedTasks result;
   FileNames names;
-  const TaskFiles files(sweep, names);
+  const TaskFiles files(application, names);
   for (const FileMade& file : files.shared()) {
     const std::filesystem::path path = names.path(file.file);
     result.file_names.push_back(path.filename().string());
     result.file_paths.push_back(path.lexically_normal().string());
-    result.application.file_bytes.push_back(file.bytes);
+    result.tasks.file_bytes.push_back(file.bytes);
   }
   std::set<std::pair<std::uint32_t, std::uint64_t>> different_needs;
   std::vector<double> costs;
-  for (TaskId id(1); id.value() <= sweep.size(); id = TaskId(id.value() + 1)) {
-    const Resources resources = sweep.resources(id);
+  for (TaskId id(1); id.value() <= application.size(); id = TaskId(id.value() + 1)) {
+    const Resources resources = application.at(id).resources(id);
     if (different_needs.emplace(resources.cores, resources.memory).second)
       result.needs.push_back({resources, id});
-    costs.push_back(cost_of && !sweep.has_cost() ? cost_of(id) : sweep.cost(id));
+    costs.push_back(cost_of && !application.has_cost() ? cost_of(id) : application.cost(id));
   }
   result.rounded = round_if_many(costs, kMaxDifferentCosts);
-  for (TaskId id(1); id.value() <= sweep.size(); id = TaskId(id.value() + 1)) {
-    Application::Task& task = result.application.tasks.emplace_back();
+  for (TaskId id(1); id.value() <= application.size(); id = TaskId(id.value() + 1)) {
+    SimulatedTasks::Task& task = result.tasks.tasks.emplace_back();
     task.cost = costs[id.value() - 1];
     if (files.empty()) continue;
     task.files = files.shared_by(id);
