@@ -30,7 +30,7 @@ nlohmann::json order_json(const PointOrder& order) {
   return ranges;
 }
 
-bool read_order(const nlohmann::json& ranges, PointOrder& order) {
+bool read_ranges(const nlohmann::json& ranges, PointOrder& order) {
   order.clear();
   if (!ranges.is_array()) return false;
   for (const auto& range : ranges) {
@@ -49,7 +49,7 @@ std::optional<EnumeratedPoints> read_enumerated(const nlohmann::json& object) {
   const auto order = object.find("points");
   if (sweep == object.end() || !sweep->is_string() || order == object.end()) return std::nullopt;
   const auto digest = Digest::from_hex(sweep->get<std::string>());
-  if (!digest || !read_order(*order, points.order)) return std::nullopt;
+  if (!digest || !read_ranges(*order, points.order)) return std::nullopt;
   points.sweep = *digest;
   return points;
 }
@@ -118,7 +118,7 @@ std::string order_text(const PointOrder& order) {
 
 bool read_order(std::string_view text, PointOrder& order) {
   order.clear();
-  return text.empty() || read_order(nlohmann::json::parse(text, nullptr, false), order);
+  return text.empty() || read_ranges(nlohmann::json::parse(text, nullptr, false), order);
 }
 
 }  // namespace gantry::store
