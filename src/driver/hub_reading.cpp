@@ -33,15 +33,13 @@ bool Hub::must_read_inputs(const Application& application) {
   ContentCache::Study study = study_of(application);
   const ContentCache::As as(contents_, study);
   const ContentCache::Aside aside(contents_);
-  const bool same_inputs =
-      application.nodes().size() == 1 && application.nodes().front().sweep.same_inputs();
   bool must_read = false;
   Task task;
   for (std::uint32_t i = 1; i <= application.size(); ++i) {
     application.fill_task(TaskId(i), task);
     const auto print = contents_.fingerprint(task, [this] { return stop_waits(); });
     must_read = must_read || (!print && print.error().code == ErrorCode::busy);
-    if (same_inputs && task.value_files.empty()) break;
+    if (application.same_inputs() && task.value_files.empty()) break;
   }
   return must_read;
 }

@@ -211,6 +211,10 @@ bool Application::learns_memory() const {
   return std::ranges::any_of(nodes_, [](const Node& node) { return node.sweep.learns_memory(); });
 }
 
+bool Application::same_inputs() const {
+  return nodes_.size() == 1 && nodes_.front().sweep.same_inputs();
+}
+
 std::vector<std::string> Application::parameter_names() const {
   return union_of(nodes_, &Sweep::parameter_names);
 }

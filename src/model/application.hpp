@@ -77,6 +77,8 @@ class Application {
   /// 1 unless has_cost().
   [[nodiscard]] double cost(TaskId id) const { return has_cost() ? at(id).cost(id) : 1; }
   [[nodiscard]] bool learns_memory() const;
+  /// Whether all tasks surely have the same inputs.
+  [[nodiscard]] bool same_inputs() const;
 
   /// Of all nodes, each name once, in the order of nodes.
   [[nodiscard]] std::vector<std::string> parameter_names() const;

@@ -100,10 +100,8 @@ bool round_if_many(std::span<double> values, std::size_t most) {
 
 TaskFiles::TaskFiles(const Application& application, FileNames& names) {
   // Where all inputs are the same, two tasks show that they are shared.
-  const auto& nodes = application.nodes();
-  const bool same = nodes.size() == 1 && nodes.front().sweep.same_inputs();
   const std::uint32_t size = application.size();
-  const std::uint32_t looked_at = same ? std::min(size, 2U) : size;
+  const std::uint32_t looked_at = application.same_inputs() ? std::min(size, 2U) : size;
   const Inputs inputs(application, looked_at);
   if (inputs.bytes.empty()) return;
   std::unordered_map<std::uint32_t, FileId> ids;
