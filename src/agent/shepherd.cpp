@@ -34,6 +34,9 @@ void Shepherd::run() {
 }
 
 bool Shepherd::prepare() {
+  // A session for each slot, not for each task: a kernel that schedules by session (autogroup) makes
+  // and removes a group for each, which took 30 us of CPU a task.
+  ::setsid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::prctl(PR_SET_NAME, ("slot-" + std::to_string(config_.slot)).c_str());
   sigset_t child;

@@ -22,7 +22,7 @@ namespace {
     failure->stage = stage;
     _exit(127);
   };
-  ::setsid();
+  ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) _exit(127);  // the parent died before the line above took hold
   if (::dup2(request.stdin_fd, 0) < 0 || ::dup2(request.stdout_fd, 1) < 0 ||
