@@ -34,8 +34,8 @@ void Shepherd::run() {
 }
 
 bool Shepherd::prepare() {
-  // A session for each slot, not for each task: a kernel that schedules by session (autogroup) makes
-  // and removes a group for each, which took 30 us of CPU a task.
+  // A session for each slot, not for each task: a kernel that schedules by session (autogroup)
+  // makes and removes a group for each, which took 30 us of CPU a task.
   ::setsid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::prctl(PR_SET_NAME, ("slot-" + std::to_string(config_.slot)).c_str());
