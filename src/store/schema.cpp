@@ -11,7 +11,9 @@ namespace gantry::store {
 namespace {
 
 // The journal's order of columns is its reading order: replay needs the first part only, and SQLite
-// reads a long row's overflow pages only as far as the last column asked for. Output comes last.
+// reads a long row's overflow pages only as far as the last column asked for. Output comes last,
+// but for columns that were added later, as migrations have it; where those are NULL, as nearly
+// always, reading them costs nothing.
 //
 // One index serves two ends. It finds a task's rows among a million, and it is why an attempt's end
 // is recorded once however often it is reported: `attempt` is set for ends alone, and SQLite holds
@@ -37,7 +39,11 @@ CREATE TABLE runs (
   result_names TEXT NOT NULL,
   result_rules TEXT NOT NULL,
   after_seq INTEGER NOT NULL,
-  driven INTEGER NOT NULL
+  driven INTEGER NOT NULL,
+  eta_soonest INTEGER NOT NULL DEFAULT 0,
+  eta_latest INTEGER NOT NULL DEFAULT 0,
+  study TEXT NOT NULL DEFAULT '',
+  last_seq INTEGER
 );
 CREATE TABLE sources (
   run INTEGER PRIMARY KEY,
@@ -45,7 +51,9 @@ CREATE TABLE sources (
   path TEXT NOT NULL,
   base_dir TEXT NOT NULL,
   args TEXT NOT NULL,
-  text TEXT NOT NULL
+  text TEXT NOT NULL,
+  numbering TEXT NOT NULL DEFAULT '',
+  data BLOB
 );
 CREATE TABLE events (
   seq INTEGER PRIMARY KEY,
@@ -83,14 +91,17 @@ CREATE TABLE events (
   exact BLOB,
   data TEXT,
   stdout BLOB,
-  stderr BLOB
+  stderr BLOB,
+  memory_limit INTEGER,
+  changed_input TEXT
 );
 CREATE UNIQUE INDEX events_by_task ON events (run, task, attempt);
 CREATE TABLE requests (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   run INTEGER NOT NULL,
   tasks TEXT NOT NULL,
-  sites TEXT NOT NULL DEFAULT ''
+  sites TEXT NOT NULL DEFAULT '',
+  study BLOB
 );
 CREATE TABLE file_digests (
   path TEXT PRIMARY KEY,
@@ -118,9 +129,7 @@ CREATE TABLE IF NOT EXISTS remote_files (
 CREATE INDEX IF NOT EXISTS remote_files_by_path ON remote_files (path);
 )sql";
 
-constexpr auto kForecasts = R"sql(
-ALTER TABLE runs ADD COLUMN eta_soonest INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE runs ADD COLUMN eta_latest INTEGER NOT NULL DEFAULT 0;
+constexpr auto kLearned = R"sql(
 CREATE TABLE IF NOT EXISTS learned (
   kind TEXT NOT NULL,
   name TEXT NOT NULL,
@@ -130,13 +139,8 @@ CREATE TABLE IF NOT EXISTS learned (
 ) WITHOUT ROWID;
 )sql";
 
-// Runs that grow and join, and what only `detail` said before, in words. Columns that are added
-// come last in a row; where they are NULL, as nearly always, reading them costs nothing.
+// Runs that grow and join.
 constexpr auto kManyRuns = R"sql(
-ALTER TABLE runs ADD COLUMN study TEXT NOT NULL DEFAULT '';
-ALTER TABLE runs ADD COLUMN last_seq INTEGER;
-ALTER TABLE sources ADD COLUMN numbering TEXT NOT NULL DEFAULT '';
-ALTER TABLE sources ADD COLUMN data BLOB;
 CREATE TABLE IF NOT EXISTS result_index (
   segment INTEGER NOT NULL,
   first_key INTEGER NOT NULL,
@@ -148,15 +152,12 @@ CREATE TABLE IF NOT EXISTS snapshots (
   seq INTEGER NOT NULL,
   data BLOB NOT NULL
 );
-ALTER TABLE requests ADD COLUMN study BLOB;
 CREATE TABLE IF NOT EXISTS answers (
   request INTEGER PRIMARY KEY,
   run INTEGER NOT NULL,
   message TEXT NOT NULL,
   hint TEXT NOT NULL
 );
-ALTER TABLE events ADD COLUMN memory_limit INTEGER;
-ALTER TABLE events ADD COLUMN changed_input TEXT;
 CREATE TABLE IF NOT EXISTS given_hosts (
   run INTEGER NOT NULL,
   site TEXT NOT NULL,
@@ -192,15 +193,6 @@ CREATE VIEW results AS
 SELECT run, task, parameters, results, reused, seconds FROM tasks WHERE state = 'done';
 )sql";
 
-constexpr std::array<Migration, 6> kMigrations{
-    "ALTER TABLE runs ADD COLUMN driven INTEGER NOT NULL DEFAULT 0; UPDATE runs SET driven = id",
-    "ALTER TABLE runs ADD COLUMN result_rules TEXT NOT NULL DEFAULT '[]'",
-    kRemoteFiles,
-    "ALTER TABLE requests ADD COLUMN sites TEXT NOT NULL DEFAULT ''",
-    kForecasts,
-    kManyRuns,
-};
-
 /// `CASE e.cause WHEN 0 THEN 'ok' …`
 std::string cause_names() {
   std::string sql = "CASE e.cause";
@@ -213,7 +205,24 @@ std::string cause_names() {
 }  // namespace
 
 std::span<const Migration> migrations() {
-  return kMigrations;
+  static const std::array<Migration, 6> steps{
+      "ALTER TABLE runs ADD COLUMN driven INTEGER NOT NULL DEFAULT 0; UPDATE runs SET driven = id",
+      "ALTER TABLE runs ADD COLUMN result_rules TEXT NOT NULL DEFAULT '[]'",
+      kRemoteFiles,
+      "ALTER TABLE requests ADD COLUMN sites TEXT NOT NULL DEFAULT ''",
+      std::string("ALTER TABLE runs ADD COLUMN eta_soonest INTEGER NOT NULL DEFAULT 0;"
+                  "ALTER TABLE runs ADD COLUMN eta_latest INTEGER NOT NULL DEFAULT 0;") +
+          kLearned,
+      std::string("ALTER TABLE runs ADD COLUMN study TEXT NOT NULL DEFAULT '';"
+                  "ALTER TABLE runs ADD COLUMN last_seq INTEGER;"
+                  "ALTER TABLE sources ADD COLUMN numbering TEXT NOT NULL DEFAULT '';"
+                  "ALTER TABLE sources ADD COLUMN data BLOB;"
+                  "ALTER TABLE requests ADD COLUMN study BLOB;"
+                  "ALTER TABLE events ADD COLUMN memory_limit INTEGER;"
+                  "ALTER TABLE events ADD COLUMN changed_input TEXT;") +
+          kManyRuns,
+  };
+  return steps;
 }
 
 Result<std::string> new_database_image() {
@@ -223,7 +232,7 @@ Result<std::string> new_database_image() {
   TRY(db.execute("PRAGMA page_size = 8192"));
   TRY(db.execute(kTables));
   TRY(db.execute(kRemoteFiles));
-  TRY(db.execute(kForecasts));
+  TRY(db.execute(kLearned));
   TRY(db.execute(kManyRuns));
   TRY(db.execute(fmt::format(kViews, fmt::arg("causes", cause_names()))));
   TRY(db.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId,

@@ -3,7 +3,7 @@
 /// version, and the way from one version to the next.
 ///
 /// To change the schema: bump kSchemaVersion, change schema.cpp's SQL, and append the step from the
-/// version before to kMigrations. A step is never changed after a release.
+/// version before to migrations(). A step is never changed after a release.
 
 #include <cstdint>
 #include <span>
@@ -18,7 +18,7 @@ inline constexpr std::int64_t kSchemaVersion = 7;
 inline constexpr std::int64_t kApplicationId = 0x47747279;
 
 /// One step: the SQL that takes version i + 1 to i + 2, i being its place in the list.
-using Migration = const char*;
+using Migration = std::string;
 std::span<const Migration> migrations();
 
 /// A whole new, empty database file.
