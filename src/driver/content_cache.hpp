@@ -156,8 +156,8 @@ class ContentCache {
   /// Regular files below a folder, in the order of their names.
   Result<std::vector<std::string>> tree(const std::string& path);
   Result<Digest> tree_digest(const std::string& path, const Stop& stop);
-  /// Like digest(), but of a large file that only a value names, the size and modification time
-  /// count: nobody declared it as an input.
+  /// Like digest(), but for a large file that only a value names, it hashes the size and
+  /// modification time instead of the contents: nobody declared it as an input.
   Result<Digest> digest_as(Kind kind, const std::string& path, const Stop& stop);
   /// The same for a regular file whose status is `info`.
   Result<Digest> file_digest(Kind kind, const std::string& path, const struct stat& info,

@@ -69,7 +69,7 @@ class Hub {
   Result<std::vector<TaskFile>> files_of(FileId file);
   // hub_reading.cpp: actions that wait until their files have been read.
   void park(const Action& action);
-  /// Whether large inputs of the study must be read first; then it is under way.
+  /// True if large inputs of the study have to be read first; begins to read them.
   bool must_read_inputs(const Application& application);
   Result<> carry_out_read();
   /// Gives waiting attempts back to the engine, unstarted; without keys, all of the host. False if
@@ -117,8 +117,8 @@ class Hub {
   // hub_sites.cpp: sites and hosts that come and go.
   /// A host has come up: it is no longer among the unheard ones of any run.
   void hear_of(const Host& host);
-  /// Stores which hosts at sites get their first attempt of a run by these actions: the next gantry
-  /// must know them if this one is killed.
+  /// Stores the hosts to which these actions give their first attempt of a run. If this gantry is
+  /// killed, the next one asks them.
   Result<> note_given(const std::vector<Action>& actions);
   /// The host has gone. Each run whose attempts there have all ended forgets it.
   void release_if_free(HostId host);
@@ -158,7 +158,7 @@ class Hub {
   /// Hands the waiting events to the store; of each run, up to the first end whose inputs are being
   /// read. `last`: waits for those.
   void write_group(bool last);
-  /// Whether events of the run wait for that.
+  /// Whether events of the run wait to be written.
   [[nodiscard]] bool has_unwritten(const RunIo& io) const;
   /// The ends of tasks can no longer be recorded: ends those that run.
   tl::unexpected<Error> abandon(Error error);

@@ -43,15 +43,15 @@ class Application {
   /// lacks one of them or there are too many tasks. REQUIRES: none of them is a task of this
   /// iteration.
   std::optional<Batch> add(NodeId node, const PointOrder& points, std::uint32_t iteration = 0);
-  /// One batch of each node that has points which are no tasks yet, in the order of nodes.
+  /// Adds the points that are not tasks yet, one batch per node, in the order of nodes.
   void add_rest();
   [[nodiscard]] const std::vector<Batch>& batches() const { return batches_.all(); }
   /// Of the batch with this index, for TasksAdded.
   [[nodiscard]] EnumeratedPoints points(std::size_t batch) const;
 
-  /// Makes the tasks those of a run, by its journal. `numbering` is what numbering() said when the
-  /// person edited the study last: it holds where the journal's points are of an older study.
-  /// False, and nothing changes, unless each point of each node is a task once in its iteration.
+  /// Numbers the tasks as the run's journal does. If the journal's points are from before the last
+  /// edit of the study, `numbering` applies: what numbering() returned at that edit. Returns false
+  /// and changes nothing unless each point of each node is exactly one task in its iteration.
   [[nodiscard]] bool number_tasks(std::span<const AddedBatch> batches, const PointOrder& numbering);
   /// The points of tasks 1, 2 …; empty if there is one node, in the order of enumeration.
   [[nodiscard]] PointOrder numbering() const;
