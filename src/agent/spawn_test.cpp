@@ -107,8 +107,8 @@ TEST_F(SpawnTest, TheProgramMayHaveAnotherNameThanItsFirstArgument) {
   EXPECT_EQ(output_of({"nickname", "-c", "echo $0"}), "nickname\n");
 }
 
-TEST_F(SpawnTest, LeadsASessionOfItsOwn) {
-  const std::string text = output_of(shell("cut -d' ' -f1,6 /proc/$$/stat"));
+TEST_F(SpawnTest, LeadsAProcessGroupOfItsOwn) {
+  const std::string text = output_of(shell("cut -d' ' -f1,5 /proc/$$/stat"));
   const auto space = text.find(' ');
   ASSERT_NE(space, std::string::npos);
   EXPECT_EQ(text.substr(0, space) + "\n", text.substr(space + 1));
@@ -123,6 +123,11 @@ TEST_F(SpawnTest, NoSignalIsBlockedOrIgnored) {
   const auto ignored = std::strtoull(text.c_str() + 33, nullptr, 16);
   for (const int changed : {SIGPIPE, SIGXFSZ, SIGCHLD})
     EXPECT_EQ(ignored >> (changed - 1) & 1, 0U) << changed;
+}
+
+TEST_F(SpawnTest, DoesNotStopWhereNobodyLetsItGoOn) {
+  EXPECT_EQ(output_of(shell("kill -TSTP 0; kill -TTIN $$; kill -TTOU $$; echo goes on")),
+            "goes on\n");
 }
 
 TEST_F(SpawnTest, InheritsItsThreeStreamsAndNothingOfOurs) {

@@ -118,6 +118,7 @@ void Hub::forget(RunId run) {
   engine_.remove_run(run);
   runs_.erase(run);
   std::erase_if(ios_, [&](const auto& io) { return io->id() == run; });
+  others_.forget(run);
 }
 
 }  // namespace gantry::driver

@@ -1,6 +1,8 @@
 // Studies that join a hub while it runs others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include "driver/hub_fixture.hpp"
 
@@ -101,6 +103,41 @@ TEST_F(HubJoinTest, NobodyWaitsWhileTheInputsOfAGuestAreRead) {
     return run.has_value();
   });
   EXPECT_GE(looks, 5);
+}
+
+/// The hub has looked at the run before it became a guest.
+TEST_F(HubJoinTest, AGuestThatHasEndedIsCancelledByWhatTheJournalSaysNow) {
+  write("guest.yaml", "command: cat large\ninputs: [large]\n");
+  const auto guest = [&] {
+    return Application(spec::load_sweep((dir_ / "guest.yaml").string()).value().sweep);
+  };
+  options_.load = [&](const SpecSource&) -> Result<Application> { return guest(); };
+  options_.reload = [&](const store::RunRecord&) -> Result<Application> { return guest(); };
+  write("large", "");
+  std::filesystem::resize_file(dir_ / "large", std::uintmax_t{1} << 40);  // a hole: takes minutes
+  observer_.progress = [](const Progress&) { ::kill(::getpid(), SIGINT); };
+  FakeLauncher unused;
+  const RunId run = drive_with(unused, guest()).run;
+  EXPECT_THAT(unused.started, SizeIs(0)) << "it was interrupted before its task began";
+  std::filesystem::resize_file(dir_ / "large", 1);
+
+  std::int64_t first = 0;
+  std::int64_t joins = 0;
+  std::int64_t second = 0;
+  const auto is_taken = [&](std::int64_t id) { return !open_store().is_waiting(id).value(); };
+  const auto cancel = [&] { return open_store().post({.run = run, .all = true}).value(); };
+  drive_until([&](const Progress&) {
+    if (first == 0) first = cancel();
+    if (joins == 0 && is_taken(first)) joins = ask({});
+    const auto record = open_store().run(run).value();
+    if (second == 0 && record->state == store::RunState::finished && record->pid == 0)
+      second = cancel();
+    return second != 0 && is_taken(second);
+  });
+  const auto record = open_store().run(run).value();
+  EXPECT_EQ(record->state, store::RunState::finished);
+  EXPECT_EQ(record->counts.done, 1U);
+  EXPECT_EQ(record->counts.cancelled, 0U);
 }
 
 }  // namespace

@@ -37,9 +37,9 @@ bool Hub::must_read_inputs(const Application& application) {
   Task task;
   for (std::uint32_t i = 1; i <= application.size(); ++i) {
     application.fill_task(TaskId(i), task);
+    if (i > 1 && application.same_inputs() && task.value_files.empty()) continue;
     const auto print = contents_.fingerprint(task, [this] { return stop_waits(); });
     must_read = must_read || (!print && print.error().code == ErrorCode::busy);
-    if (application.same_inputs() && task.value_files.empty()) break;
   }
   return must_read;
 }

@@ -39,9 +39,10 @@ class UndrivenRuns {
 
   /// Whether the store has this run.
   Result<bool> knows(RunId id);
-  /// Null if the study cannot be read any more, or there is no such run. Valid as long as this
-  /// object.
+  /// Null if the study cannot be read any more, or there is no such run. Valid until forget().
   Result<const Application*> study(RunId id);
+  /// A hub drives the run: what was read of it is no longer so.
+  void forget(RunId id) { runs_.erase(id); }
 
  private:
   struct Run {

@@ -65,7 +65,7 @@ class Application {
   [[nodiscard]] std::uint32_t size() const { return batches_.task_count(); }
   /// REQUIRES, here and below: 1 <= id <= size().
   [[nodiscard]] NodeId node_of(TaskId id) const {
-    return nodes_.size() == 1 ? NodeId(0) : batches_.find(id).value_or(TaskPlace{}).node;
+    return nodes_.size() == 1 ? NodeId(0) : batches_.find(id).value_or(TaskOrigin{}).node;
   }
   /// What makes the task: its functions take the same number.
   [[nodiscard]] const Sweep& at(TaskId id) const { return nodes_[node_of(id).value()].sweep; }

@@ -17,14 +17,14 @@ std::uint32_t Batches::task_count() const {
   return batches_.empty() ? 0 : batches_.back().end().value() - 1;
 }
 
-std::optional<TaskPlace> Batches::find(TaskId task) const {
+std::optional<TaskOrigin> Batches::find(TaskId task) const {
   if (task.value() == 0 || task.value() > task_count()) return std::nullopt;
   const auto after = std::ranges::upper_bound(batches_, task, {}, &Batch::first);
   // An empty batch begins where the next one does, and is never the last of those.
   const auto batch = std::prev(after);
-  return TaskPlace{batch->node, batch->iteration,
-                   static_cast<std::uint32_t>(batch - batches_.begin()),
-                   task.value() - batch->first.value()};
+  return TaskOrigin{batch->node, batch->iteration,
+                    static_cast<std::uint32_t>(batch - batches_.begin()),
+                    task.value() - batch->first.value()};
 }
 
 }  // namespace gantry

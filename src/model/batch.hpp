@@ -58,12 +58,12 @@ struct AddedBatch {
 };
 
 /// What a task's number refers to.
-struct TaskPlace {
+struct TaskOrigin {
   NodeId node;
   std::uint32_t iteration = 0;
   std::uint32_t batch = 0;  ///< from 0
   std::uint32_t index = 0;  ///< among the batch's points, from 0
-  friend bool operator==(const TaskPlace&, const TaskPlace&) = default;
+  friend bool operator==(const TaskOrigin&, const TaskOrigin&) = default;
 };
 
 /// The batches of a run, in the order in which they came.
@@ -75,7 +75,7 @@ class Batches {
   [[nodiscard]] std::uint32_t task_count() const;
   [[nodiscard]] const std::vector<Batch>& all() const { return batches_; }
   /// Nothing if no task has this number.
-  [[nodiscard]] std::optional<TaskPlace> find(TaskId task) const;
+  [[nodiscard]] std::optional<TaskOrigin> find(TaskId task) const;
 
  private:
   std::vector<Batch> batches_;

@@ -15,9 +15,9 @@ TEST(Batches, GiveTasksDenseNumbers) {
   ASSERT_TRUE(batches.add({NodeId(0), 0, TaskId(4), 0}));  // as an empty iteration of a loop
   ASSERT_TRUE(batches.add({NodeId(2), 7, TaskId(4), 2}));
   EXPECT_EQ(batches.task_count(), 5U);
-  EXPECT_EQ(batches.find(TaskId(3)), (TaskPlace{NodeId(0), 0, 0, 2}));
-  EXPECT_EQ(batches.find(TaskId(4)), (TaskPlace{NodeId(2), 7, 2, 0}));
-  EXPECT_EQ(batches.find(TaskId(5)), (TaskPlace{NodeId(2), 7, 2, 1}));
+  EXPECT_EQ(batches.find(TaskId(3)), (TaskOrigin{NodeId(0), 0, 0, 2}));
+  EXPECT_EQ(batches.find(TaskId(4)), (TaskOrigin{NodeId(2), 7, 2, 0}));
+  EXPECT_EQ(batches.find(TaskId(5)), (TaskOrigin{NodeId(2), 7, 2, 1}));
   EXPECT_FALSE(batches.find(TaskId(0)));
   EXPECT_FALSE(batches.find(TaskId(6)));
 }

@@ -17,7 +17,7 @@ bool no_limits(const World& world) {
 
 bool fits(const World& world, const Host& host, const TaskNeeds& needs) {
   if (slots(host, needs.resources) == 0) return false;
-  if (host.until != gantry::kNever &&
+  if (host.until != kNever &&
       !is_in_time(host, needs.resources, world.run_times.expected(needs.cost), world.now))
     return false;
   if (host.site == kHome || needs.files.empty() || no_limits(world)) return true;

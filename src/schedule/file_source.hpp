@@ -13,7 +13,7 @@ namespace gantry::schedule {
 
 struct FileSource {
   SiteId site = kHome;
-  TimePoint arrives = gantry::kNever;  ///< at the destination, by what is known of the ways
+  TimePoint arrives = kNever;  ///< at the destination, by what is known of the ways
 };
 
 /// What the policy looks at.

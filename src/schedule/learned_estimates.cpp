@@ -18,12 +18,12 @@ std::map<HostId, double> least_paces(const World& world, const forecast::GridFor
   for (const HostLoad& load : world.hosts) {
     const HostId host = load.host->id;
     if (seen.pace(host)) continue;
-    double least = kNever;
+    double least = kInfinite;
     for (const Ongoing& given : load.ongoing)
-      if (given.started != gantry::kNever && is_ours(world, given))
+      if (given.started != kNever && is_ours(world, given))
         least = std::min(least, seen.done_of(host, given.started, given.begun, world.now) /
                                     forecast::usable_cost(given.cost));
-    if (least > 0 && least < kNever) paces[host] = least;
+    if (least > 0 && least < kInfinite) paces[host] = least;
   }
   return paces;
 }
@@ -38,7 +38,7 @@ double LearnedEstimates::prior_speed(const Host& host) const {
 SteadyEstimates::Link LearnedEstimates::prior_link(const World& world, SiteId site) const {
   if (site.value() < priors_.links.size()) return priors_.links[site.value()];
   const Way* way = world.map != nullptr ? world.map->way(kHome, site) : nullptr;
-  if (way == nullptr) return {.latency = 0, .bandwidth = kNever};
+  if (way == nullptr) return {.latency = 0, .bandwidth = kInfinite};
   return {way->latency, way->bandwidth};
 }
 

@@ -86,7 +86,7 @@ class Numbering {
   void describe_site(std::uint32_t index) {
     const SiteId id = result_.sites[index];
     PlanSite site;
-    site.file_from.assign(world_.file_bytes.size(), id == kHome ? 0 : schedule::kNever);
+    site.file_from.assign(world_.file_bytes.size(), id == kHome ? 0 : schedule::kInfinite);
     if (const SiteFiles* known = find_site(world_, id); known != nullptr && id != kHome) {
       for (const FileId file : known->there) site.file_from[file.value()] = 0;
       for (const MovingFile& moving : known->moving) {
@@ -115,7 +115,7 @@ class Numbering {
         world_.seen != nullptr ? world_.seen->launch(load.host->site).value_or(0) : 0;
     for (const bool running : {true, false}) {
       for (const Ongoing& ongoing : load.ongoing) {
-        if ((ongoing.started != gantry::kNever) != running) continue;
+        if ((ongoing.started != kNever) != running) continue;
         const auto slot = std::ranges::min_element(slots, {}, &PlanHost::free_from);
         const Seconds from =
             running ? -launch - done_of(world_, load.host->id, ongoing) : slot->free_from;

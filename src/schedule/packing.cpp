@@ -22,7 +22,7 @@ std::uint32_t slots(const Host& host, const Resources& resources) {
 
 bool is_in_time(const Host& host, const Resources& resources, std::optional<Duration> expected,
                 TimePoint now) {
-  if (host.until == gantry::kNever) return true;
+  if (host.until == kNever) return true;
   const Duration left = host.until - now;
   if (resources.walltime > Duration{0}) return resources.walltime <= left;
   // A host that has just been lent has a little less than all of it.

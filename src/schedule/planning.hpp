@@ -14,7 +14,7 @@ namespace gantry::schedule {
 
 /// Seconds after now. What is under way may have begun before: negative.
 using Seconds = double;
-inline constexpr Seconds kNever = std::numeric_limits<Seconds>::infinity();
+inline constexpr Seconds kInfinite = std::numeric_limits<Seconds>::infinity();
 
 struct SharedFile {
   double bytes = 0;
@@ -79,7 +79,7 @@ class Estimates {
   }
   /// A speed that the host never exceeds: computed() >= from + work / fastest(), rounding included.
   /// The tighter, the fewer hosts a planner has to ask about.
-  [[nodiscard]] virtual double fastest(std::uint32_t /*host*/) const { return kNever; }
+  [[nodiscard]] virtual double fastest(std::uint32_t /*host*/) const { return kInfinite; }
 };
 
 struct PlannedTask {

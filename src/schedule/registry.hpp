@@ -19,7 +19,7 @@ inline constexpr std::string_view kGridStrategy = "best";
 /// For strategies that plan ahead.
 struct SchedulerSetup {
   std::shared_ptr<const EstimateSource> estimates{};  ///< none: what was declared and seen
-  Seconds interval = kNever;                          ///< between two plans
+  Seconds interval = kInfinite;                       ///< between two plans
   bool adaptive = false;                              ///< it follows from how far off they are
   std::uint64_t seed = 0;                             ///< decides ties
   GanttChoices choices{};                             ///< of those that use sched()

@@ -54,8 +54,8 @@ struct Ahead {
 struct Ongoing {
   TaskId task;
   double cost = 1;
-  TimePoint started = gantry::kNever;  ///< or never: it waits, for its files or for its turn
-  AttemptId attempt{};                 ///< 0: it waits for its files
+  TimePoint started = kNever;     ///< or never: it waits, for its files or for its turn
+  AttemptId attempt{};            ///< 0: it waits for its files
   bool alone = false;             ///< it gets no twin: it was told to end, or its twin has failed
   Duration expected{0};           ///< when it started, it was to take so long; 0 = not known
   std::optional<double> begun{};  ///< what its host had done then: GridForecast::work_done()
@@ -73,7 +73,7 @@ struct MovingFile {
   FileId file;
   SiteId from;  ///< which may have to get it first
   TimePoint since;
-  TimePoint arrives = gantry::kNever;  ///< by what is declared of the way
+  TimePoint arrives = kNever;  ///< by what is declared of the way
 };
 
 /// What is stored at a site other than home, where everything is.
@@ -200,10 +200,10 @@ struct Plan {
   /// first (file_source.hpp). They take free room, or that of idle files
   /// that no ready task reads; when there is none they are left out, and may be wanted again.
   std::vector<MoveFile> moves{};
-  std::vector<Steal> steals{};           ///< after the starts; to a host with a slot free
-  std::vector<Twin> twins{};             ///< after the steals; to a host with a slot free
-  TimePoint ask_again = gantry::kNever;  ///< at the latest, even if nothing happens
-  TimePoint ends = gantry::kNever;       ///< the last task, if all are planned; never: not known
+  std::vector<Steal> steals{};   ///< after the starts; to a host with a slot free
+  std::vector<Twin> twins{};     ///< after the steals; to a host with a slot free
+  TimePoint ask_again = kNever;  ///< at the latest, even if nothing happens
+  TimePoint ends = kNever;       ///< the last task, if all are planned; never: not known
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

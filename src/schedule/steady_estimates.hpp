@@ -27,18 +27,18 @@ class SteadyEstimates final : public Estimates {
       : speeds(std::move(host_speeds)), links(std::move(site_links)) {}
 
   [[nodiscard]] Seconds computed(std::uint32_t host, Seconds from, double work) const override {
-    return speeds[host] > 0 ? from + launch(host) + work / speeds[host] : kNever;
+    return speeds[host] > 0 ? from + launch(host) + work / speeds[host] : kInfinite;
   }
   [[nodiscard]] Seconds moved(std::uint32_t site, Seconds from, double bytes,
                               bool /*outbound*/) const override {
     const Link& link = links[site];
-    return link.bandwidth > 0 ? from + link.latency + bytes / link.bandwidth : kNever;
+    return link.bandwidth > 0 ? from + link.latency + bytes / link.bandwidth : kInfinite;
   }
   void computed_each(std::uint32_t host, Seconds from, std::span<const double> works,
                      std::span<Seconds> ends) const override {
     const double speed = speeds[host];
     if (speed <= 0)
-      std::ranges::fill(ends, kNever);
+      std::ranges::fill(ends, kInfinite);
     else
       for (std::size_t i = 0; i < works.size(); ++i)
         ends[i] = from + launch(host) + works[i] / speed;

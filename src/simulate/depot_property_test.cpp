@@ -180,7 +180,7 @@ RC_GTEST_PROP(DepotProperty, EveryStrategyKeepsWithinDepotsAndComesToItsEnd, ())
            2, rc::gen::elementOf(std::vector(names.begin(), names.end())))) {
     auto strategy = schedule::make_scheduler(
         name, {.estimates = exact_estimates(made.grid),
-               .interval = *rc::gen::element(5.0, 50.0, schedule::kNever)});
+               .interval = *rc::gen::element(5.0, 50.0, schedule::kInfinite)});
     const auto run = simulate(made.workload, made.grid, std::move(*strategy));
     if (!run) RC_FAIL(std::string(name) + ": " + run.error().message);
     check(made, *run);

@@ -51,7 +51,7 @@ std::shared_ptr<const schedule::EstimateSource> learned_estimates(const VirtualG
     priors.speeds.push_back(host.spec.speed * host.spec.availability.value(0));
   for (const auto& link : grid.links)
     priors.links.push_back(link ? SteadyLink{link->latency, link->bandwidth.value(0)}
-                                : SteadyLink{.latency = 0, .bandwidth = schedule::kNever});
+                                : SteadyLink{.latency = 0, .bandwidth = schedule::kInfinite});
   return std::make_shared<schedule::LearnedEstimates>(std::move(priors));
 }
 

@@ -35,7 +35,7 @@ schedule::Situation situation_of(const Trial& trial) {
     ++situation.classes[known->second].waiting;
   }
   for (std::size_t site = 0; site < trial.grid.links.size(); ++site) {
-    const double from = trial.grid.links[site] ? schedule::kNever : 0;
+    const double from = trial.grid.links[site] ? schedule::kInfinite : 0;
     situation.sites.push_back(
         {.file_from = std::vector<double>(trial.application.file_bytes.size(), from)});
   }

@@ -23,7 +23,7 @@ namespace gantry::simulate {
 struct Trial {
   VirtualGrid grid;
   SimulatedTasks application;
-  schedule::Seconds interval = schedule::kNever;  ///< between scheduling events
+  schedule::Seconds interval = schedule::kInfinite;  ///< between scheduling events
   QualityOptions quality{};
   schedule::GanttChoices choices{};
   std::uint64_t tie_seed = 0;  ///< another one decides ties otherwise

@@ -20,7 +20,7 @@ using Outcomes = std::map<std::pair<std::size_t, std::uint32_t>, TrialOutcome>;
 /// Two sites, ten hosts, sixty tasks; everything differs with the repetition.
 Trial small_trial(std::size_t point, std::uint32_t repetition) {
   Trial trial;
-  trial.interval = point == 0 ? 100 : schedule::kNever;
+  trial.interval = point == 0 ? 100 : schedule::kInfinite;
   for (std::uint32_t i = 0; i < 10; ++i)
     trial.grid.hosts.push_back({{.speed = 1 + (i + repetition) % 3 / 2.0}, SiteId(1 + i % 2)});
   for (const double bandwidth : {20.0, 5.0 + repetition})

@@ -132,11 +132,11 @@ Experiment psa_qoi(const PaperOptions& options) {
   };
   std::vector<Point> points;
   std::vector<std::string> labels;
-  for (const Seconds interval : {schedule::kNever, 500.0, 250.0, 125.0}) {
+  for (const Seconds interval : {schedule::kInfinite, 500.0, 250.0, 125.0}) {
     for (int percent = 0; percent <= 100; percent += 10) {
       points.push_back({percent / 100.0, interval});
       const std::string when =
-          interval == schedule::kNever ? "once" : fmt::format("every {:.0f} s", interval);
+          interval == schedule::kInfinite ? "once" : fmt::format("every {:.0f} s", interval);
       labels.push_back(fmt::format("{} p={}%", when, percent));
     }
   }

@@ -152,7 +152,7 @@ class Simulation {
     if (alarm_) kernel_.cancel(*alarm_);
     alarm_.reset();
     alarm_at_ = wanted;
-    if (wanted == gantry::kNever) return;
+    if (wanted == kNever) return;
     const double at = std::max(seconds_at(wanted), kernel_.now());
     alarm_ = kernel_.start_timer(at, token({Errand::Kind::alarm}));
   }
@@ -329,7 +329,7 @@ class Simulation {
     const Errand errand = errands_[event.token.value()];
     if (errand.kind == Errand::Kind::alarm) {
       alarm_.reset();
-      alarm_at_ = gantry::kNever;
+      alarm_at_ = kNever;
       return;
     }
     const bool failed = event.kind == Kind::failed;
@@ -389,7 +389,7 @@ class Simulation {
   std::vector<VirtualMove> moves_;
   std::vector<Errand> errands_;
   std::optional<ActivityId> alarm_;
-  TimePoint alarm_at_ = gantry::kNever;
+  TimePoint alarm_at_ = kNever;
   Simulated result_;
 };
 

@@ -354,7 +354,7 @@ double promised(const RandomCase& made, Heuristic heuristic, std::uint64_t seed)
     sites.push_back(each.site);
     const auto& its_link = made.grid.links[each.site.value()];
     traces.sites.push_back({its_link, its_link});
-    const double from = its_link ? schedule::kNever : 0;
+    const double from = its_link ? schedule::kInfinite : 0;
     situation.sites.push_back(
         {.file_from = std::vector<double>(made.workload.file_bytes.size(), from)});
   }

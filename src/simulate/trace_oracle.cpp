@@ -79,7 +79,7 @@ double TraceCapacities::work(std::uint32_t host, Seconds from, Seconds until) co
 double TraceCapacities::bytes(std::uint32_t site, Seconds from, Seconds until,
                               bool outbound) const {
   const auto& over = link(grid_, site, outbound);
-  if (!over) return schedule::kNever;
+  if (!over) return schedule::kInfinite;
   const auto carries = [&](const LinkSpec& its) {
     const Seconds first_byte = from + its.latency;
     if (first_byte >= until) return 0.0;

@@ -8,7 +8,7 @@
 namespace gantry::simulate {
 namespace {
 
-using schedule::kNever;
+using schedule::kInfinite;
 
 Trace made_of(std::vector<TraceStep> list, std::optional<double> period = {}) {
   return Trace::make(std::move(list), period).value();
@@ -58,7 +58,7 @@ TEST(TraceOracle, CapacitiesAreTheirIntegrals) {
   // From 5 on 10 a second, in each of two streams.
   EXPECT_DOUBLE_EQ(capacities.bytes(1, 4, 15, false), 2 * 100);
   EXPECT_EQ(capacities.bytes(1, 4, 4.5, false), 0);  // still in its latency
-  EXPECT_EQ(capacities.bytes(0, 0, 1, true), kNever);
+  EXPECT_EQ(capacities.bytes(0, 0, 1, true), kInfinite);
 }
 
 /// Small numbers, so that cases are different in kind and not in size.
@@ -97,7 +97,7 @@ struct KernelRun {
     for (std::uint32_t site = 0; site < sites; ++site) {
       const LinkSpec link{.bandwidth = any_trace(1, 4), .latency = any(0, 2)};
       grid.sites.push_back({link, link});
-      situation.sites.push_back({.file_from = {kNever}});
+      situation.sites.push_back({.file_from = {kInfinite}});
       for (double host = any(1, 3); host > 0; --host) {
         grid.slots.push_back({.speed = any(1, 3), .availability = any_trace(1, 3)});
         situation.hosts.push_back({.site = site});

@@ -1,5 +1,5 @@
 #pragma once
-/// The state directory's database: journal of events, recovery, queries. SQLite in WAL mode.
+/// The state directory's database: journal of events, snapshots, queries. SQLite in WAL mode.
 /// One writer (the process that holds the RunLock), any number of readers. One thread per Store
 /// object.
 ///

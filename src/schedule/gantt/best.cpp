@@ -59,7 +59,7 @@ Plan Best::plan(const World& world) {
     outdated_ = true;
     return too_many_.plan(world);
   }
-  const bool due = next_event_ != gantry::kNever && world.now >= next_event_;
+  const bool due = next_event_ != kNever && world.now >= next_event_;
   if (due) interval_.learn(follower_.deviation());
   // Sites that could not get their files may have been left out.
   const bool was_barred = std::exchange(barred_, world.barred);
@@ -79,7 +79,7 @@ Plan Best::plan(const World& world) {
   }
   plan.ask_again = next_event_;
   plan.ends = ends_;
-  if (idle && rested > world.now && (next_event_ == gantry::kNever || rested < next_event_))
+  if (idle && rested > world.now && (next_event_ == kNever || rested < next_event_))
     plan.ask_again = rested;
   return plan;
 }
@@ -114,7 +114,7 @@ FetchPlan Best::find_plan(const NumberedWorld& numbers, std::uint32_t decodings)
     // Files that were there when the lists were made may be gone: then there is no plan in them.
     FetchPlan found =
         search_fetches(numbers.situation, *numbers.estimates, {last_lists(numbers)}, how);
-    if (found.makespan < kNever) return found;
+    if (found.makespan < kInfinite) return found;
   }
   // What a site that is new is good for, a search with little time would not find out.
   std::vector<FetchLists> starts;
@@ -139,7 +139,7 @@ void Best::make_plan(const World& world, bool search) {
   if (search) next_event_ = interval_.after(world.now);
   const NumberedWorld numbers = numbered(world, *estimates_);
   FetchPlan found = find_plan(numbers, search ? budget(world) : 0);
-  ends_ = found.makespan < kNever ? world.now + from_seconds(found.makespan) : gantry::kNever;
+  ends_ = found.makespan < kInfinite ? world.now + from_seconds(found.makespan) : kNever;
   // A site that is away will want the same when it is back.
   for (std::size_t s = 0; s < numbers.sites.size() && s < found.lists.size(); ++s) {
     auto& list = fetches_[numbers.sites[s]];

@@ -21,7 +21,7 @@
 namespace gantry::schedule {
 
 struct BestOptions {
-  Seconds interval = kNever;      ///< between two events
+  Seconds interval = kInfinite;   ///< between two events
   bool adaptive = false;          ///< it follows from how far off plans are
   std::uint32_t decodings = 300;  ///< for the first plan; later ones begin with what was found
   /// With many tasks fewer decodings: so many tasks are placed in all.
@@ -56,10 +56,10 @@ class Best final : public Scheduler {
   PlanBasis basis_;
   bool barred_ = false;  ///< some file at some site, when it was asked before
   bool idle_ = false;    ///< a host has had nothing to do since the last plan
-  TimePoint planned_at_ = gantry::kNever;
-  TimePoint ends_ = gantry::kNever;  ///< all tasks, by the last plan
+  TimePoint planned_at_ = kNever;
+  TimePoint ends_ = kNever;  ///< all tasks, by the last plan
   EventInterval interval_;
-  TimePoint next_event_ = gantry::kNever;
+  TimePoint next_event_ = kNever;
   std::map<SiteId, std::vector<FileId>> fetches_;  ///< of the last plan with that site
 };
 

@@ -46,7 +46,7 @@ void BestHosts::ask_likely(const Drawing& drawing, std::uint32_t site, Seconds f
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t place = likely[i].second;
     const Seconds start = std::max(from, drawing.hosts.at(site).hosts()[place].free);
-    if (start < kNever && start == at.rows[place].start) ask(drawing, site, place, start);
+    if (start < kInfinite && start == at.rows[place].start) ask(drawing, site, place, start);
   }
 }
 

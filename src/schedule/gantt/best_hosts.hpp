@@ -46,8 +46,8 @@ class BestHosts {
 
  private:
   struct Row {
-    Seconds start = kNever;   ///< that the ends are for
-    std::uint32_t asked = 0;  ///< in which call of find()
+    Seconds start = kInfinite;  ///< that the ends are for
+    std::uint32_t asked = 0;    ///< in which call of find()
   };
   struct AtSite {
     std::uint32_t version = 0;

@@ -20,11 +20,11 @@ class EventInterval {
   [[nodiscard]] Seconds seconds() const { return now_; }
   /// The next event after one at `time`.
   [[nodiscard]] TimePoint after(TimePoint time) const {
-    return now_ < kNever ? time + from_seconds(now_) : gantry::kNever;
+    return now_ < kInfinite ? time + from_seconds(now_) : kNever;
   }
 
   /// Between two looks at whether a plan still holds.
-  [[nodiscard]] Seconds pause() const { return now_ < kNever ? now_ / kRange : kNever; }
+  [[nodiscard]] Seconds pause() const { return now_ < kInfinite ? now_ / kRange : kInfinite; }
 
   /// `deviation`: by which part of the time ahead tasks began earlier or later than planned.
   void learn(double deviation) {

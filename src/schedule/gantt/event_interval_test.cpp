@@ -26,9 +26,9 @@ TEST(EventInterval, AdaptsToThePlansDeviationWithinLimits) {
 }
 
 TEST(EventInterval, NeverStaysNever) {
-  EventInterval interval(kNever, true);
+  EventInterval interval(kInfinite, true);
   interval.learn(0.3);
-  EXPECT_EQ(interval.seconds(), kNever);
+  EXPECT_EQ(interval.seconds(), kInfinite);
 }
 
 }  // namespace

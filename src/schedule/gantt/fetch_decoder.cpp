@@ -48,7 +48,7 @@ void FetchDecoder::measure() {
   for (std::uint32_t h = 0; h < situation_->hosts.size(); ++h) {
     const Seconds from = std::max(situation_->hosts[h].free_from, 0.0);
     const Seconds end = estimates_->computed(h, from, each);
-    speeds_.push_back(end > from && end < kNever ? each / (end - from) : 0);
+    speeds_.push_back(end > from && end < kInfinite ? each / (end - from) : 0);
     fastest_.push_back(estimates_->fastest(h));
   }
   constexpr double kSample = 1e6;
@@ -90,7 +90,7 @@ class FetchRun {
     std::uint32_t group = kNone;
     std::uint32_t lot = 0;
     Seconds start = 0;
-    Seconds end = kNever;
+    Seconds end = kInfinite;
   };
 
   void prepare_site(std::uint32_t s);
@@ -172,7 +172,7 @@ void FetchRun::prepare_site(std::uint32_t s) {
   }
   expect_arrivals(s);
   for (std::uint32_t file = 0; file < situation().files.size(); ++file) {
-    if (site.file_from[file] <= 0 || site.file_from[file] == kNever) continue;
+    if (site.file_from[file] <= 0 || site.file_from[file] == kInfinite) continue;
     ++at.coming;
     events_.set(first_coming() + s * files() + file, site.file_from[file]);
   }
@@ -190,7 +190,7 @@ void FetchRun::expect_arrivals(std::uint32_t s) {
   std::vector<Seconds> comes = site.file_from;
   Seconds link_free = sites_[s].link_free;
   for (const std::uint32_t file : lists_[s]) {
-    if (comes[file] < kNever) continue;
+    if (comes[file] < kInfinite) continue;
     link_free += decoder_.links_[s].time(situation().files[file].bytes);
     comes[file] = link_free;
   }
@@ -219,7 +219,7 @@ void FetchRun::fetch_next(std::uint32_t s, Seconds now) {
   site.fetching = false;
   for (; site.fetched < lists_[s].size(); ++site.fetched) {
     const std::uint32_t file = lists_[s][site.fetched];
-    if (known.file_from[file] < kNever) continue;
+    if (known.file_from[file] < kInfinite) continue;
     const Seconds start = std::max(site.link_free, now);
     const Seconds end = estimates().moved(s, start, situation().files[file].bytes, false);
     if (end >= deadline_) continue;
@@ -367,12 +367,12 @@ Decoded FetchRun::run() && {
   for (std::uint32_t s = 0; s < sites_.size(); ++s) prepare_site(s);
   const auto sites = static_cast<std::uint32_t>(sites_.size());
   for (std::uint32_t h = 0; h < situation().hosts.size(); ++h)
-    if (situation().hosts[h].free_from < kNever && decoder_.speeds_[h] > 0)
+    if (situation().hosts[h].free_from < kInfinite && decoder_.speeds_[h] > 0)
       events_.set(sites + h, std::max(situation().hosts[h].free_from, 0.0));
   for (;;) {
     const std::uint32_t index = events_.next();
     const Seconds now = events_.moment(index);
-    if (now == kNever) break;
+    if (now == kInfinite) break;
     events_.forget(index);
     if (index < sites) {
       link_done(index, now);
@@ -383,7 +383,7 @@ Decoded FetchRun::run() && {
       --sites_[s].coming;
       arrive(s, (index - first_coming()) % files(), now);
     }
-    if (events_.moment(index) == kNever) events_.set(index, kNever);
+    if (events_.moment(index) == kInfinite) events_.set(index, kInfinite);
   }
   result_.left_of_group = work_;
   for (std::size_t g = 0; g < open_.size(); ++g)

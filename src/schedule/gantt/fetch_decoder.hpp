@@ -55,7 +55,7 @@ class FetchDecoder {
   };
   struct Link {
     Seconds latency = 0;
-    double bandwidth = kNever;
+    double bandwidth = kInfinite;
     [[nodiscard]] Seconds time(double bytes) const {
       return bytes > 0 ? latency + bytes / bandwidth : 0;
     }

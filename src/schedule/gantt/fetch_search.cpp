@@ -42,7 +42,7 @@ class FetchSearch {
   std::size_t draw(std::span<const double> weights);
   std::size_t below(std::size_t count) { return static_cast<std::size_t>(random_() % count); }
   [[nodiscard]] bool has(std::size_t site, std::uint32_t file) const {
-    return situation_.sites[site].file_from[file] < kNever;
+    return situation_.sites[site].file_from[file] < kInfinite;
   }
 
   const Situation& situation_;
@@ -51,8 +51,8 @@ class FetchSearch {
   std::mt19937_64 random_;
   FetchLists best_;     ///< without what nobody uses
   FetchLists decoded_;  ///< the same with it
-  Seconds makespan_ = kNever;
-  Seconds deadline_ = kNever;  ///< with which it was reached
+  Seconds makespan_ = kInfinite;
+  Seconds deadline_ = kInfinite;  ///< with which it was reached
 };
 
 Decoded FetchSearch::decode(const FetchLists& lists, Seconds deadline) {
@@ -64,11 +64,11 @@ Decoded FetchSearch::decode(const FetchLists& lists, Seconds deadline) {
 /// one does.
 void FetchSearch::begin(const FetchLists& lists) {
   constexpr int kDoublings = 60;
-  Seconds deadline = makespan_ < kNever ? makespan_ : 1;
+  Seconds deadline = makespan_ < kInfinite ? makespan_ : 1;
   for (int i = 0; i < kDoublings; ++i, deadline *= 2) {
     const Decoded result = decode(lists, deadline);
     if (result.left_over > 0) {
-      if (makespan_ < kNever) return;  // others do better
+      if (makespan_ < kInfinite) return;  // others do better
       continue;
     }
     if (result.makespan >= makespan_) return;
@@ -196,8 +196,8 @@ void FetchSearch::improve() {
 FetchPlan FetchSearch::run(const std::vector<FetchLists>& starts) && {
   if (decoder_.groups() == 0) return {FetchLists(situation_.sites.size()), 0, {}};
   for (const FetchLists& lists : starts) begin(lists);
-  if (makespan_ < kNever) improve();
-  if (makespan_ == kNever) return {};
+  if (makespan_ < kInfinite) improve();
+  if (makespan_ == kInfinite) return {};
   Decoded last = final_plan();
   return {std::move(best_), last.makespan, std::move(last.plan)};
 }

@@ -16,7 +16,7 @@ struct FetchSearchOptions {
 
 struct FetchPlan {
   FetchLists lists;
-  Seconds makespan = kNever;
+  Seconds makespan = kInfinite;
   GanttPlan plan;
 };
 

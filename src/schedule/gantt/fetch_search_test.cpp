@@ -24,7 +24,7 @@ struct TwoSites {
   Situation situation{
       .files = {{100}},
       .classes = {{.waiting = 4, .work = 10, .files = {0}}},
-      .sites = {{.file_from = {kNever}}, {.file_from = {kNever}}},
+      .sites = {{.file_from = {kInfinite}}, {.file_from = {kInfinite}}},
       .hosts = {{.site = 0}, {.site = 1}},
   };
   SteadyEstimates estimates;
@@ -129,7 +129,7 @@ RC_GTEST_PROP(FetchSearchProperty, PlansAreSound, ()) {
   const FetchPlan found =
       search_fetches(made.situation, made.estimates,
                      {fetches_of(start, made.situation.sites.size())}, {.decodings = 40});
-  RC_PRE(found.makespan < kNever);
+  RC_PRE(found.makespan < kInfinite);
   check_plan(made.situation, found);
 }
 

@@ -30,7 +30,7 @@ GanttChart::GanttChart(const Situation& situation, const Estimates& estimates,
 
 Span GanttChart::shared_span(std::uint32_t site, Seconds from, double bytes) const {
   const auto end = [&](Seconds start) {
-    return start < kNever ? estimates_->moved(site, start, bytes, false) : kNever;
+    return start < kInfinite ? estimates_->moved(site, start, bytes, false) : kInfinite;
   };
   return sites_[site].inbound.first_gap(std::max(from, sites_[site].last_input), end);
 }
@@ -50,14 +50,14 @@ Seconds GanttChart::fit_inputs(const TaskClass& task, std::uint32_t site,
   bool missing = false;
   for (const std::uint32_t file : task.files) {
     const Seconds from = sites_[site].file_from[file];
-    if (from < kNever) {
+    if (from < kInfinite) {
       there = std::max(there, from);
       continue;
     }
     const Span span =
         shared_span(site, missing ? sent : no_transfer_before, situation_->files[file].bytes);
     if (!missing) no_transfer_before = span.start;
-    if (span.end == kNever) return kNever;
+    if (span.end == kInfinite) return kInfinite;
     missing = true;
     sent = span.end;
     if (inputs != nullptr) inputs->shared.emplace_back(file, span);
@@ -83,7 +83,7 @@ Span GanttChart::output_span(const TaskClass& task, std::uint32_t site, Seconds 
 }
 
 Seconds GanttChart::returned(const TaskClass& task, std::uint32_t site, Seconds end) const {
-  if (end == kNever || task.output_bytes <= 0) return end;
+  if (end == kInfinite || task.output_bytes <= 0) return end;
   return output_span(task, site, end).end;
 }
 
@@ -94,10 +94,10 @@ void GanttChart::returned_each(const TaskClass& task, std::uint32_t site,
     return;
   }
   const auto finite =
-      static_cast<std::size_t>(std::ranges::lower_bound(ends, kNever) - ends.begin());
+      static_cast<std::size_t>(std::ranges::lower_bound(ends, kInfinite) - ends.begin());
   const auto ended = ends.first(finite);
   estimates_->moved_each(site, ended, task.output_bytes, true, returned.first(finite));
-  std::ranges::fill(returned.subspan(finite), kNever);
+  std::ranges::fill(returned.subspan(finite), kInfinite);
   if (!options_.outputs_in_chart) return;
   const auto arrives = [&](Seconds start) {
     return estimates_->moved(site, start, task.output_bytes, true);
@@ -110,7 +110,7 @@ Placement GanttChart::fit(std::uint32_t task_class, std::uint32_t host) const {
   const std::uint32_t site = situation_->hosts[host].site;
   Seconds from_the_beginning = 0;
   const Seconds start = std::max(host_free_[host], inputs_there(task, site, from_the_beginning));
-  if (start == kNever) return {};
+  if (start == kInfinite) return {};
   const Seconds end = estimates_->computed(host, start, task.work);
   return {start, end, returned(task, site, end)};
 }
@@ -118,7 +118,7 @@ Placement GanttChart::fit(std::uint32_t task_class, std::uint32_t host) const {
 /// Is the gap too short for every input and output?
 bool GanttChart::useless(std::uint32_t site, Span gap, bool inputs, bool outputs) const {
   const auto fits = [&](double bytes, bool outbound) {
-    return bytes < kNever && estimates_->moved(site, gap.start, bytes, outbound) <= gap.end;
+    return bytes < kInfinite && estimates_->moved(site, gap.start, bytes, outbound) <= gap.end;
   };
   return !(inputs && fits(least_input_, false)) && !(outputs && fits(least_output_, true));
 }
@@ -163,7 +163,7 @@ Placement GanttChart::assign(std::uint32_t task_class, std::uint32_t host) {
   const std::uint32_t site = situation_->hosts[host].site;
   const Seconds start = std::max(host_free_[host], assign_inputs(task, site));
   const Seconds end = estimates_->computed(host, start, task.work);
-  assert(end < kNever);
+  assert(end < kInfinite);
   Seconds returned = end;
   if (task.output_bytes > 0) {
     const Span span = output_span(task, site, end);
@@ -174,7 +174,7 @@ Placement GanttChart::assign(std::uint32_t task_class, std::uint32_t host) {
       plan_.transfers.push_back({What::output, index, site, span.start, span.end});
     }
   }
-  assert(returned < kNever);
+  assert(returned < kInfinite);
   host_free_[host] = end;
   plan_.tasks.push_back({task_class, host, start, end, returned});
   return {start, end, returned};

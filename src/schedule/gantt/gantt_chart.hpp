@@ -26,9 +26,9 @@ struct ChartOptions {
 
 /// A task on a host, as it would be or is.
 struct Placement {
-  Seconds start = kNever;
-  Seconds end = kNever;       ///< of the computation
-  Seconds returned = kNever;  ///< its completion: the output is home
+  Seconds start = kInfinite;
+  Seconds end = kInfinite;       ///< of the computation
+  Seconds returned = kInfinite;  ///< its completion: the output is home
 };
 
 class GanttChart {
@@ -37,7 +37,7 @@ class GanttChart {
 
   [[nodiscard]] Seconds host_free(std::uint32_t host) const { return host_free_[host]; }
   [[nodiscard]] bool has_file(std::uint32_t site, std::uint32_t file) const {
-    return sites_[site].file_from[file] < kNever;
+    return sites_[site].file_from[file] < kInfinite;
   }
 
   /// When all that a task of the class reads could be at the site: the missing shared files are
@@ -93,8 +93,8 @@ class GanttChart {
   const Situation* situation_;
   const Estimates* estimates_;
   ChartOptions options_;
-  double least_input_ = kNever;  ///< bytes of the smallest that may need a gap
-  double least_output_ = kNever;
+  double least_input_ = kInfinite;  ///< bytes of the smallest that may need a gap
+  double least_output_ = kInfinite;
   std::vector<Site> sites_;
   std::vector<Seconds> host_free_;
   GanttPlan plan_;

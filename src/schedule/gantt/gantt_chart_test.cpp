@@ -23,7 +23,7 @@ struct ChartWorld {
       .classes = {{.waiting = 9, .work = 60, .files = {0}, .private_bytes = 10, .output_bytes = 20},
                   {.waiting = 9, .work = 60, .files = {0, 1}, .private_bytes = 10},
                   {.waiting = 9, .work = 60}},
-      .sites = {{.file_from = {kNever, kNever}}},
+      .sites = {{.file_from = {kInfinite, kInfinite}}},
       .hosts = {{.site = 0}, {.site = 0}}};
   SteadyEstimates estimates{{1, 2}, {{0, 10}}};
 
@@ -71,7 +71,7 @@ TEST(GanttChart, WhatIsUnderWayIsKept) {
 
 TEST(GanttChart, AnOutputTakesTheFirstGap) {
   ChartWorld world;
-  world.situation.sites[0].file_from = {0, kNever};
+  world.situation.sites[0].file_from = {0, kInfinite};
   GanttChart chart = world.chart({.private_inputs = PrivateInputs::queued});
   EXPECT_THAT(chart.assign(0, 1), Is(1, 31, 33));
   EXPECT_THAT(chart.assign(0, 0), Is(2, 62, 64));
@@ -109,7 +109,7 @@ TEST(GanttChart, AnOutputMayLeaveTheLinkToInputs) {
 
 TEST(GanttChart, QueuedPrivateInputsWaitBehindALongFile) {
   ChartWorld world;
-  world.situation.sites[0].file_from = {0, kNever};
+  world.situation.sites[0].file_from = {0, kInfinite};
   GanttChart chart = world.chart({.private_inputs = PrivateInputs::queued});
   EXPECT_THAT(chart.assign(1, 1), Is(21, 51, 51));  // file 1: 0-20, private inputs: 20-21
   EXPECT_THAT(chart.fit(0, 0), Is(22, 82, 84));
@@ -117,7 +117,7 @@ TEST(GanttChart, QueuedPrivateInputsWaitBehindALongFile) {
 
 TEST(GanttChart, PrivateInputsInTheirOwnStreamWaitForEachOtherOnly) {
   ChartWorld world;
-  world.situation.sites[0].file_from = {0, kNever};
+  world.situation.sites[0].file_from = {0, kInfinite};
   GanttChart chart = world.chart({.private_inputs = PrivateInputs::own_stream});
   EXPECT_THAT(chart.assign(1, 1), Is(20, 50, 50));  // private inputs 0-1
   EXPECT_THAT(chart.assign(0, 0), Is(2, 62, 64));   // 1-2
@@ -127,12 +127,12 @@ TEST(GanttChart, PrivateInputsInTheirOwnStreamWaitForEachOtherOnly) {
 TEST(GanttChart, WhatNeverEndsIsNotFit) {
   ChartWorld world;
   world.estimates.speeds[0] = 0;
-  EXPECT_EQ(world.chart().fit(2, 0).returned, kNever);
+  EXPECT_EQ(world.chart().fit(2, 0).returned, kInfinite);
   world.estimates.links[0].bandwidth = 0;
-  EXPECT_EQ(world.chart().fit(0, 1).returned, kNever);
+  EXPECT_EQ(world.chart().fit(0, 1).returned, kInfinite);
   EXPECT_EQ(world.chart().fit(2, 1).returned, 30);
-  world.situation.hosts[1].free_from = kNever;
-  EXPECT_EQ(world.chart().fit(2, 1).returned, kNever);
+  world.situation.hosts[1].free_from = kInfinite;
+  EXPECT_EQ(world.chart().fit(2, 1).returned, kInfinite);
 }
 
 }  // namespace

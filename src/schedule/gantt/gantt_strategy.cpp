@@ -28,7 +28,7 @@ void GanttStrategy::observe(const Event& event) {
 }
 
 Plan GanttStrategy::plan(const World& world) {
-  const bool due = next_event_ != gantry::kNever && world.now >= next_event_;
+  const bool due = next_event_ != kNever && world.now >= next_event_;
   if (due) interval_.learn(follower_.deviation());
   // Sites that could not get their files may have been left out.
   const bool was_barred = std::exchange(barred_, world.barred);
@@ -75,11 +75,11 @@ std::vector<PlannedTransfer> GanttStrategy::keep_queued_files(NumberedWorld& num
     PlanSite& site = numbers.situation.sites[index];
     for (const FileId file : follower_.queued_files(numbers.sites[index])) {
       Seconds& there = site.file_from[file.value()];
-      if (there < kNever) continue;
+      if (there < kInfinite) continue;
       const Seconds start = site.inbound.free_from;
       there = numbers.estimates->moved(index, start, numbers.situation.files[file.value()].bytes,
                                        false);
-      if (there == kNever) continue;
+      if (there == kInfinite) continue;
       site.inbound.free_from = there;
       kept.push_back({PlannedTransfer::What::shared_file, file.value(), index, start, there});
     }

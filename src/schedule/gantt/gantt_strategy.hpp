@@ -27,8 +27,9 @@ struct GanttChoices {
 
 struct GanttOptions {
   Heuristic heuristic = Heuristic::xsufferage;
-  Seconds interval = kNever;  ///< between two events; never: plans once, and when that went wrong
-  bool adaptive = false;      ///< the interval follows from how far off plans are
+  Seconds interval =
+      kInfinite;          ///< between two events; never: plans once, and when that went wrong
+  bool adaptive = false;  ///< the interval follows from how far off plans are
   GanttChoices choices{};
   std::uint64_t seed = 0;
 };
@@ -52,9 +53,9 @@ class GanttStrategy final : public Scheduler {
   bool outdated_ = true;
   PlanBasis basis_;
   bool barred_ = false;  ///< some file at some site, when it was asked before
-  TimePoint planned_at_ = gantry::kNever;
+  TimePoint planned_at_ = kNever;
   EventInterval interval_;
-  TimePoint next_event_ = gantry::kNever;
+  TimePoint next_event_ = kNever;
 };
 
 /// Does this event make every plan for hosts and files doubtful?

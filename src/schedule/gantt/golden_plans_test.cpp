@@ -14,14 +14,14 @@ namespace {
 /// A fast site behind a slow link, and a slow one behind a fast link. Three files, none there yet
 /// but the last, at the slow site.
 struct GoldenCase {
-  Situation situation{
-      .files = {{100}, {40}, {60}},
-      .classes = {{.waiting = 2, .work = 10, .files = {0}, .output_bytes = 5},
-                  {.waiting = 2, .work = 20, .files = {1}},
-                  {.waiting = 1, .work = 30, .files = {0, 2}, .private_bytes = 10},
-                  {.waiting = 2, .work = 5}},
-      .sites = {{.file_from = {kNever, kNever, kNever}}, {.file_from = {kNever, kNever, 0}}},
-      .hosts = {{.site = 0}, {.site = 0, .free_from = 4}, {.site = 1}}};
+  Situation situation{.files = {{100}, {40}, {60}},
+                      .classes = {{.waiting = 2, .work = 10, .files = {0}, .output_bytes = 5},
+                                  {.waiting = 2, .work = 20, .files = {1}},
+                                  {.waiting = 1, .work = 30, .files = {0, 2}, .private_bytes = 10},
+                                  {.waiting = 2, .work = 5}},
+                      .sites = {{.file_from = {kInfinite, kInfinite, kInfinite}},
+                                {.file_from = {kInfinite, kInfinite, 0}}},
+                      .hosts = {{.site = 0}, {.site = 0, .free_from = 4}, {.site = 1}}};
   SteadyEstimates estimates{{2, 2, 1}, {{1, 5}, {0, 20}}};
 };
 
@@ -136,7 +136,7 @@ TEST(GoldenPlans, FetchSearch) {
 /// step of the search decides which of them it finds.
 TEST(GoldenPlans, WhatSitesFetch) {
   Situation situation;
-  situation.sites.resize(3, {.file_from = std::vector(10, kNever)});
+  situation.sites.resize(3, {.file_from = std::vector(10, kInfinite)});
   FetchLists all(3);
   for (std::uint32_t i = 0; i < 10; ++i) {
     situation.files.push_back({64.0 * (1 + i * 7 % 5)});

@@ -43,7 +43,7 @@ Priority priority(Heuristic heuristic, const Completion& best, Seconds other, do
     case Heuristic::xsufferage:
       break;
   }
-  if (other == kNever) return {-kNever, best.returned, best.end, class_rank};
+  if (other == kInfinite) return {-kInfinite, best.returned, best.end, class_rank};
   return {best.returned - other, 0, 0, class_rank};
 }
 

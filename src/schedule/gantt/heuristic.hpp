@@ -23,16 +23,16 @@ enum class Heuristic : std::uint8_t {
 
 /// What a task would get on a host. Hosts are compared by it: the least is the best.
 struct Completion {
-  Seconds returned = kNever;  ///< the output is home: the completion time of the paper
-  Seconds end = kNever;       ///< of the computation: decides when outputs share a gap
-  std::uint32_t rank = ~0U;   ///< of the host among those that tie
+  Seconds returned = kInfinite;  ///< the output is home: the completion time of the paper
+  Seconds end = kInfinite;       ///< of the computation: decides when outputs share a gap
+  std::uint32_t rank = ~0U;      ///< of the host among those that tie
   friend auto operator<=>(const Completion&, const Completion&) = default;
 };
 
 struct Priority {
-  double first = kNever;
-  double second = kNever;
-  double third = kNever;
+  double first = kInfinite;
+  double second = kInfinite;
+  double third = kInfinite;
   std::uint32_t rank = ~0U;  ///< of the class among those that tie
   friend auto operator<=>(const Priority&, const Priority&) = default;
 };

@@ -29,8 +29,8 @@ TEST(Heuristic, SufferageTakesTheGreatestLoss) {
   for (const auto heuristic : {Heuristic::sufferage, Heuristic::xsufferage}) {
     EXPECT_LT(of(heuristic, 5, 9), of(heuristic, 1, 4));  // loses 4, loses 3
     // Without a second choice the loss is infinite; of two such the first completion is next.
-    EXPECT_LT(of(heuristic, 50, kNever), of(heuristic, 1, 1000));
-    EXPECT_LT(of(heuristic, 49, kNever), of(heuristic, 50, kNever));
+    EXPECT_LT(of(heuristic, 50, kInfinite), of(heuristic, 1, 1000));
+    EXPECT_LT(of(heuristic, 49, kInfinite), of(heuristic, 50, kInfinite));
   }
 }
 

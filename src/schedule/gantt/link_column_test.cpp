@@ -87,7 +87,7 @@ TEST(LinkColumn, ManyMomentsFindTheGapThatEachFinds) {
 TEST(LinkColumn, WhatNeverArrivesFitsNowhere) {
   LinkColumn column;
   column.reserve({10, 20});
-  EXPECT_EQ(column.first_gap(0, lasting(kNever)).end, kNever);
+  EXPECT_EQ(column.first_gap(0, lasting(kInfinite)).end, kInfinite);
 }
 
 }  // namespace

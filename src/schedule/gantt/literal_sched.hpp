@@ -56,7 +56,7 @@ class LiteralSched {
     for (std::uint32_t h = 0; h < situation_.hosts.size(); ++h)
       if (!covered(h))
         for (const std::uint32_t task : tasks_)
-          if (chart_.fit(task, h).returned < kNever) return false;
+          if (chart_.fit(task, h).returned < kInfinite) return false;
     return true;
   }
 
@@ -71,14 +71,14 @@ class LiteralSched {
     for (std::uint32_t h = 0; h < situation_.hosts.size(); ++h) {
       if (!candidate(h)) continue;
       const Completion here = completion(task, h);
-      if (here.returned < kNever && here < best) {
+      if (here.returned < kInfinite && here < best) {
         best = here;
         choice.possible = true;
         choice.host = h;
       }
     }
     if (!choice.possible) return choice;
-    Seconds other = kNever;
+    Seconds other = kInfinite;
     for (std::uint32_t h = 0; h < situation_.hosts.size(); ++h)
       if (candidate(h) && differs(h, choice.host))
         other = std::min(other, completion(task, h).returned);

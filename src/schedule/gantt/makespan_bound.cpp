@@ -25,7 +25,7 @@ Seconds last_impossible(Seconds from, const Possible& possible) {
   Seconds low = from;
   Seconds high = std::max(1.0, 2 * from);
   for (; !possible(high); high *= 2) {
-    if (high > kLatest) return kNever;
+    if (high > kLatest) return kInfinite;
     low = high;
   }
   while (high - low > kPrecision * high) {
@@ -38,9 +38,9 @@ Seconds last_impossible(Seconds from, const Possible& possible) {
 /// Classes that read the same files.
 struct Group {
   std::vector<std::uint32_t> files;
-  double work = 0;           ///< of all tasks
-  double bytes_in = kNever;  ///< of its own a unit of work needs at least
-  double bytes_out = kNever;
+  double work = 0;              ///< of all tasks
+  double bytes_in = kInfinite;  ///< of its own a unit of work needs at least
+  double bytes_out = kInfinite;
 };
 
 class Bound {
@@ -103,7 +103,7 @@ Bound::Bound(const Situation& situation, const Capacities& capacities,
 
 Seconds Bound::arrival(std::uint32_t site, std::uint32_t file) const {
   const Seconds known = situation_.sites[site].file_from[file];
-  if (known < kNever) return std::max(known, 0.0);
+  if (known < kInfinite) return std::max(known, 0.0);
   const Seconds start = std::max(situation_.sites[site].inbound.free_from, 0.0);
   return last_impossible(start, [&](Seconds until) {
     return capacities_.bytes(site, start, until, false) >= situation_.files[file].bytes;
@@ -164,7 +164,7 @@ struct Bound::SiteRows {
 
 Bound::SiteRows Bound::rows_of(std::uint32_t site, Seconds until, std::uint32_t& next) const {
   const PlanSite& its = situation_.sites[site];
-  Seconds first = kNever;
+  Seconds first = kInfinite;
   for (const Group& group : groups_) first = std::min(first, arrival_of(site, group.files));
   SiteRows rows{.site = site, .work = {}, .in = {}, .out = {}, .file = {}};
   rows.work = {next++, site_work(site, first, until)};
@@ -188,7 +188,7 @@ bool Bound::add_alternative(LoadProgram& program, const Group& group, const Site
   std::map<std::uint32_t, double> loads;
   bool possible = true;
   const auto use = [&](const SiteRows::Row& row, double amount) {
-    if (amount <= 0 || row.capacity == kNever) return;
+    if (amount <= 0 || row.capacity == kInfinite) return;
     if (row.capacity <= 0)
       possible = false;
     else
@@ -198,7 +198,7 @@ bool Bound::add_alternative(LoadProgram& program, const Group& group, const Site
   double bytes = options_.private_inputs_on_link ? group.work * group.bytes_in : 0;
   for (const std::uint32_t file : group.files) {
     if (files_have_rows_ || rows.file[file].capacity <= 0) use(rows.file[file], group.work);
-    if (situation_.sites[rows.site].file_from[file] == kNever && rows.file[file].capacity > 0)
+    if (situation_.sites[rows.site].file_from[file] == kInfinite && rows.file[file].capacity > 0)
       bytes += situation_.files[file].bytes * group.work /
                std::min(rows.file[file].capacity, file_work_[file]);
   }
@@ -234,7 +234,7 @@ MakespanBounds Bound::find() const {
   if (groups_.empty()) return bounds;
   bounds.compute = last_impossible(0, [&](Seconds until) { return can_compute(until, false); });
   bounds.data = bounds.compute;
-  if (bounds.compute == kNever) return bounds;
+  if (bounds.compute == kInfinite) return bounds;
   bounds.data = last_impossible(
       bounds.compute, [&](Seconds until) { return can_compute(until, true) && can_move(until); });
   return bounds;

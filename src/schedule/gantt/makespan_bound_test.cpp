@@ -25,7 +25,7 @@ struct SteadyCapacities final : public Capacities {
   }
   [[nodiscard]] double bytes(std::uint32_t site, Seconds from, Seconds until,
                              bool /*outbound*/) const override {
-    return bandwidths.empty() ? kNever : bandwidths[site] * (until - from);
+    return bandwidths.empty() ? kInfinite : bandwidths[site] * (until - from);
   }
 };
 
@@ -65,8 +65,9 @@ TEST(MakespanBound, NothingToDoOrNoWayToDoIt) {
   EXPECT_EQ(makespan_bounds({}, SteadyCapacities({}, {})).data, 0);
   EXPECT_EQ(makespan_bounds(at_home(1, {{.waiting = 0}}), SteadyCapacities({1}, {})).data, 0);
   EXPECT_EQ(makespan_bounds(at_home(0, {{.waiting = 1}}), SteadyCapacities({}, {})).compute,
-            kNever);
-  EXPECT_EQ(makespan_bounds(at_home(1, {{.waiting = 1}}), SteadyCapacities({0}, {})).data, kNever);
+            kInfinite);
+  EXPECT_EQ(makespan_bounds(at_home(1, {{.waiting = 1}}), SteadyCapacities({0}, {})).data,
+            kInfinite);
 }
 
 /// `sites` with `hosts` each, to which files of 100 bytes have to be sent; `tasks` of work 1 for
@@ -78,7 +79,7 @@ Situation away(std::uint32_t sites, std::uint32_t hosts, std::uint32_t files, st
     result.classes.push_back({.waiting = tasks, .work = 1, .files = {file}});
   }
   for (std::uint32_t site = 0; site < sites; ++site) {
-    result.sites.push_back({.file_from = std::vector(files, kNever)});
+    result.sites.push_back({.file_from = std::vector(files, kInfinite)});
     result.hosts.insert(result.hosts.end(), hosts, {.site = site});
   }
   return result;
@@ -140,7 +141,7 @@ struct SteppedCapacities final : public Capacities {
 
 RC_GTEST_PROP(MakespanBound, NoPlanIsBetter, ()) {
   RandomCase c = random_case::any();
-  c.options.horizon = kNever;
+  c.options.horizon = kInfinite;
   const bool own_stream = c.options.chart.private_inputs == PrivateInputs::own_stream;
   const MakespanBounds bounds = makespan_bounds(
       c.situation, SteppedCapacities(c.estimates),

@@ -39,7 +39,7 @@ void PlanBasis::remember(const World& world, const EstimateSource& estimates) {
 }
 
 bool PlanBasis::is_outdated(const World& world, const EstimateSource& estimates, Seconds pause) {
-  if (beliefs_.speeds.empty() || pause == kNever || world.now < looked_at_ + from_seconds(pause))
+  if (beliefs_.speeds.empty() || pause == kInfinite || world.now < looked_at_ + from_seconds(pause))
     return false;
   looked_at_ = world.now;
   return is_overturned(beliefs_, estimates.beliefs(world));

@@ -22,7 +22,7 @@ class PlanBasis {
 
  private:
   Beliefs beliefs_;
-  TimePoint looked_at_ = gantry::kNever;
+  TimePoint looked_at_ = kNever;
 };
 
 }  // namespace gantry::schedule

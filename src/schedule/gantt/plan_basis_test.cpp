@@ -31,7 +31,7 @@ TEST(PlanBasis, IsOverturnedByALink) {
   };
   EXPECT_FALSE(is_overturned(link(10), link(12)));
   EXPECT_TRUE(is_overturned(link(10), link(20)));
-  EXPECT_TRUE(is_overturned(link(kNever), link(20)));
+  EXPECT_TRUE(is_overturned(link(kInfinite), link(20)));
 }
 
 /// Two hosts, of which nothing is known at the beginning.
@@ -63,7 +63,7 @@ TEST(PlanBasis, FirstRunTimesOverturnWhatWasBelieved) {
   EXPECT_FALSE(watched.is_outdated(10));
   watched.seen.ran(HostId(1), 1, from_seconds(9));
   EXPECT_FALSE(watched.is_outdated(12)) << "it was looked at a moment ago";
-  EXPECT_FALSE(watched.is_outdated(99, kNever));
+  EXPECT_FALSE(watched.is_outdated(99, kInfinite));
   EXPECT_TRUE(watched.is_outdated(16));
   watched.basis.remember(watched.at(16), watched.estimates);
   EXPECT_FALSE(watched.is_outdated(30));

@@ -70,7 +70,7 @@ class PlanFollower {
   void hand_out_moves(const World& world, Plan& plan);
 
   bool share_late_;
-  TimePoint planned_at_ = gantry::kNever;
+  TimePoint planned_at_ = kNever;
   Seconds off_ = 0;    ///< of all tasks that began: sum of differences to the plan
   Seconds ahead_ = 0;  ///< and of how long they were to wait
   std::map<HostId, HostQueue> hosts_;

@@ -17,7 +17,7 @@ namespace gantry::schedule {
 struct SteppedSpeed {
   std::vector<double> speeds{1};
   Seconds period = 8;
-  Seconds closes = kNever;
+  Seconds closes = kInfinite;
 
   [[nodiscard]] Seconds done(Seconds from, double work) const {
     Seconds at = from;
@@ -26,9 +26,9 @@ struct SteppedSpeed {
       const double speed = speeds[step % speeds.size()];
       if (at + work / speed <= until) {
         at += work / speed;
-        return at <= closes ? at : kNever;
+        return at <= closes ? at : kInfinite;
       }
-      if (at >= closes) return kNever;
+      if (at >= closes) return kInfinite;
       work -= (until - at) * speed;
       at = until;
     }
@@ -48,7 +48,7 @@ struct SteppedEstimates final : public Estimates {
     return links[site].done(from + (outbound ? 0.5 : 0.25), bytes);
   }
   [[nodiscard]] double fastest(std::uint32_t host) const override {
-    return tells_fastest ? std::ranges::max(hosts[host].speeds) : kNever;
+    return tells_fastest ? std::ranges::max(hosts[host].speeds) : kInfinite;
   }
 };
 
@@ -136,19 +136,19 @@ inline Situation situation() {
                   .outbound = {from_to(-2, 6) * 1.0},
                   .same_stream = !one_in(3)};
     for (std::uint32_t file = 0; file < files; ++file)
-      site.file_from.push_back(one_in(3) ? from_to(0, 6) * 1.0 : kNever);
+      site.file_from.push_back(one_in(3) ? from_to(0, 6) * 1.0 : kInfinite);
     result.sites.push_back(site);
   }
   for (int i = from_to(1, 6); i > 0; --i)
     result.hosts.push_back({static_cast<std::uint32_t>(from_to(0, static_cast<int>(sites) - 1)),
-                            one_in(8) ? kNever : from_to(-3, 12) * 1.0});
+                            one_in(8) ? kInfinite : from_to(-3, 12) * 1.0});
   return result;
 }
 
 inline SchedOptions options() {
   SchedOptions result;
   result.heuristic = static_cast<Heuristic>(from_to(0, 3));
-  result.horizon = one_in(4) ? kNever : from_to(0, 60);
+  result.horizon = one_in(4) ? kInfinite : from_to(0, 60);
   result.margin = from_to(0, 1) * 8.0;
   result.enough = static_cast<Enough>(from_to(0, 1));
   result.chart.outputs_in_chart = !one_in(3);

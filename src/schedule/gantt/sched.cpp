@@ -42,7 +42,7 @@ std::vector<Seconds> free_hosts(const Situation& situation, const SchedOptions& 
     const Seconds from = std::max(host.free_from, 0.0);
     const bool left_out =
         options.enough == Enough::each_covered && from >= options.horizon + options.margin;
-    free.push_back(left_out ? kNever : from);
+    free.push_back(left_out ? kInfinite : from);
   }
   return free;
 }
@@ -96,7 +96,7 @@ bool Sched::all_covered() {
     if (drawing_.chart.host_free(uncovered_) < covered_at()) {
       for (std::uint32_t c = 0; c < classes; ++c) {
         if (waiting_[uncovered_by_] > 0 &&
-            drawing_.chart.fit(uncovered_by_, uncovered_).returned < kNever)
+            drawing_.chart.fit(uncovered_by_, uncovered_).returned < kInfinite)
           return false;
         uncovered_by_ = (uncovered_by_ + 1) % classes;
       }
@@ -129,7 +129,7 @@ void Sched::assign(Slice& slice) {
   const Placement placed = drawing_.chart.assign(choice.task_class, choice.host);
   assert(placed.returned == choice.completion.returned);
   const bool leaves = options_.enough == Enough::each_covered && placed.end >= covered_at();
-  drawing_.hosts.assigned(choice.site, choice.host, leaves ? kNever : placed.end);
+  drawing_.hosts.assigned(choice.site, choice.host, leaves ? kInfinite : placed.end);
 
   if (--waiting_[choice.task_class] == 0) slice.remove(drawing_, choice.task_class);
   for (Slice& each : slices_) each.update(drawing_, choice.site, each.reads_any_of(sent));

@@ -20,7 +20,7 @@ enum class Enough : std::uint8_t {
 
 struct SchedOptions {
   Heuristic heuristic = Heuristic::xsufferage;
-  Seconds horizon = kNever;  ///< the next event
+  Seconds horizon = kInfinite;  ///< the next event
   Seconds margin = 0;
   Enough enough = Enough::all_covered;
   ChartOptions chart{};

@@ -72,7 +72,7 @@ RC_GTEST_PROP(Sched, NoHostDoesTwoThingsAtOnce, ()) {
     RC_ASSERT(task.start >= 0);
     RC_ASSERT(task.end == c.estimates.computed(task.host, task.start,
                                                c.situation.classes[task.task_class].work));
-    RC_ASSERT(task.end < kNever);
+    RC_ASSERT(task.end < kInfinite);
     RC_ASSERT(hosts[task.host].back().end <= task.start);  // the plan has them in order
     hosts[task.host].push_back({task.start, task.end});
   }
@@ -117,13 +117,13 @@ RC_GTEST_PROP(Sched, NoTaskStartsBeforeItsFilesAreThereNorReturnsBeforeItEnded, 
   const GanttPlan plan = sched(c.situation, c.estimates, c.options);
   std::vector<std::vector<Seconds>> there;
   for (const PlanSite& site : c.situation.sites) there.push_back(site.file_from);
-  std::vector<Seconds> own(plan.tasks.size(), kNever);
+  std::vector<Seconds> own(plan.tasks.size(), kInfinite);
   std::vector<Span> output(plan.tasks.size());
   for (const PlannedTransfer& transfer : plan.transfers) {
     if (transfer.what == What::private_inputs) own[transfer.index] = transfer.end;
     if (transfer.what == What::output) output[transfer.index] = {transfer.start, transfer.end};
     if (transfer.what != What::shared_file) continue;
-    RC_ASSERT(there[transfer.site][transfer.index] == kNever);  // no file is sent twice
+    RC_ASSERT(there[transfer.site][transfer.index] == kInfinite);  // no file is sent twice
     there[transfer.site][transfer.index] = transfer.end;
   }
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
@@ -164,7 +164,7 @@ RC_GTEST_PROP(Sched, AssignsUntilThereIsEnoughAndNoMore, ()) {
   for (std::uint32_t h = 0; h < free.size(); ++h) {
     if (free[h] >= horizon) continue;
     for (std::uint32_t k = 0; k < left.size(); ++k)
-      RC_ASSERT(left[k] == 0 || chart.fit(k, h).returned == kNever);
+      RC_ASSERT(left[k] == 0 || chart.fit(k, h).returned == kInfinite);
   }
 }
 

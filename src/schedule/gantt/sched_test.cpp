@@ -58,7 +58,7 @@ TEST(Sched, SufferageGivesTheFastHostToWhomItMattersMost) {
 SchedWorld file_at_one_site() {
   return {{.files = {{1000}},
            .classes = {{.waiting = 1, .work = 10, .files = {0}}, {.waiting = 2, .work = 20}},
-           .sites = {{.file_from = {0}}, {.file_from = {kNever}}},
+           .sites = {{.file_from = {0}}, {.file_from = {kInfinite}}},
            .hosts = {{.site = 0}, {.site = 0}, {.site = 1}}},
           {{1, 1.25, 0.8}, {{0, 10}, {0, 10}}}};
 }
@@ -103,7 +103,7 @@ TEST(Sched, AHostThatCanCompleteNothingIsNotWaitedFor) {
   SchedWorld world = world_at_home({4, 0}, {{.waiting = 100, .work = 4}});
   EXPECT_EQ(world.tasks({.horizon = 3, .enough = Enough::all_covered}).size(), 3U);
   EXPECT_EQ(world.tasks({.horizon = 3, .enough = Enough::each_covered}).size(), 3U);
-  world.situation.hosts[0].free_from = kNever;
+  world.situation.hosts[0].free_from = kInfinite;
   EXPECT_THAT(world.tasks({.horizon = 3}), IsEmpty());
 }
 
@@ -147,7 +147,7 @@ SchedWorld small_grid() {
   };
   return {{.files = {{200}, {400}},
            .classes = {task(3, 30, 0), task(2, 20, 1), task(2, 50, 1)},
-           .sites = {{.file_from = {kNever, kNever}}, {.file_from = {kNever, kNever}}},
+           .sites = {{.file_from = {kInfinite, kInfinite}}, {.file_from = {kInfinite, kInfinite}}},
            .hosts = {{.site = 0}, {.site = 0, .free_from = 25}, {.site = 1}}},
           {{1, 2, 1}, {{0, 10}, {1.5, 20}}}};
 }

@@ -9,7 +9,7 @@ void BestEnds::reset(std::span<const double> works, double fastest, bool two) {
   // Whatever is rounded below, latest_start() is not too early.
   constexpr double kBelow = 1 - 1e-12;
   per_work_ = kBelow / fastest;
-  latest_start_ = kNever;
+  latest_start_ = kInfinite;
   first_.reset(works.size());
   second_.reset(two ? works.size() : 0);
 }

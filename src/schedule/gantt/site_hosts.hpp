@@ -60,7 +60,7 @@ class BestEnds {
     std::vector<double> ranks;
 
     void reset(std::size_t works) {
-      ends.assign(works, kNever);
+      ends.assign(works, kInfinite);
       ranks.assign(works, 0);
     }
   };
@@ -73,7 +73,7 @@ class BestEnds {
   [[nodiscard]] bool any(const Ends& ends, std::uint32_t rank) const;
 
   double per_work_ = 0;  ///< seconds that it takes at least, about
-  Seconds latest_start_ = kNever;
+  Seconds latest_start_ = kInfinite;
   Column first_;
   Column second_;
 };
@@ -118,7 +118,7 @@ class SiteHosts {
  private:
   /// Of all hosts below: nothing that starts there ends earlier than with these.
   struct Node {
-    Seconds free = kNever;
+    Seconds free = kInfinite;
     double fastest = 0;
     std::uint32_t rank = BestEnds::kNone;
   };
@@ -135,7 +135,7 @@ class SiteHosts {
 template <class Ask>
 void SiteHosts::find_best(Seconds from, std::span<const double> works, const BestEnds& best,
                           const Ask& ask) const {
-  if (from < kNever && !hosts_.empty()) visit(1, from, works, best, ask);
+  if (from < kInfinite && !hosts_.empty()) visit(1, from, works, best, ask);
 }
 
 template <class Ask>
@@ -143,7 +143,7 @@ void SiteHosts::visit(std::size_t node, Seconds from, std::span<const double> wo
                       const BestEnds& best, const Ask& ask) const {
   const Node& at = nodes_[node];
   const Seconds start = std::max(at.free, from);
-  if (start == kNever || start > best.latest_start()) return;
+  if (start == kInfinite || start > best.latest_start()) return;
   if (node >= leaves_) return ask(node - leaves_, start);
   // To look closer is not worth it for a few hosts.
   constexpr std::size_t kFew = 16;

@@ -50,8 +50,8 @@ TEST(SiteHosts, FindsWhereEachWorkEndsFirst) {
   site.find(10);                                    // files arrive then
   EXPECT_EQ(site.first(0), (std::pair{10.5, 1U}));
   EXPECT_EQ(site.second(0), (std::pair{12.0, 0U}));
-  site.find(kNever);
-  EXPECT_EQ(site.best.first_ends()[0], kNever);
+  site.find(kInfinite);
+  EXPECT_EQ(site.best.first_ends()[0], kInfinite);
 }
 
 TEST(SiteHosts, KnowsWhichStartsAreTooLate) {
@@ -62,16 +62,16 @@ TEST(SiteHosts, KnowsWhichStartsAreTooLate) {
   EXPECT_GE(site.best.latest_start(), 6);
   EXPECT_LT(site.best.latest_start(), 6.001);
   EXPECT_EQ(site.hosts.first_free(), 0);
-  site.hosts.set_free(2, kNever);  // rank 0, the slowest
+  site.hosts.set_free(2, kInfinite);  // rank 0, the slowest
   EXPECT_EQ(site.hosts.first_free(), 4);
 }
 
 TEST(SiteHosts, AHostThatLeftIsNotFound) {
   Site site{SiteHosts({{0, 1, 0}, {1, 2, 0}}), {2}, true};
-  site.hosts.set_free(0, kNever);  // the faster one, of rank 1
+  site.hosts.set_free(0, kInfinite);  // the faster one, of rank 1
   site.find(0);
   EXPECT_EQ(site.first(0), (std::pair{2.0, 0U}));
-  EXPECT_EQ(site.best.second_ends()[0], kNever);
+  EXPECT_EQ(site.best.second_ends()[0], kInfinite);
 }
 
 TEST(SiteHosts, OfManyEqualHostsOnlyTheOneWithTheLowestRankIsAskedAbout) {
@@ -91,18 +91,18 @@ RC_GTEST_PROP(SiteHosts, FindsWhatAskingEveryHostFinds, ()) {
   const int count = from_to(1, 20);
   for (int i = 0; i < count; ++i)
     hosts.push_back({static_cast<std::uint32_t>(i), from_to(1, 4) * 1.0,
-                     from_to(0, 5) == 0 ? kNever : from_to(0, 20) * 1.0});
+                     from_to(0, 5) == 0 ? kInfinite : from_to(0, 20) * 1.0});
   Site site{SiteHosts(hosts), {4, 6, 12}, true};
   const Seconds from = from_to(0, 20);
   site.find(from);
   for (std::size_t i = 0; i < site.works.size(); ++i) {
     std::vector<std::pair<Seconds, std::uint32_t>> all;
     for (const auto& host : hosts)
-      if (host.free < kNever)
+      if (host.free < kInfinite)
         all.emplace_back(std::max(from, host.free) + site.works[i] / host.fastest, host.rank);
     std::ranges::sort(all);
-    RC_ASSERT((site.best.first_ends()[i] < kNever) == !all.empty());
-    RC_ASSERT((site.best.second_ends()[i] < kNever) == (all.size() > 1));
+    RC_ASSERT((site.best.first_ends()[i] < kInfinite) == !all.empty());
+    RC_ASSERT((site.best.second_ends()[i] < kInfinite) == (all.size() > 1));
     if (!all.empty()) RC_ASSERT(site.first(i) == all[0]);
     if (all.size() > 1) RC_ASSERT(site.second(i) == all[1]);
   }

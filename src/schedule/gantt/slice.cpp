@@ -179,7 +179,7 @@ void Slice::compare_sites() {
   suffers_.resize(slots_.size());
   const bool hosts = heuristic_ == Heuristic::sufferage;
   for_lanes(slots_.size(), [&]<class Number>(std::size_t i, Number zero) {
-    Number first = zero + kNever;
+    Number first = zero + kInfinite;
     Number other = first;
     for (std::size_t at = 0; at < returned_.size(); at += slots_.size()) {
       const auto here = load<Number>(&returned_[at + i]);
@@ -192,7 +192,7 @@ void Slice::compare_sites() {
       other = runner_up < other ? runner_up : other;
     }
     // What is empty matters to nobody.
-    const Number never = zero + kNever;
+    const Number never = zero + kInfinite;
     const auto is_empty = load<Number>(&empty_[i]) > zero;
     const Number suffers = other < never ? first - other : -never;
     store<Number>(&first_[i], is_empty ? -never : first);
@@ -218,7 +218,7 @@ bool Slice::matters(std::uint32_t site) const {
   return any_lane(slots_.size(), [&]<class Number>(std::size_t i, Number zero) {
     const auto here = load<Number>(&returned_[first + i]);
     // What is never complete there stays so.
-    return (here <= load<Number>(&limits[i])) & (here < zero + kNever);
+    return (here <= load<Number>(&limits[i])) & (here < zero + kInfinite);
   });
 }
 
@@ -242,9 +242,9 @@ std::uint32_t Slice::first_site(std::size_t slot) const {
 
 void Slice::choose(const Drawing& drawing) {
   possible_ = false;
-  double most = kNever;
+  double most = kInfinite;
   for (const double suffers : suffers_) most = suffers < most ? suffers : most;
-  if (most == kNever) return;
+  if (most == kInfinite) return;
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     if (suffers_[i] != most) continue;
     const Choice choice = choice_of(drawing, i);

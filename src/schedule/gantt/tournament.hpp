@@ -15,7 +15,7 @@ class Tournament {
  public:
   /// At first nothing happens ever.
   explicit Tournament(std::size_t things)
-      : leaves_(std::bit_ceil(things + 1)), moments_(leaves_, kNever), winners_(2 * leaves_) {
+      : leaves_(std::bit_ceil(things + 1)), moments_(leaves_, kInfinite), winners_(2 * leaves_) {
     for (std::uint32_t i = 0; i < leaves_; ++i) winners_[leaves_ + i] = i;
     for (std::size_t node = leaves_ - 1; node > 0; --node) winners_[node] = winners_[2 * node];
   }
@@ -35,7 +35,7 @@ class Tournament {
 
   /// Its moment has come. REQUIRES: it is set() before the next one is asked for; others may be,
   /// too.
-  void forget(std::uint32_t thing) { moments_[thing] = kNever; }
+  void forget(std::uint32_t thing) { moments_[thing] = kInfinite; }
 
  private:
   std::size_t leaves_;  ///< a power of two

@@ -11,7 +11,7 @@ namespace {
 TEST(Tournament, NothingIsNextAtFirst) {
   for (const std::size_t things : {0U, 1U, 2U, 5U}) {
     const Tournament tournament(things);
-    EXPECT_EQ(tournament.moment(tournament.next()), kNever) << things << " things";
+    EXPECT_EQ(tournament.moment(tournament.next()), kInfinite) << things << " things";
   }
 }
 
@@ -28,21 +28,21 @@ TEST(Tournament, TheEarliestIsNextWhateverWasSetBefore) {
   std::mt19937_64 random(1);
   for (const std::size_t things : {1U, 2U, 3U, 7U, 8U, 9U}) {
     Tournament tournament(things);
-    std::vector<Seconds> moments(things, kNever);
+    std::vector<Seconds> moments(things, kInfinite);
     for (int step = 0; step < 200; ++step) {
       // Some events of the next one change others before itself.
       const std::uint32_t taken = tournament.next();
-      if (moments[taken] < kNever) tournament.forget(taken);
+      if (moments[taken] < kInfinite) tournament.forget(taken);
       for (std::uint64_t others = random() % 3; others > 0; --others) {
         const auto thing = static_cast<std::uint32_t>(random() % things);
         moments[thing] = static_cast<double>(random() % 5);
         tournament.set(thing, moments[thing]);
       }
-      moments[taken] = random() % 3 == 0 ? kNever : static_cast<double>(random() % 5);
+      moments[taken] = random() % 3 == 0 ? kInfinite : static_cast<double>(random() % 5);
       tournament.set(taken, moments[taken]);
       const auto earliest = std::ranges::min_element(moments);
       ASSERT_EQ(tournament.moment(tournament.next()), *earliest);
-      if (*earliest < kNever) {
+      if (*earliest < kInfinite) {
         ASSERT_EQ(tournament.next(), static_cast<std::uint32_t>(earliest - moments.begin()));
       }
     }

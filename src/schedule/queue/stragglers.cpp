@@ -55,7 +55,7 @@ class SecondAttempts {
     if (idle_.empty()) return;
     find_stragglers();
     for (const Straggler& each : stragglers_) give(each);
-    if (next_ != gantry::kNever && (plan_.ask_again == gantry::kNever || next_ < plan_.ask_again))
+    if (next_ != kNever && (plan_.ask_again == kNever || next_ < plan_.ask_again))
       plan_.ask_again = next_;
   }
 
@@ -76,7 +76,7 @@ class SecondAttempts {
            std::max(from_seconds(seconds(given.expected) * unusual_), given.expected + kLeastLate);
   }
   [[nodiscard]] static bool is_forecast(const Ongoing& given) {
-    return given.started != gantry::kNever && given.expected > Duration{0};
+    return given.started != kNever && given.expected > Duration{0};
   }
 
   void find_stragglers() {
@@ -122,7 +122,7 @@ class SecondAttempts {
   }
 
   void look_again(TimePoint time) {
-    if (next_ == gantry::kNever || time < next_) next_ = time;
+    if (next_ == kNever || time < next_) next_ = time;
   }
 
   /// By what its host tells of its load; nothing where it tells none, or the task should have ended
@@ -181,7 +181,7 @@ class SecondAttempts {
       const FileTraffic traffic{*world_.map, world_.sites, world_.file_bytes, world_.now,
                                 world_.seen};
       const FileSource source = choose_source(traffic, file, host.site);
-      if (source.arrives == gantry::kNever) return std::nullopt;
+      if (source.arrives == kNever) return std::nullopt;
       ready = std::max(ready, source.arrives);
     }
     return ready - world_.now + *runs;
@@ -194,7 +194,7 @@ class SecondAttempts {
   double unusual_ = kUnusualAtFirst;
   std::vector<Idle> idle_;  ///< with its load after what is planned
   std::vector<Straggler> stragglers_;
-  TimePoint next_ = gantry::kNever;  ///< time that something may have to be done
+  TimePoint next_ = kNever;  ///< time that something may have to be done
 };
 
 }  // namespace

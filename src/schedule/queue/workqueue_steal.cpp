@@ -79,7 +79,7 @@ class SecondHelping {
     const Ongoing& given = world_.hosts[host].ongoing[place];
     Candidate candidate{.task = given.task, .host = host, .place = place};
     if (given.attempt == AttemptId{}) return stolen_.push_back(candidate);
-    if (given.started == gantry::kNever) {
+    if (given.started == kNever) {
       // A host that is not overfull is about to start it.
       candidate.behind = true;
       if (world_.hosts[host].load > kFull) doubled_.push_back(candidate);
@@ -91,7 +91,7 @@ class SecondHelping {
       // quicker from twice the expected time on.
       const TimePoint overdue = given.started + 2 * *expected;
       if (world_.now < overdue) {
-        if (next_ == gantry::kNever || overdue < next_) next_ = overdue;
+        if (next_ == kNever || overdue < next_) next_ = overdue;
         return;
       }
       candidate.left -= *expected;
@@ -136,10 +136,10 @@ class SecondHelping {
 
   const World& world_;
   HandedOut out_;
-  std::vector<std::size_t> idle_;    ///< places in world.hosts
-  std::vector<Candidate> stolen_;    ///< to be
-  std::vector<Candidate> doubled_;   ///< to be
-  TimePoint next_ = gantry::kNever;  ///< task is overdue
+  std::vector<std::size_t> idle_;   ///< places in world.hosts
+  std::vector<Candidate> stolen_;   ///< to be
+  std::vector<Candidate> doubled_;  ///< to be
+  TimePoint next_ = kNever;         ///< task is overdue
   Plan plan_;
 };
 

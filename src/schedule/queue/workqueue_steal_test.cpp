@@ -60,7 +60,7 @@ Ongoing running(std::uint32_t task, int since, double cost = 1) {
   return {TaskId(task), cost, second(since), AttemptId(1)};
 }
 Ongoing waiting(std::uint32_t task) {
-  return {TaskId(task), 1, gantry::kNever, AttemptId(1)};
+  return {TaskId(task), 1, kNever, AttemptId(1)};
 }
 Ongoing staging(std::uint32_t task) {
   return {TaskId(task)};
@@ -93,7 +93,7 @@ TEST(WorkqueueSteal, DoublesWhatIsOverdueAndAsksAgainForTheRest) {
                 machine(3, {running(3, 50, 1)}), machine(4)}};
   grid.run_times.observe(1, seconds(20));
   EXPECT_THAT(grid.plan().twins, ElementsAre(twin(1, 4)));
-  EXPECT_EQ(grid.plan().ask_again, gantry::kNever) << "no host is idle any more";
+  EXPECT_EQ(grid.plan().ask_again, kNever) << "no host is idle any more";
   grid.machines.push_back(machine(5));
   grid.machines.push_back(machine(6));
   EXPECT_THAT(grid.plan().twins, ElementsAre(twin(1, 4), twin(3, 5)));
