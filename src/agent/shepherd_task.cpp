@@ -211,9 +211,14 @@ bool Shepherd::reap(const Start& start) {
   for (;;) {
     int status = 0;
     rusage usage{};
-    const pid_t pid = ::wait4(-1, &status, WNOHANG, &usage);
+    const pid_t pid = ::wait4(-1, &status, WNOHANG | WUNTRACED, &usage);
     if (pid < 0 && errno == ECHILD) return true;
     if (pid <= 0) return false;
+    if (WIFSTOPPED(status)) {
+      // There is no terminal whose owner could let it go on. SIGSTOP is a person's.
+      if (WSTOPSIG(status) != SIGSTOP) ::kill(pid == child_ ? -pid : pid, SIGCONT);
+      continue;
+    }
     if (pid != child_) continue;  // an orphan of the task
     current_.user_ns = cpu_ns(usage.ru_utime);
     current_.system_ns = cpu_ns(usage.ru_stime);

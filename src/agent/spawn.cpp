@@ -32,8 +32,6 @@ namespace {
   if (::chdir(request.workdir.c_str()) != 0) give_up("cannot enter the working directory");
   for (const int changed : {SIGPIPE, SIGXFSZ, SIGCHLD, SIGTERM, SIGUSR1, SIGUSR2})
     ::signal(changed, SIG_DFL);
-  // Nobody would let a stopped task go on.
-  for (const int stops : {SIGTSTP, SIGTTIN, SIGTTOU}) ::signal(stops, SIG_IGN);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

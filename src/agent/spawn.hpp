@@ -26,8 +26,7 @@ struct SpawnFailure {
 };
 
 /// The child leads a process group of its own, dies with its parent, and blocks no signal. What an
-/// agent ignores or handles (SIGPIPE, SIGXFSZ, SIGCHLD) is as usual in it. It ignores requests of a
-/// terminal to stop (SIGTSTP, SIGTTIN, SIGTTOU).
+/// agent ignores or handles (SIGPIPE, SIGXFSZ, SIGCHLD) is as usual in it.
 /// On failure returns -1 and fills `failure`; no child is left behind.
 /// REQUIRES: the calling process has one thread, and SIGCHLD is blocked.
 pid_t spawn(const SpawnRequest& request, SpawnFailure& failure);

@@ -125,11 +125,6 @@ TEST_F(SpawnTest, NoSignalIsBlockedOrIgnored) {
     EXPECT_EQ(ignored >> (changed - 1) & 1, 0U) << changed;
 }
 
-TEST_F(SpawnTest, DoesNotStopWhereNobodyLetsItGoOn) {
-  EXPECT_EQ(output_of(shell("kill -TSTP 0; kill -TTIN $$; kill -TTOU $$; echo goes on")),
-            "goes on\n");
-}
-
 TEST_F(SpawnTest, InheritsItsThreeStreamsAndNothingOfOurs) {
   // High, so that it is not a number that the shell uses; whoever started us may have left others.
   const UniqueFd ours(::fcntl(null_.get(), F_DUPFD_CLOEXEC, 700));

@@ -57,6 +57,10 @@ TEST_F(LauncherLimitsTest, AskedToEndTheWholeTreeHasTheGrace) {
   EXPECT_TRUE(std::filesystem::exists(dir_ / "saved"));
 }
 
+TEST_F(LauncherLimitsTest, ATaskThatStopsAsForATerminalGoesOn) {
+  EXPECT_EQ(run(sh("kill -TSTP 0; kill -TTIN $$; kill -TTOU $$; echo on")).out.text, "on\n");
+}
+
 TEST_F(LauncherLimitsTest, AStoppedTaskCanBeCancelled) {
   start(1, sh("echo $$ > pid.tmp; mv pid.tmp pid; kill -STOP $$; sleep 1000"));
   ASSERT_TRUE(await_file("pid"));
