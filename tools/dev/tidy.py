@@ -1,5 +1,5 @@
-"""tidy.py [--all]: clang-tidy over the product's translation units in build/asan, one a core. They are eight sources
-together (GANTRY_TOGETHER): nearly all the time goes to the headers that these share. Tests are left out: two fifths of
+"""tidy.py [--all]: clang-tidy over the product's translation units in build/asan, one a core. They are up to 24
+sources together (GANTRY_TOGETHER): nearly all the time goes to the headers that these share. Tests are left out: two fifths of
 the sources, and they are compiled with the same warnings and run under the sanitizers.
 
 Only units that changed, or that include a header that changed, are looked at, and those that were clean not again until
