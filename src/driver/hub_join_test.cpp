@@ -115,7 +115,9 @@ TEST_F(HubJoinTest, AGuestThatHasEndedIsCancelledByWhatTheJournalSaysNow) {
   options_.reload = [&](const store::RunRecord&) -> Result<Application> { return guest(); };
   write("large", "");
   std::filesystem::resize_file(dir_ / "large", std::uintmax_t{1} << 40);  // a hole: takes minutes
-  observer_.progress = [](const Progress&) { ::kill(::getpid(), SIGINT); };
+  observer_.progress = [looks = 0](const Progress&) mutable {
+    if (++looks == 3) ::kill(::getpid(), SIGINT);
+  };
   FakeLauncher unused;
   const RunId run = drive_with(unused, guest()).run;
   EXPECT_THAT(unused.started, SizeIs(0)) << "it was interrupted before its task began";
