@@ -292,8 +292,8 @@ Result<std::vector<TaskFile>> Hub::files_of(FileId file) {
   }
   if (all.empty()) return contents_.files(path, [this] { return stop_waits(); });
   std::ranges::sort(all, {}, &TaskFile::path);
-  const auto same = std::ranges::unique(all, {}, &TaskFile::path);
-  all.erase(same.begin(), same.end());
+  const auto is_same = [](const TaskFile& a, const TaskFile& b) { return a.path == b.path; };
+  all.erase(std::unique(all.begin(), all.end(), is_same), all.end());
   return all;
 }
 

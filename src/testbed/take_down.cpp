@@ -43,9 +43,9 @@ bool is_anything_of(const std::string& testbed, const CpuGroup& group) {
 }  // namespace
 
 Result<UniqueFd> lock_folder(const fs::path& dir) {
-  constexpr auto kPatience = std::chrono::seconds(20);
+  constexpr auto kLockPatience = std::chrono::seconds(20);
   TRY_ASSIGN(UniqueFd lock, open_file(dir, O_RDONLY | O_DIRECTORY));
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
   while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     if (std::chrono::steady_clock::now() > deadline)
       return fail(ErrorCode::busy,
