@@ -28,9 +28,9 @@ class SearchGuide {
   template <class Before>
   [[nodiscard]] std::size_t find(std::span<const double> numbers, std::size_t begin, double wanted,
                                  const Before& before) const {
-    constexpr std::size_t kSteps = 8;  // many may lie in one interval
+    constexpr std::size_t kLinearSteps = 8;  // many may lie in one interval
     std::size_t at = std::max(begin, start(wanted));
-    for (const std::size_t last = std::min(at + kSteps, numbers.size()); at < last; ++at)
+    for (const std::size_t last = std::min(at + kLinearSteps, numbers.size()); at < last; ++at)
       if (!before(numbers[at], wanted)) return at;
     const auto rest = numbers.subspan(at);
     return at + static_cast<std::size_t>(
