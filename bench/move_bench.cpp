@@ -51,7 +51,8 @@ bool await(Mover& mover, std::size_t answers, bool inventory) {
         --answers;
       }
     }
-    pollfd fd{mover.wait_fd(), POLLIN, 0};
+    const ReadySet::Wanted wanted = mover.waits_for();
+    pollfd fd{wanted.fd, static_cast<short>(wanted.to_send ? POLLIN | POLLOUT : POLLIN), 0};
     if (events.empty()) ::poll(&fd, 1, 100);
   }
   return true;

@@ -53,7 +53,7 @@ Situation situation(const Size& size) {
                                 .private_bytes = 1e3,
                                 .output_bytes = 1e4});
   }
-  result.sites.assign(size.sites, {.file_from = std::vector(size.files, kNever)});
+  result.sites.assign(size.sites, {.file_from = std::vector(size.files, kInfinite)});
   for (std::uint32_t host = 0; host < size.hosts; ++host)
     result.hosts.push_back({host % size.sites});
   return result;
