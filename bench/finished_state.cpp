@@ -68,7 +68,8 @@ Result<> finish(store::Store& store, driver::ContentCache& contents, const Appli
     if (i % kGroup == 0) TRY(store.commit());
   }
   TRY(store.commit());
-  TRY(driver::keep_snapshot(store, application, run));
+  const driver::DrivenRun driven{run, &application};
+  TRY(driver::keep_snapshots(store, std::span(&driven, 1)));
   return store.index_results();
 }
 

@@ -41,6 +41,9 @@ class FrameStream {
   bool send_watched = false;
 
  private:
+  /// For a peer that is never quite done reading: what it has read takes no room.
+  void forget_sent();
+
   UniqueFd socket_;
   FrameReader reader_;
   std::string outbox_;

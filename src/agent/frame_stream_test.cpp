@@ -51,6 +51,21 @@ TEST(FrameStream, NeitherWaitsForASlowReaderNorLosesAnything) {
   EXPECT_TRUE(a.outbox().empty());
 }
 
+TEST(FrameStream, WhatASlowReaderHasReadTakesNoRoom) {
+  auto [a, b] = make_pair_of_streams();
+  const std::string text(50'000, 'x');
+  for (int i = 0; i < 20; ++i) encode(a.outbox(), Notice{text});
+  for (int i = 0; i < 1000; ++i) {  // 50 MB pass, and there is always more to send
+    encode(a.outbox(), Notice{text});
+    a.send();
+    ASSERT_TRUE(a.wants_to_send());
+    ASSERT_EQ(b.receive(text.size()), Received::some);
+    while (b.next()) {
+    }
+  }
+  EXPECT_LT(a.outbox().capacity(), std::size_t{8} << 20);
+}
+
 TEST(FrameStream, WhatThePeerSaidBeforeItWentIsReadAlsoAfterAFailedSend) {
   auto [a, b] = make_pair_of_streams();
   encode(b.outbox(), Ack{7});

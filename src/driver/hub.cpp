@@ -136,9 +136,11 @@ Result<std::vector<Summary>> Hub::run(Opened opened) {
   TRY(commit(true));
   show_progress();
   close_actuators();
-  for (const auto& io : ios_)  // one that is not kept costs the next call time, and nothing else
-    if (io->executed >= kWorthASnapshot)
-      static_cast<void>(keep_snapshot(store_, io->application(), io->id()));
+  std::vector<DrivenRun> long_ones;
+  for (const auto& io : ios_)
+    if (io->executed >= kWorthASnapshot) long_ones.push_back({io->id(), &io->application()});
+  // One that is not kept costs the next call time, and nothing else.
+  static_cast<void>(keep_snapshots(store_, long_ones));
   std::vector<Summary> summaries;
   for (const auto& io : std::span(ios_).first(asked_for_)) {
     const auto why = view(*io).unplaceable();

@@ -1,7 +1,9 @@
 #include "driver/recovery.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
+#include <vector>
 
 namespace gantry::driver {
 
@@ -22,26 +24,42 @@ Result<LastSnapshot> usable_snapshot(const store::Store& store, RunId run, std::
   return recovered.damaged ? LastSnapshot{} : std::move(last);
 }
 
+struct Size {
+  RunId run;
+  std::uint32_t tasks = 0;
+};
+
+/// By run.
+Result<std::map<RunId, Recovered>> recover_all(const store::Store& store, engine::Engine& engine,
+                                               std::span<const Size> runs) {
+  std::map<RunId, Recovered> all;
+  std::vector<store::Store::ReplayFrom> since;
+  for (const auto& [run, tasks] : runs) {
+    Recovered& recovered = all[run];
+    TRY_ASSIGN(auto last, usable_snapshot(store, run, tasks, recovered));
+    since.push_back({run, last ? last->seq : 0});
+    if (last) {
+      recovered.prints = std::move(last->content.prints);
+      engine.apply(RunRestored{run, std::move(last->content.state)});
+    }
+    recovered.prints.resize(tasks);
+  }
+  TRY(store.replay(since, [&](RunId run, const Event& event) {
+    engine.apply(event);
+    Recovered& recovered = all.at(run);
+    store::note_print(event, recovered.prints);
+    ++recovered.replayed;
+  }));
+  return all;
+}
+
 }  // namespace
 
 Result<Recovered> recover(const store::Store& store, engine::Engine& engine, RunId run,
                           std::uint32_t tasks) {
-  Recovered recovered;
-  TRY_ASSIGN(auto last, usable_snapshot(store, run, tasks, recovered));
-  if (last) {
-    recovered.prints = std::move(last->content.prints);
-    engine.apply(RunRestored{run, std::move(last->content.state)});
-  }
-  recovered.prints.resize(tasks);
-  TRY(store.replay(
-      run,
-      [&](const Event& event) {
-        engine.apply(event);
-        store::note_print(event, recovered.prints);
-        ++recovered.replayed;
-      },
-      last ? last->seq : 0));
-  return recovered;
+  const Size one{run, tasks};
+  TRY_ASSIGN(auto all, recover_all(store, engine, std::span(&one, 1)));
+  return std::move(all.at(run));
 }
 
 Result<> keep_if_worth(store::Store& store, const engine::Engine& engine, RunId run,
@@ -52,13 +70,18 @@ Result<> keep_if_worth(store::Store& store, const engine::Engine& engine, RunId 
   return store.keep_snapshot(run, {engine.snapshot(run), recovered.prints});
 }
 
-Result<> keep_snapshot(store::Store& store, const Application& application, RunId run) {
+Result<> keep_snapshots(store::Store& store, std::span<const DrivenRun> runs) {
   engine::Engine engine;
-  auto workload = engine::workload_of(application);
-  workload.cost = {};  // no state of a run depends on it, and it takes long to sum up
-  engine.add_run(run, std::move(workload), {});
-  TRY_ASSIGN(const auto recovered, recover(store, engine, run, application.size()));
-  return keep_if_worth(store, engine, run, recovered);
+  std::vector<Size> sizes;
+  for (const auto& [run, application] : runs) {
+    auto workload = engine::workload_of(*application);
+    workload.cost = {};  // no state of a run depends on it, and it takes long to sum up
+    engine.add_run(run, std::move(workload), {});
+    sizes.push_back({run, application->size()});
+  }
+  TRY_ASSIGN(const auto all, recover_all(store, engine, sizes));
+  for (const auto& [run, recovered] : all) TRY(keep_if_worth(store, engine, run, recovered));
+  return {};
 }
 
 }  // namespace gantry::driver

@@ -4,6 +4,7 @@
 /// all events before it. One thread.
 
 #include <cstdint>
+#include <span>
 
 #include "engine/engine.hpp"
 #include "model/application.hpp"
@@ -20,6 +21,11 @@ struct Recovered {
   bool damaged = false;        ///< the stored snapshot could not be used
 };
 
+struct DrivenRun {
+  RunId run;
+  const Application* application = nullptr;
+};
+
 /// Restores and replays the run in the engine. REQUIRES: the engine has the run with this many
 /// tasks, and nothing has been applied to it.
 Result<Recovered> recover(const store::Store& store, engine::Engine& engine, RunId run,
@@ -31,7 +37,8 @@ Result<Recovered> recover(const store::Store& store, engine::Engine& engine, Run
 Result<> keep_if_worth(store::Store& store, const engine::Engine& engine, RunId run,
                        const Recovered& recovered);
 
-/// After a session: replays what it has journalled, and stores a snapshot if that is worth it.
-Result<> keep_snapshot(store::Store& store, const Application& application, RunId run);
+/// After a session: replays what it has journalled of these runs, and stores a snapshot of each
+/// for which that is worth it.
+Result<> keep_snapshots(store::Store& store, std::span<const DrivenRun> runs);
 
 }  // namespace gantry::driver

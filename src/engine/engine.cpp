@@ -15,13 +15,19 @@
 
 namespace gantry::engine {
 
+namespace {
+/// Seconds of one core that a run may always start in a turn: to ask a strategy once for each task
+/// of some microseconds would take longer than the tasks.
+constexpr double kLeastTurn = 0.01;
+}  // namespace
+
 struct Engine::Impl {
   explicit Impl(SiteMap map) : grid(std::move(map)) {}
 
   /// An event of one run.
   template <class E>
   void tell(RunId id, const E& event);
-  /// The run leaves room that others may have waited for.
+  /// The run leaves room that others may have waited for, who knows where.
   void tell_others(RunId id, const Event& event);
   void apply(const HostUp& event);
   void apply(const HostDraining& event);
@@ -42,6 +48,9 @@ struct Engine::Impl {
   Grid grid;
   std::map<RunId, Run> runs;
   schedule::Turns turns;
+  /// Hosts that an attempt has left since the last decision, each with one of those. The strategies
+  /// of all runs are told before they decide: of a host, not of each of a thousand ends.
+  std::map<HostId, AttemptComputed> left_room;
 };
 
 template <class E>
@@ -50,10 +59,11 @@ void Engine::Impl::tell(RunId id, const E& event) {
   if (run == runs.end()) return;
   run->second.on(event);
   run->second.strategy->observe(event);
-  constexpr bool kLeavesRoom =
-      std::is_same_v<E, AttemptComputed> || std::is_same_v<E, AttemptEnded> ||
-      std::is_same_v<E, AttemptReturned> || std::is_same_v<E, CancelRequested>;
-  if constexpr (kLeavesRoom) tell_others(id, event);
+  if constexpr (std::is_same_v<E, AttemptComputed>) left_room.insert_or_assign(event.host, event);
+  if constexpr (std::is_same_v<E, AttemptEnded>)
+    left_room.insert_or_assign(event.host, AttemptComputed{event.report.key, event.host});
+  if constexpr (std::is_same_v<E, AttemptReturned> || std::is_same_v<E, CancelRequested>)
+    tell_others(id, event);
 }
 
 void Engine::Impl::tell_others(RunId id, const Event& event) {
@@ -106,6 +116,10 @@ void Engine::Impl::lost_at(FileId file, SiteId site) {
 
 std::vector<Action> Engine::Impl::decide(TimePoint now) {
   std::vector<Action> actions;
+  for (const auto& [host, event] : std::exchange(left_room, {}))
+    if (runs.size() > 1) {
+      for (auto& [id, run] : runs) run.strategy->observe(event);
+    }
   grid.learns =
       std::ranges::any_of(runs, [](const auto& entry) { return entry.second.book.learns(); });
   if (grid.learns) grid.seen.pass(now);
@@ -138,24 +152,26 @@ void Engine::Impl::start_tasks(TimePoint now, std::vector<Action>& actions) {
   }
   turns.set_backlog(std::move(backlog));
   agree_on_queues(waiting);
-  while (!waiting.empty()) {
-    const RunId id = turns.next(waiting);
-    Run& run = runs.at(id);
+  schedule::Turns::Queue queue(turns, waiting);
+  while (queue.size() > 0) {
+    Run& run = runs.at(queue.next());
     const double charge = run.typical_charge();
     std::size_t most = kAll;
-    if (waiting.size() > 1) {
+    if (queue.size() > 1) {
       if (!run.due && !run.may_start()) {
-        waiting.erase(id);
+        queue.leave(0);
         continue;
       }
       // As much as brings it level with the next one, and one more.
-      most =
-          static_cast<std::size_t>(std::min(std::floor(turns.turn_of(id, waiting) / charge), 1e6)) +
-          1;
+      const double turn = std::max(queue.turn(), kLeastTurn);
+      most = static_cast<std::size_t>(std::min(std::floor(turn / charge), 1e6)) + 1;
     }
     const std::size_t started = run.ask_strategy(now, most, actions);
-    turns.pay(id, charge * static_cast<double>(started));
-    if (started < most || !run.has_more_to_start()) waiting.erase(id);
+    const double cost = charge * static_cast<double>(started);
+    if (started == most && run.has_more_to_start())
+      queue.pay(cost);
+    else
+      queue.leave(cost);
   }
 }
 

@@ -218,6 +218,14 @@ class Store {
   /// first is always TasksAdded, also of runs of older gantries, which did not journal it.
   Result<> replay(RunId run, const std::function<void(const Event&)>& sink,
                   std::int64_t after = 0) const;
+  struct ReplayFrom {
+    RunId run;
+    std::int64_t after = 0;
+  };
+  /// The same for several runs while reading the journal once: runs that were driven together lie
+  /// in it side by side.
+  Result<> replay(std::span<const ReplayFrom> runs,
+                  const std::function<void(RunId, const Event&)>& sink) const;
 
   // Snapshots: what the journal says of a run, so that opening it need not read all of it.
   // ---------------------------------------------------------------------------------------------

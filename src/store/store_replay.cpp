@@ -1,4 +1,12 @@
 // Store: a run's journal read again, and the snapshots that shorten it.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <ranges>
+#include <span>
 #include <variant>
 
 #include "store/store_impl.hpp"
@@ -20,6 +28,22 @@ Result<std::uint32_t> unjournalled_tasks(const Database& db, RowReader& reader, 
   return first.batch.first.value() - 1;
 }
 
+/// Of the journal: where the events of a run lie that are asked for.
+struct Stretch {
+  std::int64_t after = 0;
+  std::int64_t last = 0;
+};
+
+Result<Stretch> stretch_of(const Database& db, RunId run, std::int64_t after) {
+  TRY_ASSIGN(Statement s,
+             db.prepare("SELECT coalesce((SELECT after_seq FROM runs WHERE id = ?1), 0), "
+                        "coalesce((SELECT last_seq FROM runs WHERE id = ?1), "
+                        "(SELECT max(seq) FROM events), 0)"));
+  TRY(s.integer(run.value()).step());
+  const std::int64_t begins = s.integer();
+  return Stretch{std::max(after, begins), s.integer()};
+}
+
 }  // namespace
 
 void note_print(const Event& event, Prints& prints) {
@@ -35,34 +59,53 @@ void note_print(const Event& event, Prints& prints) {
 
 Result<> Store::replay(RunId run, const std::function<void(const Event&)>& sink,
                        std::int64_t after) const {
+  const ReplayFrom one{run, after};
+  return replay(std::span(&one, 1), [&](RunId /*run*/, const Event& event) { sink(event); });
+}
+
+Result<> Store::replay(std::span<const ReplayFrom> runs,
+                       const std::function<void(RunId, const Event&)>& sink) const {
+  if (runs.empty()) return {};
   TRY_ASSIGN(RowReader reader, RowReader::prepare(impl_->db));
-  if (after == 0) {
-    TRY_ASSIGN(const std::uint32_t older, unjournalled_tasks(impl_->db, reader, run));
-    const Batch batch{NodeId(0), 0, TaskId(1), older};
-    if (older > 0) sink(TasksAdded{run, batch, EnumeratedPoints{{}, {{0, older}}}, {}});
-    if (older > 0) sink(RunClosed{run, {}});
+  std::map<RunId, Stretch> stretches;
+  Stretch all{std::numeric_limits<std::int64_t>::max(), 0};
+  for (const auto& [run, after] : runs) {
+    if (after == 0) {
+      TRY_ASSIGN(const std::uint32_t older, unjournalled_tasks(impl_->db, reader, run));
+      const Batch batch{NodeId(0), 0, TaskId(1), older};
+      if (older > 0) sink(run, TasksAdded{run, batch, EnumeratedPoints{{}, {{0, older}}}, {}});
+      if (older > 0) sink(run, RunClosed{run, {}});
+    }
+    TRY_ASSIGN(const Stretch stretch, stretch_of(impl_->db, run, after));
+    all = {std::min(all.after, stretch.after), std::max(all.last, stretch.last)};
+    stretches[run] = stretch;
   }
-  // In the order of the table, not through the index: the rows of a run lie together.
+  // In the order of the table, not through the index: the rows of a run lie together, or beside
+  // those of the runs that were driven with it.
+  const auto value = [](const auto& entry) { return entry.first.value(); };
   TRY_ASSIGN(Statement rows,
-             impl_->db.prepare(std::string("SELECT ") + kStateColumns +
-                               " FROM events NOT INDEXED WHERE run = ?1 AND "
-                               "seq > max(?2, coalesce((SELECT after_seq FROM runs WHERE id = ?1), "
-                               "0)) AND seq <= coalesce((SELECT last_seq FROM runs WHERE id = ?1), "
-                               "(SELECT max(seq) FROM events)) ORDER BY seq"));
-  rows.integer(run.value()).integer(after);
+             impl_->db.prepare(fmt::format(
+                 "SELECT run, {} FROM events NOT INDEXED WHERE run IN ({}) AND "
+                 "seq > ? AND seq <= ? ORDER BY seq",
+                 kStateColumns, fmt::join(stretches | std::views::transform(value), ","))));
+  rows.integer(all.after).integer(all.last);
   std::int64_t seq = 0;
   Event event;
   EventRow whole;
   for (;;) {
     TRY_ASSIGN(const bool more, rows.step());
     if (!more) return {};
-    if (!read_state(rows, run, seq, event)) {
+    const RunId run(rows.number<std::uint32_t>());
+    const bool is_common = read_state(rows, run, seq, event);
+    const Stretch& wanted = stretches.at(run);
+    if (seq <= wanted.after || seq > wanted.last) continue;
+    if (!is_common) {
       TRY(reader.read(seq, whole));
       auto rare = to_event(std::move(whole));
       if (!rare) return fail_event(impl_->db);
       event = std::move(*rare);
     }
-    sink(event);
+    sink(run, event);
   }
 }
 

@@ -177,5 +177,27 @@ TEST_F(StoreReplay, NumbersOfRemovedEventsDoNotHideBehindASnapshot) {
   EXPECT_THAT(all(store, first, snapshot->seq), SizeIs(1));
 }
 
+TEST_F(StoreReplay, SeveralRunsComeInTheJournalsOrderEachFromItsOwnPlace) {
+  Store store = open();
+  const RunId first = new_run(store);
+  const RunId other = new_run(store);
+  const RunId second = new_run(store);
+  for (std::uint32_t task = 1; task <= 3; ++task)
+    for (const RunId run : {first, other, second}) end_tasks(store, run, task, task);
+  const std::int64_t since = must(store.last_event());
+  end_tasks(store, second, 4, 4);
+  end_tasks(store, first, 4, 4);
+  std::vector<std::pair<RunId, std::uint32_t>> ends;
+  const Store::ReplayFrom wanted[] = {{second, 0}, {first, since}};
+  must(store.replay(wanted, [&](RunId run, const Event& event) {
+    if (const auto* ended = std::get_if<AttemptEnded>(&event)) {
+      EXPECT_EQ(ended->report.key.run, run);
+      ends.emplace_back(run, ended->report.key.task.value());
+    }
+  }));
+  EXPECT_THAT(ends, ElementsAre(std::pair(second, 1U), std::pair(second, 2U), std::pair(second, 3U),
+                                std::pair(second, 4U), std::pair(first, 4U)));
+}
+
 }  // namespace
 }  // namespace gantry::store

@@ -13,6 +13,9 @@ namespace gantry {
 using agent::MessageType;
 
 namespace {
+/// A few hundred reports. The rest waits in the socket: with hundreds of agents, all that they have
+/// to tell at once would fill memory.
+constexpr std::size_t kReceived = std::size_t{64} << 10;
 /// Each refuses less than those before: more than this is no agent of ours.
 constexpr std::size_t kMostRefusals = 10'000;
 
@@ -125,8 +128,9 @@ void AgentChannel::settle() {
 // ------------------------------------------------------------------------------------------------
 
 bool AgentChannel::receive() {
-  for (;;) {
-    const auto received = stream_.receive(std::size_t{256} << 10);
+  const std::uint64_t before = frames_heard_;
+  while (frames_heard_ == before) {
+    const auto received = stream_.receive(kReceived);
     if (received == agent::FrameStream::Received::nothing) return true;
     if (received == agent::FrameStream::Received::end) return false;
     while (const auto frame = stream_.next()) {
@@ -134,6 +138,7 @@ bool AgentChannel::receive() {
     }
     if (stream_.broken()) return false;
   }
+  return true;
 }
 
 bool AgentChannel::on_frame(const agent::Frame& frame) {

@@ -53,7 +53,8 @@ class AgentChannel {
   void acknowledge(std::uint64_t receipt);
 
   void send() { stream_.send(); }
-  /// Takes in what has arrived; false when the connection is broken.
+  /// Takes in some of what has arrived, at least one message if there is one; false when the
+  /// connection is broken.
   bool receive();
   /// Why it makes no sense to connect again.
   [[nodiscard]] const std::optional<Error>& problem() const { return problem_; }

@@ -50,6 +50,8 @@ class Attempts {
   [[nodiscard]] const Outstanding* first(TaskId task) const;
   [[nodiscard]] Outstanding* first(TaskId task);
   [[nodiscard]] Outstanding* twin(TaskId task);
+  /// No task has a twin, and there are no leftovers.
+  [[nodiscard]] bool all_first() const { return twins_.empty() && leftovers_.empty(); }
   [[nodiscard]] bool has_twin(TaskId task) const { return twins_.contains(task); }
   /// One of the task's attempts runs. REQUIRES: has(task).
   [[nodiscard]] bool is_running(TaskId task) const;

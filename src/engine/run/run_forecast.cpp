@@ -86,6 +86,7 @@ forecast::OpenRun Run::open_run() const {
 bool Run::counts_once(const schedule::Ongoing& given) const {
   if (given.run != run_id) return false;
   if (given.attempt == AttemptId{}) return !attempts.has(given.task);  // its files travel
+  if (attempts.all_first()) return true;
   const Outstanding* first = attempts.first(given.task);
   return first != nullptr && first->attempt == given.attempt;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -16,11 +17,6 @@ void Turns::remove(RunId run) {
   backlog_.erase(run);
 }
 
-void Turns::pay(RunId run, double cost) {
-  Account& account = accounts_.at(run);
-  account.paid += cost / account.weight;
-}
-
 void Turns::set_backlog(std::set<RunId> runs) {
   double least = std::numeric_limits<double>::infinity();
   for (const RunId run : runs)
@@ -33,16 +29,26 @@ void Turns::set_backlog(std::set<RunId> runs) {
   backlog_ = std::move(runs);
 }
 
-RunId Turns::next(const std::set<RunId>& waiting) const {
-  return *std::ranges::min_element(waiting, {}, [&](RunId run) { return accounts_.at(run).paid; });
+Turns::Queue::Queue(Turns& turns, const std::set<RunId>& waiting) : turns_(&turns) {
+  for (const RunId run : waiting) order_.emplace(turns.accounts_.at(run).paid, run);
 }
 
-double Turns::turn_of(RunId run, const std::set<RunId>& waiting) const {
-  const Account& mine = accounts_.at(run);
-  double others = std::numeric_limits<double>::infinity();
-  for (const RunId other : waiting)
-    if (other != run) others = std::min(others, accounts_.at(other).paid);
-  return std::max(others - mine.paid, 0.0) * mine.weight;
+double Turns::Queue::turn() const {
+  if (order_.size() == 1) return std::numeric_limits<double>::infinity();
+  const auto first = order_.begin();
+  return (std::next(first)->first - first->first) * turns_->accounts_.at(first->second).weight;
+}
+
+void Turns::Queue::pay(double cost) {
+  const RunId run = next();
+  leave(cost);
+  order_.emplace(turns_->accounts_.at(run).paid, run);
+}
+
+void Turns::Queue::leave(double cost) {
+  Account& account = turns_->accounts_.at(next());
+  account.paid += cost / account.weight;
+  order_.erase(order_.begin());
 }
 
 }  // namespace gantry::schedule

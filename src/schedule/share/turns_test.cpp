@@ -15,10 +15,10 @@ constexpr RunId kThird{3};
 std::map<RunId, int> deal(Turns& turns, const std::set<RunId>& waiting, int starts) {
   std::map<RunId, int> given;
   turns.set_backlog(waiting);
+  Turns::Queue queue(turns, waiting);
   for (int i = 0; i < starts; ++i) {
-    const RunId run = turns.next(waiting);
-    ++given[run];
-    turns.pay(run, 1);
+    ++given[queue.next()];
+    queue.pay(1);
   }
   return given;
 }
@@ -39,10 +39,11 @@ TEST(Turns, CountWhatStartsCost) {
   turns.add(kFirst, 1);
   turns.add(kSecond, 1);
   int long_ones = 0;
+  Turns::Queue queue(turns, {kFirst, kSecond});
   for (int i = 0; i < 400; ++i) {
-    const RunId run = turns.next({kFirst, kSecond});
-    long_ones += run == kFirst ? 1 : 0;
-    turns.pay(run, run == kFirst ? 3 : 1);
+    const bool is_first = queue.next() == kFirst;
+    long_ones += is_first ? 1 : 0;
+    queue.pay(is_first ? 3 : 1);
   }
   EXPECT_NEAR(long_ones, 100, 1);  // three times as long, a third as many as the other's 300
 }
@@ -76,11 +77,10 @@ TEST(Turns, WhoFindsNoRoomKeepsItsTurn) {
   for (int i = 0; i < 400; ++i) {
     // One place is free: whose turn it is takes it, and the other is asked in vain.
     turns.set_backlog({kFirst, kSecond});
-    const RunId run = turns.next({kFirst, kSecond});
-    ++given[run];
-    turns.pay(run, 1);
-    const RunId other = turns.next({run == kFirst ? kSecond : kFirst});
-    turns.pay(other, 0);
+    Turns::Queue queue(turns, {kFirst, kSecond});
+    ++given[queue.next()];
+    queue.leave(1);
+    queue.leave(0);
   }
   EXPECT_NEAR(given[kFirst], 100, 1);
   EXPECT_NEAR(given[kSecond], 300, 1);
@@ -90,10 +90,15 @@ TEST(Turns, ATurnLastsUntilAnotherHasPaidLess) {
   Turns turns;
   turns.add(kFirst, 2);
   turns.add(kSecond, 1);
-  EXPECT_TRUE(std::isinf(turns.turn_of(kFirst, {kFirst})));
-  EXPECT_EQ(turns.turn_of(kFirst, {kFirst, kSecond}), 0);
-  turns.pay(kSecond, 3);
-  EXPECT_EQ(turns.turn_of(kFirst, {kFirst, kSecond}), 6);  // 3 for each unit of its weight of 2
+  EXPECT_TRUE(std::isinf(Turns::Queue(turns, {kFirst}).turn()));
+  Turns::Queue queue(turns, {kFirst, kSecond});
+  EXPECT_EQ(queue.next(), kFirst);
+  EXPECT_EQ(queue.turn(), 0);
+  queue.pay(1);
+  EXPECT_EQ(queue.next(), kSecond);
+  queue.pay(3);
+  EXPECT_EQ(queue.next(), kFirst);
+  EXPECT_EQ(queue.turn(), 5);  // 3 less the half that it has paid, for each unit of its weight of 2
 }
 
 }  // namespace
