@@ -12,6 +12,7 @@ suite_lint() {
   check "clang-format" format_check
   check "layers: no include climbs out of its folder" layering_check
   check "file names are unique" unique_names_check
+  check "private names are unique in their folder" "$python" "$root/tools/dev/private_names.py"
   check "shell scripts" shell_check
   configure asan >"$results/configure.log" 2>&1 || return  # clang-tidy wants the commands, not the objects
   check "clang-tidy" "$python" "$root/tools/dev/tidy.py" "$@"
