@@ -36,7 +36,7 @@ endif()
 # Sources are every *.cpp of the folder (and its subfolders); *_test.cpp make the folder's test program, which may
 # start TEST_PROGRAMS of ours. With GANTRY_TOGETHER 24 sources (8 of tests) are compiled as one: reading the same headers
 # and making the same templates is most of the work, so that it takes less than half of the time. Private names must then
-# be unique in their folder.
+# be unique in their folder (`./dev lint`).
 function(gantry_library name)
   cmake_parse_arguments(ARG "" "" "USES;LINKS;TEST_LINKS;TEST_PROGRAMS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
@@ -64,4 +64,38 @@ function(gantry_library name)
     endif()
     gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
   endif()
+endfunction()
+
+# gantry_threads_test(ALSO sources... LINKS libraries... PROGRAMS ours...)
+#
+# test_threads, for the thread sanitizer: every source that starts a thread, or whose header says so, with the test of the
+# same name. They are linked with the sources in ALSO rather than with whole folders, which take minutes to compile. Work
+# that goes through base/parallel.hpp is left out: its calls share nothing but what they read.
+function(gantry_threads_test)
+  cmake_parse_arguments(ARG "" "" "ALSO;LINKS;PROGRAMS" ${ARGN})
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp)
+  list(FILTER files EXCLUDE REGEX "_test\\.cpp$|_fixture\\.hpp$|/base/[^/]*$")
+  foreach(file ${files})
+    file(STRINGS ${file} starts_threads REGEX "^#include \"base/background\\.hpp\"|std::(jthread|thread|async)[^:]")
+    if(starts_threads)
+      string(REGEX REPLACE "\\.[ch]pp$" "" stem ${file})
+      list(APPEND sources ${stem}.cpp ${stem}_test.cpp)
+    endif()
+  endforeach()
+  list(TRANSFORM ARG_ALSO PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  list(APPEND sources ${ARG_ALSO})
+  list(REMOVE_DUPLICATES sources)
+  add_executable(test_threads ${sources})
+  set_target_properties(test_threads PROPERTIES UNITY_BUILD ${GANTRY_TOGETHER} UNITY_BUILD_MODE GROUP)
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  foreach(source ${sources}) # together with its folder's, where private names are unique
+    file(RELATIVE_PATH folder ${CMAKE_CURRENT_SOURCE_DIR} ${source})
+    string(REGEX REPLACE "/.*" "" folder ${folder})
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
+  endforeach()
+  file(GLOB views LIST_DIRECTORIES true ${CMAKE_BINARY_DIR}/include/*)
+  target_include_directories(test_threads PRIVATE ${views})
+  target_link_libraries(test_threads PRIVATE ${ARG_LINKS} gantry_options GTest::gmock GTest::gtest_main)
+  add_dependencies(test_threads ${ARG_PROGRAMS})
+  gtest_discover_tests(test_threads TEST_PREFIX threads. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
 endfunction()

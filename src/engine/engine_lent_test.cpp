@@ -23,7 +23,7 @@ Workload tasks_of(std::uint32_t count, Resources resources) {
   return {.count = count, .resources = [=](TaskId) { return resources; }};
 }
 
-std::size_t starts(OneRun& engine, TimePoint now) {
+std::size_t count_starts(OneRun& engine, TimePoint now) {
   std::size_t count = 0;
   for (const Action& action : engine.decide(now))
     count += std::holds_alternative<StartAttempt>(action);
@@ -35,7 +35,7 @@ TEST(EngineLent, WhatNoHostWasGivenWaitsForMore) {
   EXPECT_EQ(engine.waiting_cores(), 10U);
   engine.apply(HostUp{{.id = HostId(1), .name = "h", .cores = 2}});
   // One runs, one lies ready behind it.
-  EXPECT_EQ(starts(engine, at(0)), 2U);
+  EXPECT_EQ(count_starts(engine, at(0)), 2U);
   EXPECT_EQ(engine.waiting_cores(), 6U);
   engine.apply(DrainRequested{RunId(1), "interrupted"});
   EXPECT_EQ(engine.waiting_cores(), 0U) << "nothing more is started";
@@ -44,7 +44,7 @@ TEST(EngineLent, WhatNoHostWasGivenWaitsForMore) {
 TEST(EngineLent, ATaskThatCannotFinishInTimeIsNotStarted) {
   OneRun engine(tasks_of(1, {.walltime = minutes(30)}), {});
   engine.apply(HostUp{lent(1, minutes(60), at(60 * 20))});
-  EXPECT_EQ(starts(engine, at(0)), 0U) << "20 minutes are left";
+  EXPECT_EQ(count_starts(engine, at(0)), 0U) << "20 minutes are left";
   EXPECT_EQ(engine.waiting_cores(), 1U);
   EXPECT_THAT(engine.draining(), IsEmpty());
   engine.apply(HostUp{lent(2, minutes(60), at(60 * 60))});

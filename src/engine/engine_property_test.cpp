@@ -523,11 +523,13 @@ Plan any_plan() {
   plan.file_bytes = *rc::gen::resize(
       5, rc::gen::container<std::vector<double>>(
              rc::gen::map(rc::gen::inRange(1, 9), [](int n) { return static_cast<double>(n); })));
-  // The first depot may be too small for some tasks; the second has no limit, and may give files
-  // to the first.
+  // The first depot may be too small for some tasks; the second has no limit. Each may give files
+  // to the other, which is quicker than to fetch them from home.
   plan.map.limit_depot(SiteId(1), *rc::gen::inRange(1, 25));
   if (*rc::gen::arbitrary<bool>())
-    plan.map.ways.push_back({.one = SiteId(1), .other = SiteId(2), .bandwidth = 10});
+    plan.map.ways = {{.other = SiteId(1), .bandwidth = 2},
+                     {.other = SiteId(2), .bandwidth = 2},
+                     {.one = SiteId(1), .other = SiteId(2), .bandwidth = 10}};
   return plan;
 }
 

@@ -12,7 +12,7 @@ Duration whole(int s) {
 }
 
 /// Of the interval, as a part of the whole run.
-double width(const EtaHistory& history, double share, Duration elapsed, Duration rest) {
+double eta_width(const EtaHistory& history, double share, Duration elapsed, Duration rest) {
   const Eta eta = history.spread(share, elapsed, rest);
   EXPECT_EQ(eta.expected, rest);
   EXPECT_LE(eta.soonest, eta.expected);
@@ -36,7 +36,7 @@ TEST(EtaHistory, ARunThatKeepsItsPromisesBecomesSure) {
     history.look(share, whole(1000));
     EXPECT_FALSE(history.is_due(share * 1.2));
     const auto elapsed = from_seconds(1000 * share);
-    const double now = width(history, share, elapsed, whole(1000) - elapsed);
+    const double now = eta_width(history, share, elapsed, whole(1000) - elapsed);
     EXPECT_LT(now, before);
     before = now;
   }
@@ -48,7 +48,7 @@ TEST(EtaHistory, ARunWhoseEndMovesIsNotSureAndEndsRatherLater) {
   int in_all = 1000;
   for (double share = 0.01; share <= 0.2; share *= 2) history.look(share, whole(in_all += 300));
   const Eta eta = history.spread(0.2, whole(500), whole(2000));
-  EXPECT_GT(width(history, 0.2, whole(500), whole(2000)), 0.4);
+  EXPECT_GT(eta_width(history, 0.2, whole(500), whole(2000)), 0.4);
   EXPECT_GT(eta.latest - eta.expected, eta.expected - eta.soonest);
 }
 
@@ -56,10 +56,10 @@ TEST(EtaHistory, WhatMovedLongAgoIsForgotten) {
   EtaHistory wild;
   wild.look(0.01, whole(100));
   wild.look(0.02, whole(3000));
-  EXPECT_GT(width(wild, 0.02, whole(60), whole(2940)), 2);
-  EXPECT_LT(width(wild, 0.02, whole(60), whole(2940)), 5) << "more would tell nothing";
+  EXPECT_GT(eta_width(wild, 0.02, whole(60), whole(2940)), 2);
+  EXPECT_LT(eta_width(wild, 0.02, whole(60), whole(2940)), 5) << "more would tell nothing";
   for (double share = 0.04; share <= 0.64; share *= 2) wild.look(share, whole(1000));
-  EXPECT_LT(width(wild, 0.64, whole(640), whole(360)), 0.8);
+  EXPECT_LT(eta_width(wild, 0.64, whole(640), whole(360)), 0.8);
 }
 
 TEST(EtaHistory, WhatChanceExplainsIsNotCounted) {
@@ -72,8 +72,8 @@ TEST(EtaHistory, WhatChanceExplainsIsNotCounted) {
     not_explained.look(share, whole(in_all));
     in_all += in_all / 10;
   }
-  EXPECT_LT(2 * width(explained, 0.4, whole(500), whole(700)),
-            width(not_explained, 0.4, whole(500), whole(700)));
+  EXPECT_LT(2 * eta_width(explained, 0.4, whole(500), whole(700)),
+            eta_width(not_explained, 0.4, whole(500), whole(700)));
 }
 
 TEST(EtaHistory, HowWrongTheFirstLookWasDoesNotMatter) {
@@ -85,8 +85,8 @@ TEST(EtaHistory, HowWrongTheFirstLookWasDoesNotMatter) {
     wrong.look(share, whole(1000));
     absurd.look(share, whole(1000));
   }
-  EXPECT_DOUBLE_EQ(width(wrong, 0.4, whole(400), whole(600)),
-                   width(absurd, 0.4, whole(400), whole(600)));
+  EXPECT_DOUBLE_EQ(eta_width(wrong, 0.4, whole(400), whole(600)),
+                   eta_width(absurd, 0.4, whole(400), whole(600)));
 }
 
 TEST(EtaHistory, NonsenseChangesNothing) {

@@ -16,7 +16,7 @@ Features number_of(TaskId task) {
 }
 
 /// Up to 5 % more or less.
-double noisy(double value, std::uint32_t seed) {
+double noisy_cost(double value, std::uint32_t seed) {
   return value * (0.95 + 0.1 * static_cast<double>(mixed(seed) % 1000) / 1000);
 }
 double squared(std::uint32_t n) {
@@ -29,7 +29,7 @@ TEST(LearnedCosts, SquaresAreFoundInTheFirstThird) {
   EXPECT_EQ(costs.cost(TaskId(7)), 1);
   int changes = 0;
   for (std::uint32_t n = 1; n <= 60; ++n)
-    changes += costs.ran(TaskId(n), HostId(1), 1, noisy(squared(n), n)) ? 1 : 0;
+    changes += costs.ran(TaskId(n), HostId(1), 1, noisy_cost(squared(n), n)) ? 1 : 0;
   ASSERT_TRUE(costs.known());
   EXPECT_LT(changes, 12);
   EXPECT_NEAR(costs.cost(TaskId(200)) / costs.cost(TaskId(100)), squared(200) / squared(100), 1);
@@ -49,7 +49,7 @@ TEST(LearnedCosts, SquaresAreFoundInTheFirstThird) {
 TEST(LearnedCosts, OfTasksThatTakeTheSameNothingIsSaid) {
   LearnedCosts costs(1000, number_of, {});
   for (std::uint32_t n = 1; n <= 300; ++n)
-    EXPECT_FALSE(costs.ran(TaskId(n), HostId(n % 3 + 1), 1, noisy(2, n)));
+    EXPECT_FALSE(costs.ran(TaskId(n), HostId(n % 3 + 1), 1, noisy_cost(2, n)));
   EXPECT_FALSE(costs.known());
   EXPECT_EQ(costs.cost(TaskId(1)), 1);
   EXPECT_EQ(costs.margin_from(0).above, 0);
@@ -77,7 +77,7 @@ TEST(LearnedCosts, ASlowHostDoesNotMakeItsTasksDear) {
   LearnedCosts costs(120, number_of, {});
   for (std::uint32_t n = 1; n <= 120; ++n) {
     const bool slow = n <= 60 ? n % 4 != 0 : n % 4 == 0;
-    costs.ran(TaskId(n), HostId(slow ? 2 : 1), 1, noisy(squared(n) * (slow ? 4 : 1), n));
+    costs.ran(TaskId(n), HostId(slow ? 2 : 1), 1, noisy_cost(squared(n) * (slow ? 4 : 1), n));
   }
   ASSERT_TRUE(costs.known());
   EXPECT_NEAR(costs.cost(TaskId(110)) / costs.cost(TaskId(40)), squared(110) / squared(40), 1.2);
@@ -89,7 +89,8 @@ TEST(LearnedCosts, ASlowHostDoesNotMakeItsTasksDear) {
 
 TEST(LearnedCosts, WhatAnEarlierRunKeptIsKnownFromTheBeginning) {
   LearnedCosts first(50, number_of, {});
-  for (std::uint32_t n = 1; n <= 50; ++n) first.ran(TaskId(n), HostId(1), 1, noisy(squared(n), n));
+  for (std::uint32_t n = 1; n <= 50; ++n)
+    first.ran(TaskId(n), HostId(1), 1, noisy_cost(squared(n), n));
   const auto kept = RunTimeModel::from_text(first.to_keep()->to_text());
   ASSERT_TRUE(kept);
   LearnedCosts second(
@@ -99,14 +100,14 @@ TEST(LearnedCosts, WhatAnEarlierRunKeptIsKnownFromTheBeginning) {
 
   // On a machine that takes three times as long, costs stay; what is kept then is of that one.
   for (std::uint32_t n = 1; n <= 50; ++n)
-    EXPECT_FALSE(second.ran(TaskId(n), HostId(1), 1, noisy(3 * squared(n), n)));
+    EXPECT_FALSE(second.ran(TaskId(n), HostId(1), 1, noisy_cost(3 * squared(n), n)));
   EXPECT_NEAR(second.to_keep()->predict(Features{40.0})->value, 3 * squared(40), 0.6 * squared(40));
 }
 
 TEST(LearnedCosts, ADeclaredSpeedIsBelieved) {
   LearnedCosts costs(50, number_of, {});
   for (std::uint32_t n = 1; n <= 50; ++n)
-    costs.ran(TaskId(n), HostId(1), 2, noisy(squared(n) / 2, n));
+    costs.ran(TaskId(n), HostId(1), 2, noisy_cost(squared(n) / 2, n));
   EXPECT_NEAR(costs.to_keep()->predict(number_of(TaskId(40)))->value, squared(40),
               0.15 * squared(40));
 }

@@ -13,7 +13,8 @@ ParameterDefinition range(const std::string& name, std::uint32_t count, std::uin
   return {name, *ParameterValues::range("1", std::to_string(count), "1"), {}, link};
 }
 
-std::vector<std::uint32_t> at(ParameterSpace& space, std::uint32_t index, std::size_t parameters) {
+std::vector<std::uint32_t> position_at(ParameterSpace& space, std::uint32_t index,
+                                       std::size_t parameters) {
   std::vector<ValuePosition> positions(parameters);
   space.locate(index, positions);
   std::vector<std::uint32_t> result;
@@ -25,9 +26,9 @@ TEST(ParameterSpace, TheLastAxisVariesFastest) {
   auto space = ParameterSpace::build(std::vector{range("a", 2), range("b", 3)}, {}, "");
   ASSERT_TRUE(space);
   EXPECT_EQ(space->size(), 6U);
-  EXPECT_THAT(at(*space, 0, 2), ::testing::ElementsAre(0, 0));
-  EXPECT_THAT(at(*space, 1, 2), ::testing::ElementsAre(0, 1));
-  EXPECT_THAT(at(*space, 5, 2), ::testing::ElementsAre(1, 2));
+  EXPECT_THAT(position_at(*space, 0, 2), ::testing::ElementsAre(0, 0));
+  EXPECT_THAT(position_at(*space, 1, 2), ::testing::ElementsAre(0, 1));
+  EXPECT_THAT(position_at(*space, 5, 2), ::testing::ElementsAre(1, 2));
 }
 
 TEST(ParameterSpace, WithoutParametersThereIsOneTask) {
@@ -62,7 +63,7 @@ TEST(ParameterSpace, IndicesAndCombinationsMatchOneToOne) {
     RC_ASSERT(space->size() == expected);
     std::set<std::vector<std::uint32_t>> seen;
     for (std::uint32_t i = 0; i < space->size(); ++i) {
-      const auto position = at(*space, i, parameters.size());
+      const auto position = position_at(*space, i, parameters.size());
       for (std::size_t p = 0; p < parameters.size(); ++p)
         RC_ASSERT(position[p] < parameters[p].values.size());
       RC_ASSERT(seen.insert(position).second);
@@ -81,7 +82,7 @@ TEST(ParameterSpace, EveryChoiceOfSomeParametersIsVisitedOnce) {
       if (*rc::gen::arbitrary<bool>()) chosen.push_back(p);
     }
     const auto restricted = [&](std::uint32_t index) {
-      const auto position = at(*space, index, 4);
+      const auto position = position_at(*space, index, 4);
       std::vector<std::uint32_t> part;
       for (const auto p : chosen) part.push_back(position[p]);
       return part;

@@ -11,8 +11,8 @@ namespace gantry {
 
 namespace {
 
-// 15 digits hide the rounding of one sum, 12 that of the 53 products of power(); drawn values have
-// no more either, for nobody wants to read them.
+// 15 digits hide the rounding of one sum, 12 that of the 53 products of power_of(); drawn values
+// have no more either, for nobody wants to read them.
 constexpr int kGridDigits = 15;
 constexpr int kComputedDigits = 12;
 
@@ -24,7 +24,7 @@ std::uint8_t padded_width(std::string_view from) {
 
 /// ratio^fraction from square roots and products alone, which IEEE 754 rounds alike on every
 /// machine; pow() and exp() differ in the last digit between C libraries.
-double power(const std::vector<double>& roots, double fraction) {
+double power_of(const std::vector<double>& roots, double fraction) {
   double product = 1;
   for (const double root : roots) {
     fraction *= 2;
@@ -157,7 +157,7 @@ std::string ParameterValues::spaced_text(const Spaced& spaced, ValuePosition at)
     fraction = static_cast<double>(at.index) / (spaced.count - 1);
   }
   if (spaced.logarithmic) {
-    return format_rounded(spaced.from * power(spaced.roots, fraction), kComputedDigits);
+    return format_rounded(spaced.from * power_of(spaced.roots, fraction), kComputedDigits);
   }
   const double value = spaced.from + (spaced.to - spaced.from) * fraction;
   return format_rounded(value, spaced.count == 0 ? kComputedDigits : kGridDigits);

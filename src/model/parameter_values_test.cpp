@@ -17,7 +17,7 @@ std::vector<std::string> all(const ParameterValues& values) {
   return result;
 }
 
-std::string at(const Result<ParameterValues>& values, double fraction) {
+std::string value_at(const Result<ParameterValues>& values, double fraction) {
   std::string scratch;
   return std::string(values->text({0, fraction}, scratch));
 }
@@ -98,13 +98,13 @@ TEST(ParameterValues, Continuous) {
   const auto uniform = ParameterValues::uniform(2, 4);
   EXPECT_TRUE(uniform->continuous());
   EXPECT_EQ(uniform->size(), 0U);
-  EXPECT_EQ(at(uniform, 0), "2");
-  EXPECT_EQ(at(uniform, 0.5), "3");
+  EXPECT_EQ(value_at(uniform, 0), "2");
+  EXPECT_EQ(value_at(uniform, 0.5), "3");
   const auto log = ParameterValues::loguniform(0.01, 100);
-  EXPECT_EQ(at(log, 0), "0.01");
-  EXPECT_EQ(at(log, 0.25), "0.1");
-  EXPECT_EQ(at(log, 0.5), "1");
-  EXPECT_EQ(at(log, 0.75), "10");
+  EXPECT_EQ(value_at(log, 0), "0.01");
+  EXPECT_EQ(value_at(log, 0.25), "0.1");
+  EXPECT_EQ(value_at(log, 0.5), "1");
+  EXPECT_EQ(value_at(log, 0.75), "10");
 }
 
 TEST(ParameterValues, KnowsWhatItsTextsLookLike) {

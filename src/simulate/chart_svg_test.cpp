@@ -19,7 +19,7 @@ std::ptrdiff_t count(const std::string& text, const std::string& pattern) {
   return std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {});
 }
 
-Measure at(double seconds) {
+Measure measured_at(double seconds) {
   return {seconds, seconds, seconds};
 }
 
@@ -29,11 +29,13 @@ ExperimentPoint point(const std::string& label, double makespan) {
 }
 
 TEST(ChartSvg, ABarForEachValueThatIsKnown) {
-  const Chart chart{.title = "a < b",
-                    .labels = {"one", "two"},
-                    .panels = {{"",
-                                {{"a", {at(10), at(20)}},
-                                 {"b", {at(30), at(std::numeric_limits<double>::quiet_NaN())}}}}}};
+  const Chart chart{
+      .title = "a < b",
+      .labels = {"one", "two"},
+      .panels = {
+          {"",
+           {{"a", {measured_at(10), measured_at(20)}},
+            {"b", {measured_at(30), measured_at(std::numeric_limits<double>::quiet_NaN())}}}}}};
   const std::string svg = chart_svg(chart);
   EXPECT_EQ(count(svg, "<rect class=\"c[01]\"[^>]*><title>"), 3);
   EXPECT_THAT(svg, HasSubstr("a &lt; b"));
@@ -45,7 +47,7 @@ TEST(ChartSvg, FewValuesFarOffDoNotPressTheOthersToTheGround) {
   for (int i = 0; i < 20; ++i) {
     chart.labels.push_back(std::to_string(i));
     chart.places.push_back(i);
-    chart.panels[0].series[0].values.push_back(at(i == 19 ? 1e6 : 100));
+    chart.panels[0].series[0].values.push_back(measured_at(i == 19 ? 1e6 : 100));
   }
   // The axis ends at 150 s, or a mark later, and not at eleven days.
   EXPECT_THAT(chart_svg(chart), HasSubstr("150 s"));

@@ -8,14 +8,14 @@ namespace gantry::simulate {
 namespace {
 
 /// Three schedulers, two cases.
-ExperimentTable small() {
+ExperimentTable small_table() {
   return {.schedulers = {"a", "b", "c"},
           .makespans = {{100, 200, 100}, {400, 100, 200}},
           .bounds = {50, 100}};
 }
 
 TEST(ExperimentStatistics, AreThePapersMeasures) {
-  const auto all = statistics(small());
+  const auto all = statistics(small_table());
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[0].scheduler, "a");
   EXPECT_NEAR(all[0].geometric_mean.value, 200, 1e-9);               // sqrt(100 * 400)

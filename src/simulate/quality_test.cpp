@@ -47,8 +47,8 @@ Asked asked(std::uint32_t hosts, std::uint32_t sites) {
   return result;
 }
 
-std::unique_ptr<Estimates> at(const schedule::EstimateSource& source, const Asked& what,
-                              std::int64_t second = 0) {
+std::unique_ptr<Estimates> estimates_at(const schedule::EstimateSource& source, const Asked& what,
+                                        std::int64_t second = 0) {
   const forecast::RunTimeForecast nothing_learnt;
   const schedule::World world{.now = TimePoint{} + std::chrono::seconds(second),
                               .classes = {},
@@ -72,8 +72,8 @@ TEST(Quality, WithoutErrorsNothingChanges) {
 TEST(Quality, UniformErrorsFillTheirRange) {
   constexpr std::uint32_t kMany = 4000;
   const Asked what = asked(kMany, kMany);
-  const auto estimates =
-      at(*with_quality(steady(kMany, kMany), {.kind = ErrorKind::uniform, .error = 0.3}), what);
+  const auto estimates = estimates_at(
+      *with_quality(steady(kMany, kMany), {.kind = ErrorKind::uniform, .error = 0.3}), what);
   for (const bool hosts : {true, false}) {
     std::vector<double> factors;
     double sum = 0;
@@ -95,24 +95,26 @@ TEST(Quality, AHostHasOneErrorForTheEvent) {
   const auto source = with_quality(steady(2, 1), {.kind = ErrorKind::uniform, .error = 0.5});
   Asked what = asked(2, 1);
   what.slots = {&what.hosts[0], &what.hosts[0]};
-  const auto estimates = at(*source, what, 10);
+  const auto estimates = estimates_at(*source, what, 10);
   EXPECT_EQ(estimates->computed(0, 5, 100), estimates->computed(1, 5, 100));
   EXPECT_NEAR(estimates->computed(0, 0, 100), 10 * estimates->computed(0, 0, 10), 1e-9);
   EXPECT_EQ(estimates->moved(0, 0, 100, false), estimates->moved(0, 0, 100, true));
-  EXPECT_EQ(at(*source, what, 10)->computed(0, 0, 100), estimates->computed(0, 0, 100));
-  EXPECT_NE(at(*source, what, 11)->computed(0, 0, 100), estimates->computed(0, 0, 100));
-  EXPECT_NE(at(*source, what, 11)->moved(0, 0, 100, false), estimates->moved(0, 0, 100, false));
+  EXPECT_EQ(estimates_at(*source, what, 10)->computed(0, 0, 100), estimates->computed(0, 0, 100));
+  EXPECT_NE(estimates_at(*source, what, 11)->computed(0, 0, 100), estimates->computed(0, 0, 100));
+  EXPECT_NE(estimates_at(*source, what, 11)->moved(0, 0, 100, false),
+            estimates->moved(0, 0, 100, false));
   // The planner's numbers do not matter: the host is the same.
   what.slots = {&what.hosts[1], &what.hosts[0]};
-  EXPECT_EQ(at(*source, what, 10)->computed(1, 5, 100), estimates->computed(0, 5, 100));
-  EXPECT_NE(at(*source, what, 10)->computed(0, 5, 100), estimates->computed(0, 5, 100));
+  EXPECT_EQ(estimates_at(*source, what, 10)->computed(1, 5, 100), estimates->computed(0, 5, 100));
+  EXPECT_NE(estimates_at(*source, what, 10)->computed(0, 5, 100), estimates->computed(0, 5, 100));
 }
 
 TEST(Quality, TheSeedDecides) {
   const Asked what = asked(1, 1);
   const auto end = [&](std::uint64_t seed) {
-    return at(*with_quality(steady(1, 1), {.kind = ErrorKind::uniform, .error = 0.5, .seed = seed}),
-              what)
+    return estimates_at(*with_quality(steady(1, 1),
+                                      {.kind = ErrorKind::uniform, .error = 0.5, .seed = seed}),
+                        what)
         ->computed(0, 0, 100);
   };
   EXPECT_EQ(end(1), end(1));
@@ -134,7 +136,7 @@ std::unique_ptr<Estimates> wrong(const schedule::RandomCase& c, const QualityOpt
   what = asked(static_cast<std::uint32_t>(c.situation.hosts.size()),
                static_cast<std::uint32_t>(c.situation.sites.size()));
   const auto exact = std::make_shared<SameEverywhere<schedule::SteppedEstimates>>(c.estimates);
-  return at(*with_quality(exact, options), what);
+  return estimates_at(*with_quality(exact, options), what);
 }
 
 RC_GTEST_PROP(Quality, WrongEstimatesAreStillEstimates, ()) {

@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string error(const std::string& text) {
+std::string yaml_error(const std::string& text) {
   const auto root = parse_yaml(text, "f");
   return root ? "no error" : root.error().message;
 }
@@ -53,17 +53,17 @@ TEST(YamlTree, AliasesRepeatTheirNode) {
 }
 
 TEST(YamlTree, DepthIsBounded) {
-  EXPECT_THAT(error(repeat("[", 31) + repeat("]", 31)), HasSubstr("no error"));
-  EXPECT_THAT(error(repeat("[", 100'000)), HasSubstr("nested more than 32 levels"));
-  EXPECT_THAT(error(repeat("{a: ", 100'000)), HasSubstr("nested more than 32 levels"));
-  EXPECT_THAT(error(repeat("- ", 100'000)), HasSubstr("nested more than 32 levels"));
-  EXPECT_THAT(error(repeat("? ", 100'000)), HasSubstr("f:"));
+  EXPECT_THAT(yaml_error(repeat("[", 31) + repeat("]", 31)), HasSubstr("no error"));
+  EXPECT_THAT(yaml_error(repeat("[", 100'000)), HasSubstr("nested more than 32 levels"));
+  EXPECT_THAT(yaml_error(repeat("{a: ", 100'000)), HasSubstr("nested more than 32 levels"));
+  EXPECT_THAT(yaml_error(repeat("- ", 100'000)), HasSubstr("nested more than 32 levels"));
+  EXPECT_THAT(yaml_error(repeat("? ", 100'000)), HasSubstr("f:"));
   std::string chain = "a0: &a0 [x]\n";
   for (int i = 1; i < 60; ++i) {
     chain += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" + std::to_string(i - 1) +
              "]\n";
   }
-  EXPECT_THAT(error(chain), HasSubstr("nested more than 32 levels"));
+  EXPECT_THAT(yaml_error(chain), HasSubstr("nested more than 32 levels"));
 }
 
 TEST(YamlTree, AliasesOfLongTextAreRefused) {
@@ -82,24 +82,24 @@ TEST(YamlTree, AliasBombsAreRefused) {
     bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" +
             repeat(previous + ", ", 9) + previous + "]\n";
   }
-  EXPECT_THAT(error(bomb), HasSubstr("more than 1000000 values"));
+  EXPECT_THAT(yaml_error(bomb), HasSubstr("more than 1000000 values"));
 }
 
 TEST(YamlTree, SizeIsBounded) {
-  EXPECT_EQ(error(std::string(kMaxYamlBytes + 1, ' ')), "f: longer than 16 MiB");
+  EXPECT_EQ(yaml_error(std::string(kMaxYamlBytes + 1, ' ')), "f: longer than 16 MiB");
 }
 
 TEST(YamlTree, DuplicateKeysAreSeenAtEveryLevel) {
-  EXPECT_EQ(error("a: {b: 1, c: 2, b: 3}"), "f:1:17: the key 'b' appears twice");
-  EXPECT_EQ(error("a: 1\n'a': 2"), "f:2:2: the key 'a' appears twice");
+  EXPECT_EQ(yaml_error("a: {b: 1, c: 2, b: 3}"), "f:1:17: the key 'b' appears twice");
+  EXPECT_EQ(yaml_error("a: 1\n'a': 2"), "f:2:2: the key 'a' appears twice");
 }
 
 TEST(YamlTree, BadEscapesAreAnError) {
-  EXPECT_THAT(error("a: \"\\xZZ\""), HasSubstr("f:1:"));
+  EXPECT_THAT(yaml_error("a: \"\\xZZ\""), HasSubstr("f:1:"));
 }
 
 TEST(YamlTree, ASecondDocumentIsAnError) {
-  EXPECT_THAT(error("a: 1\n---\nb: 2\n"), HasSubstr("f:3:1: a second YAML document"));
+  EXPECT_THAT(yaml_error("a: 1\n---\nb: 2\n"), HasSubstr("f:3:1: a second YAML document"));
   EXPECT_TRUE(parse_yaml("---\na: 1\n...\n", "f"));
   EXPECT_TRUE(parse_yaml("a: 1\n---\n", "f"));
 }

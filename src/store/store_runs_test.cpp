@@ -32,7 +32,7 @@ RunRecord full_record() {
   return r;
 }
 
-void expect_same(const RunRecord& a, const RunRecord& b) {
+void expect_same_run(const RunRecord& a, const RunRecord& b) {
   EXPECT_EQ(a.name, b.name);
   EXPECT_EQ(a.digest, b.digest);
   EXPECT_EQ(a.source.one_liner, b.source.one_liner);
@@ -93,9 +93,9 @@ TEST_F(StoreTest, KeepsARunRecordExactly) {
     EXPECT_EQ(must(store.create_run(RunRecord{})), RunId(2));
   }
   Store store = open(Access::read_only);
-  expect_same(must(store.run(RunId(1))).value(), record);
-  expect_same(must(store.last_run_with(record.digest)).value(), record);
-  expect_same(must(store.last_run()).value(), RunRecord{});
+  expect_same_run(must(store.run(RunId(1))).value(), record);
+  expect_same_run(must(store.last_run_with(record.digest)).value(), record);
+  expect_same_run(must(store.last_run()).value(), RunRecord{});
   EXPECT_EQ(must(store.run(RunId(3))), std::nullopt);
   EXPECT_EQ(must(store.last_run_with(Digest{5, 5})), std::nullopt);
   const auto runs = must(store.runs());

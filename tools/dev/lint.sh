@@ -12,8 +12,11 @@ suite_lint() {
   check "clang-format" format_check
   check "layers: no include climbs out of its folder" layering_check
   check "file names are unique" unique_names_check
+  check "private names are unique in their folder" "$python" "$root/tools/dev/private_names.py"
   check "shell scripts" shell_check
-  configure asan >"$results/configure.log" 2>&1 || return  # clang-tidy wants the commands, not the objects
+  # What follows wants the commands and the folders' views, not the objects.
+  configure asan >"$results/configure.log" 2>&1 || return
+  check "benchmarks compile" benchmarks_check
   check "clang-tidy" "$python" "$root/tools/dev/tidy.py" "$@"
   size_report
 }
@@ -34,6 +37,13 @@ unique_names_check() {
     echo "used more than once: $twice"
     return 1
   }
+}
+
+# Nothing else in continuous integration sees them.
+benchmarks_check() {
+  local view views=()
+  for view in "$root"/build/asan/include/*; do views+=("-I$view"); done
+  printf '%s\0' "$root"/bench/*.cpp | xargs -0 -n1 -P2 c++ -std=c++20 -fsyntax-only -Wall -Wextra -Werror "${views[@]}"
 }
 
 shell_check() {

@@ -152,15 +152,10 @@ suite_simgrid() {
   ctest_suite asan -R '^simgrid\.'
 }
 
-# Only folders whose code starts threads or handles signals (a handler races with what it interrupts) are worth the
-# slow build. Those that use base/background and base/parallel share nothing but what these hand over.
+# Only what starts threads is worth the slow build: base, and test_threads (cmake/GantryTargets.cmake).
 suite_tsan() {
-  local targets
-  mapfile -t targets < <(cd "$root/src" &&
-    grep -rlE 'std::(jthread|thread|async)\b|\b(sigaction|pthread_create)\(' --include='*.cpp' --exclude='*_test.cpp' . |
-    cut -d/ -f2 | sort -u | sed 's/^/test_/')
-  compile tsan "${targets[@]}" || return
-  ctest_suite tsan -R "^(${1:-$(IFS='|' && echo "${targets[*]#test_}")})\."
+  compile tsan test_base test_threads || return
+  ctest_suite tsan -R "^(${1:-base|threads})\."
 }
 
 suite_e2e() { whole_program e2e "$@"; }

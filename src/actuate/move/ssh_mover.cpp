@@ -18,7 +18,7 @@ constexpr auto kPause = 3s;
 /// To what ssh has to say, lest it wait for us.
 constexpr auto kListenEvery = 1s;
 /// Fewer may be a line that is cut, which the site's agents tell soon.
-constexpr std::uint32_t kMostFailures = 3;
+constexpr std::uint32_t kMostMoverFailures = 3;
 /// For what was sent to get there. Bounded: a person may wait for the end.
 constexpr auto kMoverClosePatience = 5s;
 
@@ -120,7 +120,7 @@ class SshMover final : public Mover {
   /// The next host may do better.
   void on_trouble(const std::string& why) {
     ++tried_;
-    troubles_.emplace_back(NotReached{why, failures_ >= kMostFailures || interruptions_ > 1});
+    troubles_.emplace_back(NotReached{why, failures_ >= kMostMoverFailures || interruptions_ > 1});
   }
 
   void watch() {

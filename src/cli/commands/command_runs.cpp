@@ -36,8 +36,8 @@ std::string origin_text(const SpecSource& source, bool wide, bool utf8) {
   return text;
 }
 
-void print_table(Context& context, const RunsOptions& options,
-                 const std::vector<store::RunRecord>& records, std::optional<int> holder) {
+void print_runs(Context& context, const RunsOptions& options,
+                const std::vector<store::RunRecord>& records, std::optional<int> holder) {
   // Seldom, and a terminal is narrow.
   const bool cancelled = std::ranges::any_of(
       records, [](const store::RunRecord& record) { return record.counts.cancelled > 0; });
@@ -87,7 +87,7 @@ Result<int> list_runs(Context& context, const RunsOptions& options) {
   TRY_ASSIGN(const auto records, store.runs());
   const auto holder = store::RunLock::holder(context.state_dir);
   const query::AgentView agent(context.state_dir);
-  if (!options.json) print_table(context, options, records, holder);
+  if (!options.json) print_runs(context, options, records, holder);
   for (const auto& record : records) {
     TRY_ASSIGN(const auto status,
                query::status_of(store, agent, record, holder, RealClock{}.now()));

@@ -105,7 +105,7 @@ Result<int> show_once(Context& context, const StatusOptions& options) {
 }
 
 /// Until nobody drives the run any more. Ctrl-C ends the program in the ordinary way.
-Result<int> watch(Context& context, const StatusOptions& options) {
+Result<int> watch_status(Context& context, const StatusOptions& options) {
   TRY_ASSIGN(const query::StoredRun run, query::open_run(context.state_dir, options.run));
   {
     RedrawBlock block(context.out, [&] { return Terminal::columns(context.out.fd()); });
@@ -131,7 +131,7 @@ Result<int> watch(Context& context, const StatusOptions& options) {
 }
 
 Result<int> show_status(Context& context, const StatusOptions& options) {
-  return options.watch ? watch(context, options) : show_once(context, options);
+  return options.watch ? watch_status(context, options) : show_once(context, options);
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ void print_once(Context& context, const store::LiveState& state) {
 }
 
 /// Until the person leaves or nobody drives the run any more.
-Result<int> watch(Context& context, store::LiveState state) {
+Result<int> watch_top(Context& context, store::LiveState state) {
   bool ended = false;
   {
     TRY_ASSIGN(FullScreen screen, FullScreen::open(context.out));
@@ -97,7 +97,7 @@ Result<int> run_top(Context& context, const TopOptions& options) {
   else if (options.once || !context.terminal.stdout_is_tty)
     print_once(context, *state);
   else
-    return watch(context, std::move(*state));
+    return watch_top(context, std::move(*state));
   return kExitOk;
 }
 

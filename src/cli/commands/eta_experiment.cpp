@@ -125,7 +125,7 @@ void print_json(Context& context, const std::vector<Row>& rows, bool etas) {
   }
 }
 
-void print_table(Context& context, const std::vector<Row>& rows, bool etas) {
+void print_accuracy(Context& context, const std::vector<Row>& rows, bool etas) {
   const bool has_hosts = !rows.empty() && rows.front().about.hosts;
   std::vector<Column> columns{{"scheduler"}};
   if (has_hosts) columns.push_back({"hosts"});
@@ -224,7 +224,7 @@ Result<int> run_eta_experiment(Context& context, const SimulateOptions& options)
   if (options.json)
     print_json(context, rows, etas);
   else
-    print_table(context, rows, etas);
+    print_accuracy(context, rows, etas);
   return interrupted ? kExitTasksFailed : kExitOk;
 }
 

@@ -8,9 +8,9 @@ namespace {
 using std::chrono::seconds;
 using store::LiveState;
 
-const TimePoint kNow = from_ns(1'794'883'253'000'000'000);
+const TimePoint kPlaceNow = from_ns(1'794'883'253'000'000'000);
 
-LiveState example() {
+LiveState placed_tasks() {
   LiveState live{.run = 1, .scheduler = "best"};
   live.sites.push_back({.name = "home", .hosts = 1, .hosts_up = 1, .slots = 2, .busy = 2});
   live.sites.push_back({.name = "lab",
@@ -23,29 +23,30 @@ LiveState example() {
   live.hosts.push_back({.name = "zeus",
                         .slots = 2,
                         .busy = 2,
-                        .tasks = {{17, 2, kNow - seconds(12)}, {18, 1, kNever}},
+                        .tasks = {{17, 2, kPlaceNow - seconds(12)}, {18, 1, kNever}},
                         .pace = 2});
   live.hosts.push_back({.name = "ada", .site = 1, .slots = 1, .busy = 1, .pace = 5});
   live.hosts.push_back({.name = "bob",
                         .site = 1,
                         .condition = HostCondition::lost,
-                        .since = kNow - seconds(75),
+                        .since = kPlaceNow - seconds(75),
                         .why = "it does not answer"});
   live.waits.push_back({.task = 20, .host = 2, .files = {"/a/mesh.dat", "/a/other"}});
-  live.waits.push_back({.task = 21, .until = kNow + seconds(30)});
+  live.waits.push_back({.task = 21, .until = kPlaceNow + seconds(30)});
   return live;
 }
 
 std::string told(const LiveState& live, std::uint32_t task, double cost = 1) {
   std::string text;
-  for (const auto& line : place_lines(query::place_of(live, RunId(1), TaskId(task), cost, kNow)))
+  for (const auto& line :
+       place_lines(query::place_of(live, RunId(1), TaskId(task), cost, kPlaceNow)))
     text += line + "\n";
   return text;
 }
 
 TEST(PlaceTextTest, ATaskThatRuns) {
   // Ten times the cost, ten times as long as the pace says.
-  EXPECT_EQ(told(example(), 17, 10),
+  EXPECT_EQ(told(placed_tasks(), 17, 10),
             "Attempt 2 runs on zeus (home), for 12.0 s so far.\n"
             "The scheduler best chose the host. Such a task takes 20.0 s there now, 50.0 s on ada "
             "(lab) (1 "
@@ -53,7 +54,7 @@ TEST(PlaceTextTest, ATaskThatRuns) {
 }
 
 TEST(PlaceTextTest, TimesAreOfTheTaskAsTheRunCountsIt) {
-  LiveState live = example();
+  LiveState live = placed_tasks();
   live.hosts[0].tasks[0].expected = 4;
   EXPECT_NE(told(live, 17).find("for 12.0 s so far; its forecast was 4.00 s.\n"),
             std::string::npos);
@@ -71,7 +72,7 @@ TEST(PlaceTextTest, TimesAreOfTheTaskAsTheRunCountsIt) {
 }
 
 TEST(PlaceTextTest, MemoryThatIsLearnt) {
-  LiveState live = example();
+  LiveState live = placed_tasks();
   store::LiveTask& task = live.hosts[0].tasks[0];
   EXPECT_EQ(told(live, 17).find("memory"), std::string::npos);
   task.memory = 512U << 20U;
@@ -88,22 +89,22 @@ TEST(PlaceTextTest, MemoryThatIsLearnt) {
 }
 
 TEST(PlaceTextTest, ATaskThatWaits) {
-  EXPECT_EQ(told(example(), 18).substr(0, 53),
+  EXPECT_EQ(told(placed_tasks(), 18).substr(0, 53),
             "It is next on zeus (home): 2/2 slots are busy there.\n");
-  const std::string files = told(example(), 20);
+  const std::string files = told(placed_tasks(), 20);
   EXPECT_NE(files.find("It has a place on ada (lab) and waits until its files are there.\n"
                        "/a/mesh.dat is on its way there: 43% at 2 MB/s.\n"
                        "/a/other is on its way there.\n"),
             std::string::npos)
       << files;
-  EXPECT_EQ(told(example(), 21), "It failed, and is tried again in 30.0 s.\n");
-  EXPECT_EQ(told(example(), 22),
+  EXPECT_EQ(told(placed_tasks(), 21), "It failed, and is tried again in 30.0 s.\n");
+  EXPECT_EQ(told(placed_tasks(), 22),
             "It waits for a slot: all 3 are busy.\n"
             "bob (lab) is lost for 1m15s: it does not answer.\n");
 }
 
 TEST(PlaceTextTest, SlotsThatAreFreeMayBeForTasksWhoseFilesTravel) {
-  LiveState live = example();
+  LiveState live = placed_tasks();
   live.sites[0].busy = 0;
   live.staging = 2;
   EXPECT_NE(told(live, 22).find("It waits for a slot: 1 of 3 are busy; others are held for 2 tasks "
@@ -114,8 +115,8 @@ TEST(PlaceTextTest, SlotsThatAreFreeMayBeForTasksWhoseFilesTravel) {
 }
 
 TEST(PlaceTextTest, ATaskWhoseOutputsComeHome) {
-  LiveState live = example();
-  live.hosts[1].arrivals = {{16, 3, kNow - seconds(7)}};
+  LiveState live = placed_tasks();
+  live.hosts[1].arrivals = {{16, 3, kPlaceNow - seconds(7)}};
   live.hosts[1].homeward = live.sites[1].homeward = 1;
   EXPECT_EQ(told(live, 16),
             "Attempt 3 has ended on ada (lab); what it made has been on its way home for 7.00 s.\n"
@@ -125,7 +126,7 @@ TEST(PlaceTextTest, ATaskWhoseOutputsComeHome) {
 }
 
 TEST(PlaceTextTest, NoHostsOrNothingMore) {
-  LiveState live = example();
+  LiveState live = placed_tasks();
   for (auto& site : live.sites) site.slots = site.busy = 0;
   live.hosts.erase(live.hosts.begin(), live.hosts.begin() + 2);
   live.waits.clear();
@@ -139,7 +140,7 @@ TEST(PlaceTextTest, NoHostsOrNothingMore) {
 TEST(PlaceTextTest, AnythingThatAReaderGives) {
   LiveState live;
   EXPECT_FALSE(told(live, 1).empty());
-  live.hosts.push_back({.name = "a\x1b[2J", .site = 9, .tasks = {{1, 1, kNow + seconds(5)}}});
+  live.hosts.push_back({.name = "a\x1b[2J", .site = 9, .tasks = {{1, 1, kPlaceNow + seconds(5)}}});
   live.waits.push_back({.task = 2, .host = 77, .files = {"b\n"}});
   live.waits.push_back({.task = 3, .host = 1, .files = {"b\n\x1b"}});
   for (const std::uint32_t task : {1, 2, 3})

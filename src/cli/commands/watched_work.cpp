@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kLookEvery = 100;           ///< milliseconds
+constexpr int kWorkLookEvery = 100;       ///< milliseconds
 constexpr Duration kWorkLineEvery = 10s;  ///< where there is no terminal
 
 /// "psa-table1  120/2000  6%  ETA 41 s  elapsed 2.6 s"
@@ -52,7 +52,7 @@ Result<bool> watch_work(Context& context, const WatchedWork& work) {
   int signals_seen = 0;
   for (;;) {
     std::array<pollfd, 2> fds{{{worker.done_fd(), POLLIN, 0}, {signals.fd(), POLLIN, 0}}};
-    ::poll(fds.data(), fds.size(), kLookEvery);
+    ::poll(fds.data(), fds.size(), kWorkLookEvery);
     if ((fds[0].revents & POLLIN) != 0) break;
     signals_seen += signals.take();
     if (signals_seen > 0) worker.request_stop();

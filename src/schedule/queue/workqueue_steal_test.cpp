@@ -52,8 +52,8 @@ struct Helpers {
   }
 };
 
-Helpers::Machine machine(std::uint32_t id, std::vector<Ongoing> given = {}, SiteId site = kHome,
-                         std::uint32_t cores = 1) {
+Helpers::Machine helper(std::uint32_t id, std::vector<Ongoing> given = {}, SiteId site = kHome,
+                        std::uint32_t cores = 1) {
   return {{.id = HostId(id), .name = "h", .cores = cores, .memory = 0, .site = site}, given};
 }
 Ongoing running(std::uint32_t task, int since, double cost = 1) {
@@ -73,63 +73,63 @@ Steal steal(std::uint32_t task, std::uint32_t host) {
 }
 
 TEST(WorkqueueSteal, IsTheWorkqueueAsLongAsThereAreTasks) {
-  Helpers grid{{machine(1, {running(1, 0)}), machine(2)}};
+  Helpers grid{{helper(1, {running(1, 0)}), helper(2)}};
   grid.ready = {2, 3, 4, 5, 6, 7};
   EXPECT_EQ(grid.plan(), grid.plan(Workqueue()));
   EXPECT_THAT(grid.plan().twins, IsEmpty());
 }
 
 TEST(WorkqueueSteal, WithoutKnowledgeDoublesWhatHasRunLongest) {
-  Helpers grid{{machine(1, {running(1, 50)}), machine(2, {running(2, 20)}), machine(3)}};
+  Helpers grid{{helper(1, {running(1, 50)}), helper(2, {running(2, 20)}), helper(3)}};
   EXPECT_THAT(grid.plan().twins, ElementsAre(twin(2, 3)));
-  grid.machines.push_back(machine(4));
+  grid.machines.push_back(helper(4));
   EXPECT_THAT(grid.plan().twins, ElementsAre(twin(2, 3), twin(1, 4)));
 }
 
 TEST(WorkqueueSteal, DoublesWhatIsOverdueAndAsksAgainForTheRest) {
   // Expected: 20 s a unit of cost. At 100 s, task 1 has run for 60 s of 20, task 2 for 90 s of 60,
   // task 3 for 50 s of 20.
-  Helpers grid{{machine(1, {running(1, 40, 1)}), machine(2, {running(2, 10, 3)}),
-                machine(3, {running(3, 50, 1)}), machine(4)}};
+  Helpers grid{{helper(1, {running(1, 40, 1)}), helper(2, {running(2, 10, 3)}),
+                helper(3, {running(3, 50, 1)}), helper(4)}};
   grid.run_times.observe(1, seconds(20));
   EXPECT_THAT(grid.plan().twins, ElementsAre(twin(1, 4)));
   EXPECT_EQ(grid.plan().ask_again, kNever) << "no host is idle any more";
-  grid.machines.push_back(machine(5));
-  grid.machines.push_back(machine(6));
+  grid.machines.push_back(helper(5));
+  grid.machines.push_back(helper(6));
   EXPECT_THAT(grid.plan().twins, ElementsAre(twin(1, 4), twin(3, 5)));
   EXPECT_EQ(grid.plan().ask_again, second(10 + 2 * 60));
 }
 
 TEST(WorkqueueSteal, WhatWaitsBehindOthersComesFirst) {
-  Helpers grid{{machine(1, {running(1, 0), waiting(2), waiting(3)}), machine(2)}};
+  Helpers grid{{helper(1, {running(1, 0), waiting(2), waiting(3)}), helper(2)}};
   grid.run_times.observe(1, seconds(20));
   EXPECT_THAT(grid.plan().twins, ElementsAre(twin(3, 2)));
   // About to start: its host is not overfull.
-  Helpers soon{{machine(1, {waiting(1)}), machine(2)}};
+  Helpers soon{{helper(1, {waiting(1)}), helper(2)}};
   EXPECT_THAT(soon.plan().twins, IsEmpty());
 }
 
 TEST(WorkqueueSteal, LeavesAloneWhatHasTwoOrMayHaveNone) {
   Ongoing ending = running(2, 0);
   ending.alone = true;
-  Helpers grid{{machine(1, {running(1, 0)}), machine(2, {running(1, 50)}), machine(3, {ending}),
-                machine(4)}};
+  Helpers grid{
+      {helper(1, {running(1, 0)}), helper(2, {running(1, 50)}), helper(3, {ending}), helper(4)}};
   EXPECT_EQ(grid.plan(), Plan{});
 }
 
 TEST(WorkqueueSteal, NeedsAnotherHostWithRoom) {
-  Helpers alone{{machine(1, {running(1, 0)}, kHome, 2)}};
+  Helpers alone{{helper(1, {running(1, 0)}, kHome, 2)}};
   EXPECT_EQ(alone.plan(), Plan{});
-  Helpers large{{machine(1, {running(1, 0)}, kHome, 4), machine(2, {}, kHome, 2)}};
+  Helpers large{{helper(1, {running(1, 0)}, kHome, 4), helper(2, {}, kHome, 2)}};
   large.needs[1].resources.cores = 4;
   EXPECT_EQ(large.plan(), Plan{});
-  Helpers busy{{machine(1, {running(1, 0)}), machine(2, {running(2, 90)})}};
+  Helpers busy{{helper(1, {running(1, 0)}), helper(2, {running(2, 90)})}};
   EXPECT_EQ(busy.plan(), Plan{});
 }
 
 TEST(WorkqueueSteal, AHostForWhichTasksAreLeftIsNotIdle) {
   // The ready task needs a core; host 2 has a slot free and gets it, host 3 is idle.
-  Helpers grid{{machine(1, {running(1, 0)}), machine(2), machine(3)}};
+  Helpers grid{{helper(1, {running(1, 0)}), helper(2), helper(3)}};
   grid.ready = {2};
   const Plan plan = grid.plan();
   EXPECT_THAT(plan.starts, ElementsAre(Intent{ClassId(1), HostId(2)}));
@@ -138,7 +138,7 @@ TEST(WorkqueueSteal, AHostForWhichTasksAreLeftIsNotIdle) {
 
 TEST(WorkqueueSteal, StealsWhatWaitsForFilesThatAreHere) {
   Helpers grid{
-      {machine(1, {staging(1), staging(2)}, SiteId(2)), machine(2, {}, kIdleSite), machine(3)}};
+      {helper(1, {staging(1), staging(2)}, SiteId(2)), helper(2, {}, kIdleSite), helper(3)}};
   grid.needs[1].files = {FileId(0), FileId(3)};
   grid.needs[2].files = {FileId(0)};
   grid.sites = {{.site = kIdleSite, .there = {FileId(0), FileId(1)}}};
@@ -149,7 +149,7 @@ TEST(WorkqueueSteal, StealsWhatWaitsForFilesThatAreHere) {
 }
 
 TEST(WorkqueueSteal, DoublesRatherWhereTheFilesAre) {
-  Helpers grid{{machine(1, {running(1, 0)}), machine(2, {}, SiteId(2)), machine(3, {}, kIdleSite)}};
+  Helpers grid{{helper(1, {running(1, 0)}), helper(2, {}, SiteId(2)), helper(3, {}, kIdleSite)}};
   grid.needs[1].files = {FileId(0)};
   grid.sites = {{.site = kIdleSite, .there = {FileId(0)}}};
   EXPECT_THAT(grid.plan().twins, ElementsAre(twin(1, 3)));

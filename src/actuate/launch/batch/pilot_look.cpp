@@ -13,7 +13,7 @@ namespace {
 
 /// A controller that is slow to answer is asked less often.
 constexpr int kRestForWork = 10;
-constexpr std::uint32_t kMostFailures = 5;
+constexpr std::uint32_t kMostPilotFailures = 5;
 /// Once may be while the batch system is set up anew.
 constexpr std::uint32_t kUnfitForEver = 3;
 constexpr std::uint32_t kMissedIsGone = 3;
@@ -212,7 +212,7 @@ void PilotPool::on_gone(Pilot& pilot, Clock::time_point now, std::vector<News>& 
   pilot.submitted_at.reset();
   pilot.missing_since.reset();
   if (!std::exchange(pilot.given_back, {}).empty()) return;
-  if (++pilot.failures >= kMostFailures)
+  if (++pilot.failures >= kMostPilotFailures)
     return give_up(pilot,
                    fmt::format("its jobs end before they can be used, the last was {}; see "
                                "{}/job.log",
