@@ -93,6 +93,20 @@ class SeveralStudiesTest(TestCase):
             self.assertEqual(done.code, 2, weight)
         self.assertIn("goes with one study", self.gantry("run", "--tag", "a.yaml", "b.yaml").stderr)
 
+    def test_they_must_not_write_the_same_file_however_it_is_spelt(self):
+        for folder in ("a", "b"):
+            self.write(f"{folder}/s.yaml", f"""
+                command: sh -c 'echo {folder} {{x}} >../out{{x}}.txt'
+                parameters: {{ x: [1] }}
+                outputs: ["../out{{x}}.txt"]
+            """)
+        refused = self.gantry("run", "a/s.yaml", "b/s.yaml")
+        self.assertEqual(refused.code, 2, refused)
+        self.assertIn(f"both write {self.dir}/out1.txt", refused.stderr)
+        for folder in ("a", "b"):
+            self.assertEqual(self.gantry("run", f"{folder}/s.yaml").code, 0)
+            self.assertEqual(self.read("out1.txt"), f"{folder} 1\n")
+
     def test_a_second_gantry_waits_if_asked_to(self):
         first = self.start_gantry("run", "--", "sh", "-c", "until test -e go; do sleep 0.05; done", ":::", "1")
         self.wait_until(lambda: '"running":1' in self.gantry("runs", "--json").stdout.replace(" ", ""), "the first task")
@@ -174,7 +188,7 @@ class JoiningTest(TestCase):
         self.write("b.yaml", "name: b\ncommand: sh -c 'until test -e go; do sleep 0.05; done' {x}\nparameters: {x: [0, 1]}\n")
         refused = self.gantry("run", "--join", "b.yaml")
         self.assertNotEqual(refused.code, 0)
-        self.assertIn("the same command", refused.stderr)
+        self.assertIn("both run 'sh -c until test -e go", refused.stderr)
         self.write("go", "")
         self.assertEqual(first.wait(timeout=120), 0)
 
