@@ -193,9 +193,7 @@ Result<> Hub::take_in(Opened opened) {
   dirty_ = true;
   receipt_ = opened.receipt;
   now_ = clock_.now();
-  opening_ = true;
   for (auto& news : opened.news) TRY(on_news(std::move(news)));
-  opening_ = false;
   return commit(false);
 }
 

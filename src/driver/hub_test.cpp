@@ -418,6 +418,39 @@ TEST_F(HubTest, AnEndFromBeforeAnInputChangedDoesNotCount) {
   }
 }
 
+/// A site could not be reached when the run began, so that the task was started here meanwhile.
+TEST_F(HubTest, AnEndFromBeforeAnInputChangedDoesNotCountHoweverLateItComes) {
+  write("prog", "#!/bin/sh\n");
+  auto study = sweep({"./prog", "{}", ":::", "a"});
+  const Fingerprint before = print_of(study, 1);
+  write("prog", "#!/bin/sh\nexit 0\n");
+  const TaskKey here{RunId(1), TaskId(1), AttemptId(1)};
+  const TaskKey there{RunId(1), TaskId(1), AttemptId(7)};
+  FakeLauncher launcher;
+  launcher.hold = true;
+  int looks = 0;
+  observer_.progress = [&](const Progress& progress) {
+    if (launcher.started.empty()) return;
+    AttemptReport made;
+    made.started = from_ns(1);
+    made.ended = from_ns(2);
+    if (++looks == 1) {
+      launcher.announce(HostUp{{HostId(2), "far", 2, 0}});
+      launcher.announce(AttemptStarted{there, HostId(2), from_ns(1)});
+      made.key = there;
+      launcher.report(made, before, HostId(2));
+    } else if (looks == 4) {
+      EXPECT_EQ(progress.counts.done, 0U) << "it has read the old program";
+      made.key = here;
+      launcher.report(made, print_of(study, 1));
+    }
+  };
+  EXPECT_EQ(drive_with(launcher, study).counts.done, 1U);
+  EXPECT_THAT(launcher.started, ElementsAre(here));
+  EXPECT_THAT(launcher.cancelled, SizeIs(0)) << "what was started with the new program counts";
+  EXPECT_EQ(rows(RunId(1)).front().attempt, here.attempt);
+}
+
 TEST_F(HubTest, ARequestOfAnEarlierSessionIsDropped) {
   auto study = sweep({"echo", "{}", ":::", "a", "b"});
   ASSERT_TRUE(open_store().post({0, RunId(1), true, {}}));
