@@ -33,13 +33,19 @@ void Hub::on_event(Event& event) {
   const bool counts = std::visit(
       Overloaded{
           [&](const AttemptStarted& e) { return is_to_know(e); },
-          [&](const AttemptReturned& e) { return owner(e.key) != nullptr; },
+          [&](const AttemptReturned& e) {
+            if (owner(e.key) == nullptr) others_.returned(e.key);
+            return owner(e.key) != nullptr;
+          },
           [&](const AttemptComputed& e) { return owner(e.key) != nullptr; },
           [&](const SiteEchoed& e) { return e.bytes == 0 || probes_.answered(e.site, now_); },
           [](const auto&) { return true; }},
       event);
   if (!counts) return;
-  if (const auto* down = std::get_if<HostDown>(&event)) unpark(down->host, {});
+  if (const auto* down = std::get_if<HostDown>(&event)) {
+    unpark(down->host, {});
+    others_.vanished(down->host);
+  }
   show(event);
   engine_.apply(event);
   if (const auto* up = std::get_if<HostUp>(&event)) {
