@@ -74,6 +74,26 @@ TEST_F(HubTest, DrivesSeveralStudiesAtOnce) {
     EXPECT_EQ(store.run(summary.run).value()->state, store::RunState::finished);
 }
 
+TEST_F(HubTest, ARunThatEndsFirstTookNoLongerThanItRan) {
+  Application quick = sweep({"echo", "{}", ":::", "a"});
+  Application slow = sweep({"printf", "{}", ":::", "a"});
+  FakeLauncher launcher;
+  launcher.outcome = [&](const Task& task, AttemptReport&) {
+    launcher.hold = task.argv.front() == "printf";
+  };
+  int looks = 0;
+  observer_.progress = [&](const Progress&) {
+    if (launcher.started.size() < 2 || ++looks != 6) return;
+    AttemptReport made;
+    made.key = {RunId(2), TaskId(1), AttemptId(1)};
+    launcher.report(std::move(made));
+  };
+  const auto summaries = drive_all(launcher, {Job{quick, source_}, Job{slow, source_}});
+  ASSERT_THAT(summaries, SizeIs(2));
+  // Six looks are half a second.
+  EXPECT_LT(summaries[0].elapsed + std::chrono::milliseconds(300), summaries[1].elapsed);
+}
+
 TEST_F(HubTest, GoesOnWithEachOfSeveralStudies) {
   Application one = sweep({"echo", "{}", ":::", "a", "b"});
   Application two = sweep({"printf", "{}", ":::", "x"});

@@ -93,9 +93,10 @@ class RunIo {
   PreparedRun run;
   std::map<std::string, std::uint32_t> changed{};  ///< Summary::changed
   std::set<HostId> given{};  ///< hosts at sites that the store lists as having attempts of this run
-  std::uint32_t executed = 0;  ///< attempts that ended in this call
-  std::uint32_t cut = 0;       ///< Summary::cut
-  bool is_closed = false;      ///< the store has it as finished
+  TimePoint changed_at = kNever;  ///< the latest event of this call; kNever: none yet
+  std::uint32_t executed = 0;     ///< attempts that ended in this call
+  std::uint32_t cut = 0;          ///< Summary::cut
+  bool is_closed = false;         ///< the store has it as finished
 
  private:
   /// The shared file that holds this input of the task, if any.
