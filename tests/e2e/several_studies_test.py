@@ -148,6 +148,16 @@ class JoiningTest(TestCase):
         self.assertEqual({event["run"] for event in map(json.loads, out.splitlines())}, {1}, "the guest's tasks are its own affair")
         self.assertEqual([(run["done"], run["state"]) for run in self.runs()], [(1, "finished"), (2, "finished")])
 
+    def test_a_run_that_grew_is_told_by_its_own_numbers(self):
+        self.assertEqual(self.gantry("run", "--", "echo", "{}", ":::", "2", "4").code, 0)
+        first = self.first()
+        joined = self.gantry("run", "--join", "--tag", "--joblog", "log", "--", "echo", "{}", ":::", "1", "2", "4")
+        self.assertEqual(joined.code, 0, joined)
+        self.assertEqual(sorted(joined.stdout.splitlines()), ["1\t1", "2\t2", "4\t4"])
+        self.assertTrue(self.read("log").endswith("\techo 1\n"), self.read("log"))
+        self.write("go", "")
+        self.assertEqual(first.wait(timeout=120), 0)
+
     def test_events_and_failures_are_told_to_who_asked(self):
         first = self.first()
         joined = self.gantry("run", "--join", "--json", "--", "sh", "-c", "exit {x}", ":::", "x=0,3")
@@ -224,6 +234,18 @@ class JoiningTest(TestCase):
         done = self.gantry("run", "b.yaml")
         self.assertEqual(done.code, 0, done.stderr)
         self.assertEqual(self.runs()[1]["done"], 3)
+
+    def test_when_the_host_is_killed_the_guest_says_so(self):
+        first = self.first()
+        self.write("b.yaml", "name: b\ncommand: sh -c 'until test -e go; do sleep 0.05; done' {x}\nparameters: {x: [2]}\n")
+        second = self.start_gantry("run", "--join", "b.yaml")
+        self.wait_until(lambda: len(self.runs()) == 2 and self.runs()[1]["running"] == 1, "the guest's task")
+        first.kill()
+        first.communicate()
+        err = second.communicate(timeout=60)[1].decode()
+        self.assertIn(f"the gantry that ran it (process {first.pid}) has ended", err)
+        self.write("go", "")
+        self.assertEqual(self.gantry("run", "b.yaml").code, 0)
 
     def test_what_cannot_join_is_refused_with_the_reason(self):
         first = self.first()
