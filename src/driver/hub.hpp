@@ -184,7 +184,7 @@ class Hub {
   Sites& actuators_;  ///< of sites_
   const Clock& clock_;
   FileNames names_;                          ///< of shared files
-  std::size_t asked_for_ = 0;                ///< the first so many of ios_ have not joined
+  std::size_t asked_for_ = 0;                ///< how many of ios_ were named on the command line
   const Options guest_options_;              ///< for studies that join
   std::vector<std::unique_ptr<RunIo>> ios_;  ///< in the order of add()
   std::map<RunId, RunIo*> runs_;             ///< of ios_

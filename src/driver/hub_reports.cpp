@@ -110,7 +110,7 @@ bool Hub::gives_up_placing() {
     running += c.running;
   }
   if (ours == 0 || running > ours) return false;
-  tell(fmt::format("what {} made is kept at {} site: {}. Mend this and run the same command again",
+  tell(fmt::format("outputs of {} stay at {} site: {}. Mend this and run the same command again",
                    ours == 1 ? "1 task" : fmt::format("{} tasks", ours),
                    ours == 1 ? "its" : "their", why_unplaced_));
   drain_all("outputs could not be put where they belong");
