@@ -14,7 +14,7 @@
 
 namespace gantry::agent {
 
-inline constexpr std::uint32_t kProtocolVersion = 12;
+inline constexpr std::uint32_t kProtocolVersion = 13;
 /// Larger than any argv the kernel takes (2 MiB), any captured output and any set of result files.
 inline constexpr std::size_t kMaxFrame = std::size_t{64} << 20;
 
@@ -96,11 +96,12 @@ struct Start {
   bool make_workdir = false;
   std::vector<std::string> outputs;
   std::vector<std::string> collect;
-  std::string sandbox;              ///< absolute: a folder of the attempt's own; empty = none
-  std::vector<StagedInput> inputs;  ///< to be put into it before the start
-  std::vector<std::string> keep;    ///< of the outputs: moved into kept_folder afterwards
-  std::string kept_folder;          ///< absolute: of the attempt's own
-  std::string tag;                  ///< comes back in the report, unread
+  std::vector<std::string> only_read;  ///< of `collect`: inputs, which the task need not write
+  std::string sandbox;                 ///< absolute: a folder of the attempt's own; empty = none
+  std::vector<StagedInput> inputs;     ///< to be put into it before the start
+  std::vector<std::string> keep;       ///< of the outputs: moved into kept_folder afterwards
+  std::string kept_folder;             ///< absolute: of the attempt's own
+  std::string tag;                     ///< comes back in the report, unread
   /// For the shepherd's log: this will be the slot's report number `log_serial`, and those up to
   /// `log_safe` are acknowledged.
   std::uint64_t log_serial = 0;
@@ -110,7 +111,7 @@ struct Start {
     wire(m.key, m.cores, m.memory, m.timeout_ns, m.walltime_ns);
     wire(m.checkpoint_signal, m.checkpoint_before_ns, m.checkpoint_code);
     wire.some(m.argv);
-    wire(m.environment, m.workdir, m.make_workdir, m.outputs, m.collect);
+    wire(m.environment, m.workdir, m.make_workdir, m.outputs, m.collect, m.only_read);
     wire(m.sandbox, m.inputs, m.keep, m.kept_folder, m.tag, m.log_serial, m.log_safe);
   }
 };

@@ -28,8 +28,7 @@ Problem make_directory(const std::filesystem::path& path) {
 std::optional<FileStamp> stamp_of(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-  return FileStamp{info.st_dev, info.st_ino, info.st_size, to_ns(info.st_mtim),
-                   to_ns(info.st_ctim)};
+  return FileStamp{info.st_dev, info.st_ino, info.st_size, to_ns(info.st_ctim)};
 }
 
 bool was_not_written(const std::string& path, const OldFiles& old) {
@@ -58,6 +57,8 @@ Problem prepare_files(const Start& start, OldFiles& old) {
       }
     }
   }
+  for (const auto& input : start.only_read)
+    if (std::ranges::find(start.outputs, input) == start.outputs.end()) old.erase(input);
   return std::nullopt;
 }
 

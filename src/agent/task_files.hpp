@@ -23,7 +23,6 @@ struct FileStamp {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   std::int64_t size = 0;
-  std::int64_t modified_ns = 0;
   std::int64_t changed_ns = 0;
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
@@ -36,7 +35,7 @@ using OldFiles = std::map<std::string, FileStamp>;
 std::optional<std::pair<int, std::string>> prepare_files(const Start& start, OldFiles& old);
 
 /// The first declared output that is not there, or that was there before and was not written; also
-/// a result file that was not written.
+/// a result file that was not written, unless it is an input.
 std::optional<std::string> missing_output(const Start& start, const OldFiles& old);
 
 /// Path and content of the result files that exist; one that is too long or unreadable is left out,

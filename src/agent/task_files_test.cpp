@@ -80,6 +80,17 @@ TEST_F(TaskFilesTest, AnOldFileThatWasNotWrittenIsNoOutput) {
   EXPECT_TRUE(missing_output(start_, old_));
 }
 
+TEST_F(TaskFilesTest, AResultFileThatIsAnInputNeedNotBeWritten) {
+  write("table", "1");
+  age("table");
+  start_.collect = start_.only_read = {dir_ / "table"};
+  EXPECT_FALSE(prepare_files(start_, old_));
+  EXPECT_FALSE(missing_output(start_, old_));
+  start_.outputs = {dir_ / "table"};
+  EXPECT_FALSE(prepare_files(start_, old_));
+  EXPECT_TRUE(missing_output(start_, old_)) << "an output must be";
+}
+
 TEST_F(TaskFilesTest, AFileOfAMomentAgoMayBeThisTasks) {
   write("fresh", "1");
   start_.outputs = {dir_ / "fresh"};

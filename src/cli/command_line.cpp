@@ -25,7 +25,7 @@ class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string name) const override {
     if (app->get_name() == "run")
-      return "Usage: gantry run [OPTIONS] SWEEP.yaml\n"
+      return "Usage: gantry run [OPTIONS] SWEEP.yaml...\n"
              "       gantry run [OPTIONS] [--] COMMAND... ::: VALUES... [::: VALUES...]\n";
     const bool is_command = app->get_parent() != nullptr;
     return CLI::Formatter::make_usage(app, is_command ? "gantry " + name : name);

@@ -25,7 +25,7 @@ constexpr Duration kCommitInterval =
     100ms;  ///< how long an end may wait for others to share a sync with
 constexpr Duration kNewsInterval = 5s;  ///< how old the ETA in the store may become
 constexpr Duration kShowInterval = 100ms;
-constexpr Duration kKeepInterval = 60s;  ///< so much of what was learnt a killed gantry may lose
+constexpr Duration kKeepInterval = 60s;  ///< how often learnt models are stored
 
 /// Which tasks of which run a person has asked for is not theirs.
 Options for_guests(Options options) {
@@ -195,9 +195,7 @@ Result<> Hub::take_in(Opened opened) {
   dirty_ = true;
   receipt_ = opened.receipt;
   now_ = clock_.now();
-  opening_ = true;
   for (auto& news : opened.news) TRY(on_news(std::move(news)));
-  opening_ = false;
   return commit(false);
 }
 

@@ -85,8 +85,9 @@ class Hub {
   bool is_to_know(const AttemptStarted& started);
   void show(const Event& event);
   void expect_staged(SiteId site);
-  /// `adopted`: this process did not start the attempt.
-  Result<> on_report(RunIo& io, ReportReceived received, bool adopted);
+  Result<> on_report(RunIo& io, ReportReceived received);
+  /// Its task's present inputs are being read: they tell whether the report counts.
+  void check_later(ReportReceived received);
   /// Takes in the end of another run's task. `tries`: how often its outputs could not be moved to
   /// their place.
   Result<> take_others(ReportReceived received, std::uint32_t tries);
@@ -183,7 +184,7 @@ class Hub {
   Sites& actuators_;  ///< of sites_
   const Clock& clock_;
   FileNames names_;                          ///< of shared files
-  std::size_t asked_for_ = 0;                ///< the first so many of ios_ have not joined
+  std::size_t asked_for_ = 0;                ///< how many of ios_ were named on the command line
   const Options guest_options_;              ///< for studies that join
   std::vector<std::unique_ptr<RunIo>> ios_;  ///< in the order of add()
   std::map<RunId, RunIo*> runs_;             ///< of ios_
@@ -207,6 +208,11 @@ class Hub {
     std::uint64_t files;  ///< as of Parked
   };
   std::vector<Joining> joining_;
+  struct Unchecked {
+    ReportReceived received;
+    std::uint64_t files;  ///< as of Parked
+  };
+  std::vector<Unchecked> unchecked_;  ///< reports whose task's present inputs are being read
 
   std::map<HostId, std::string> host_names_;
   struct FarHost {
@@ -223,10 +229,8 @@ class Hub {
   std::set<SiteId> expected_;  ///< sites whose staged files the engine knows
   std::set<std::pair<FileId, SiteId>> unsent_;  ///< failed moves that a person was told about
   UndrivenRuns& others_;
-  bool opening_ = false;
   struct Unplaced {
     ReportReceived received;
-    bool adopted = false;
     std::uint32_t tries = 0;  ///< for a report of another run
   };
   void place_later(Unplaced unplaced, const std::string& why);

@@ -17,10 +17,8 @@ Result<> Hub::on_news(News news) {
                                  receipt_ = std::max(receipt_, report.receipt);
                                  dirty_ = true;
                                  const TaskKey key = report.report.key;
-                                 if (RunIo* io = owner(key)) {
-                                   const bool adopted = io->adopted.erase(key) > 0 || opening_;
-                                   return on_report(*io, std::move(report), adopted);
-                                 }
+                                 if (RunIo* io = owner(key))
+                                   return on_report(*io, std::move(report));
                                  board_.on_ended(key);
                                  return take_others(std::move(report), 0);
                                },
@@ -35,13 +33,19 @@ void Hub::on_event(Event& event) {
   const bool counts = std::visit(
       Overloaded{
           [&](const AttemptStarted& e) { return is_to_know(e); },
-          [&](const AttemptReturned& e) { return owner(e.key) != nullptr; },
+          [&](const AttemptReturned& e) {
+            if (owner(e.key) == nullptr) others_.returned(e.key);
+            return owner(e.key) != nullptr;
+          },
           [&](const AttemptComputed& e) { return owner(e.key) != nullptr; },
           [&](const SiteEchoed& e) { return e.bytes == 0 || probes_.answered(e.site, now_); },
           [](const auto&) { return true; }},
       event);
   if (!counts) return;
-  if (const auto* down = std::get_if<HostDown>(&event)) unpark(down->host, {});
+  if (const auto* down = std::get_if<HostDown>(&event)) {
+    unpark(down->host, {});
+    others_.vanished(down->host);
+  }
   show(event);
   engine_.apply(event);
   if (const auto* up = std::get_if<HostUp>(&event)) {
@@ -51,12 +55,9 @@ void Hub::on_event(Event& event) {
 }
 
 bool Hub::is_to_know(const AttemptStarted& started) {
-  RunIo* io = owner(started.key);
-  if (io == nullptr)
-    others_.started(started.key, started.host);
-  else if (opening_)
-    io->adopted.insert(started.key);
-  return io != nullptr;
+  if (owner(started.key) != nullptr) return true;
+  others_.started(started.key, started.host);
+  return false;
 }
 
 /// What people see of it, before the engine makes something of it.

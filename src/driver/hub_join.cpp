@@ -17,16 +17,20 @@ tl::unexpected<Error> fail_driven(const RunIo& io) {
   const auto run = io.id().value();
   if (io.is_closed)
     return fail(ErrorCode::busy,
-                fmt::format("run {} of this study has ended, and its gantry has not", run),
-                "run the same command again when it has");
+                fmt::format("run {} has ended, but its gantry still runs other studies", run),
+                "run the same command again when that gantry has ended");
   return fail(ErrorCode::busy,
-              fmt::format("run {} goes on with the study as it was before it was edited", run),
+              fmt::format("run {} still runs the study as it was before your edit", run),
               "run the same command again when that has ended");
 }
 
 }  // namespace
 
 Result<> Hub::begin(RunIo& io) {
+  // A guest's hosts may have come up long ago.
+  std::vector<Host> up;
+  for (const schedule::HostLoad& load : engine_.hosts()) up.push_back(*load.host);
+  for (const Host& host : up) hear_of(host);
   engine_.apply(HostsUnheard{io.id(), !io.run.unheard.empty()});
   TRY(store_.mark_driven(io.id()));
   tell_outdated(io);
@@ -69,9 +73,9 @@ Result<std::optional<RunId>> Hub::join_study(const store::StudyRequest& request)
   if (same != ios_.end() && !(*same)->is_closed) return (*same)->id();  // it can be watched
   auto guest = std::make_unique<GuestStudy>(GuestStudy{std::move(application), request.source});
   const Job job{guest->application, guest->source, request.weight};
-  TRY(check_joinable(job));
   TRY_ASSIGN(const auto ours, run_to_continue(store_, guest->application, guest_options_));
   if (ours && runs_.contains(ours->record.id)) return fail_driven(io_of(ours->record.id));
+  TRY(check_joinable(job));
   if (must_read_inputs(guest->application)) return std::nullopt;
   TRY(add(job, ours, guest_options_, std::move(guest)));
   RunIo& io = *ios_.back();
@@ -89,11 +93,15 @@ Result<std::optional<RunId>> Hub::join_study(const store::StudyRequest& request)
 
 Result<> Hub::check_joinable(const Job& job) {
   TRY_ASSIGN(const auto twins, twins_of(std::span(&job, 1), others_));
-  if (!twins.empty())
+  if (!twins.empty()) {
+    const RunId run = twins.begin()->run;
+    const auto count = std::ranges::count(twins, run, &TaskKey::run);
     return fail(ErrorCode::busy,
-                fmt::format("{} of run {}, which a gantry that was killed has started, still run",
-                            twins.size() == 1 ? "a task" : "tasks", twins.begin()->run.value()),
-                "wait for them, or end them with 'gantry cancel'");
+                fmt::format("run {} still has {}, left by a gantry that was killed", run.value(),
+                            count == 1 ? "1 running task" : fmt::format("{} running tasks", count)),
+                fmt::format("wait for {0}, or end {0} with 'gantry cancel --run {1}'",
+                            count == 1 ? "it" : "them", run.value()));
+  }
   std::vector<Job> all;
   for (const auto& io : ios_)
     if (!io->is_closed) all.push_back(io->job());

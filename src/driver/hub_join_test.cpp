@@ -38,6 +38,14 @@ class HubJoinTest : public HubTest {
     return **told;
   }
 
+  /// Why the study cannot join, if there is an answer already.
+  std::optional<Error> refusal(std::int64_t request) {
+    const auto told = open_store().take_answer(request).value();
+    if (!told) return std::nullopt;
+    EXPECT_FALSE(*told);
+    return *told ? Error{} : told->error();
+  }
+
   bool is_driven(RunId run) { return open_store().run(run).value()->pid != 0; }
 
   /// Runs the hub. `looks` is called until it returns true, or in vain for some seconds.
@@ -139,6 +147,94 @@ TEST_F(HubJoinTest, AGuestThatHasEndedIsCancelledByWhatTheJournalSaysNow) {
   EXPECT_EQ(record->state, store::RunState::finished);
   EXPECT_EQ(record->counts.done, 2U);
   EXPECT_EQ(record->counts.cancelled, 0U);
+}
+
+TEST_F(HubJoinTest, AStudyWaitsForWhatAKilledGantryLeftUntilItsHostIsGone) {
+  const std::vector<std::string> study{"echo", "left", "{}", ":::", "a", "b"};
+  options_.reload = [&](const store::RunRecord& run) { return options_.load(run.source); };
+  source_.args = study;
+  FakeLauncher killed;
+  killed.outcome = [](const Task&, AttemptReport& report) {
+    report.cause = FailureCause::exit_code;
+  };
+  const RunId left = drive_with(killed, sweep(study)).run;
+  const auto runs_there = [&](std::uint32_t task) {
+    return AttemptStarted{{left, TaskId(task), AttemptId(2)}, HostId(2), from_ns(1)};
+  };
+  launcher_.announce(HostUp{{HostId(2), "far", 2, 0}});
+  launcher_.announce(runs_there(1));
+  launcher_.announce(runs_there(2));
+  std::vector<Error> refused;
+  std::int64_t request = 0;
+  drive_until([&](const Progress&) {
+    if (request == 0) request = ask(study);
+    if (refused.size() == 2) return answer(request) == left;
+    if (const auto why = refusal(request)) {
+      refused.push_back(*why);
+      request = 0;
+      if (refused.size() == 1)
+        launcher_.announce(AttemptReturned{runs_there(1).key, HostId(2)});
+      else
+        launcher_.announce(HostDown{HostId(2), "no answer"});
+    }
+    return false;
+  });
+  ASSERT_THAT(refused, SizeIs(2));
+  EXPECT_EQ(refused[0].message,
+            "run 1 still has 2 running tasks, left by a gantry that was killed");
+  EXPECT_EQ(refused[0].hint, "wait for them, or end them with 'gantry cancel --run 1'");
+  EXPECT_EQ(refused[1].message, "run 1 still has 1 running task, left by a gantry that was killed");
+}
+
+TEST_F(HubJoinTest, AnEditOfAStudyThatRunsIsNamedAsTheReason) {
+  options_.reload = [&](const store::RunRecord& run) { return options_.load(run.source); };
+  launcher_.hold = true;
+  launcher_.outcome = {};
+  std::int64_t request = 0;
+  std::optional<RunId> guest;
+  std::optional<Error> refused;
+  drive_until([&](const Progress&) {
+    if (request == 0) request = ask({"echo", "guest", "{}", ":::", "a"});
+    if (!guest) {
+      guest = answer(request);
+      if (guest) request = ask({"echo", "guest", "{}", ":::", "a", "b"});
+    } else if (!refused) {
+      refused = refusal(request);
+    }
+    if (!refused || launcher_.started.size() < 2) return false;
+    AttemptReport made;
+    made.key = launcher_.started.back();
+    launcher_.report(std::move(made));
+    return true;
+  });
+  EXPECT_EQ(refused.value_or(Error{}).message,
+            "run 2 still runs the study as it was before your edit");
+}
+
+TEST_F(HubJoinTest, AGuestHasHeardOfHostsThatAreUp) {
+  launcher_.site = SiteId(1);
+  options_.grid.emplace();
+  options_.grid->sites.resize(2);
+  options_.grid->sites[1].name = "lab";
+  const std::vector<std::string> study{"echo", "guest", "{}", ":::", "a"};
+  source_.args = study;
+  FakeLauncher killed;
+  killed.outcome = [](const Task&, AttemptReport& report) {
+    report.cause = FailureCause::exit_code;
+  };
+  const RunId run = drive_with(killed, sweep(study)).run;
+  {
+    auto store = open_store();
+    store.give(run, {"lab", "fake"});
+    ASSERT_TRUE(store.commit());
+  }
+  std::int64_t request = 0;
+  drive_until([&](const Progress&) {
+    if (request == 0) request = ask(study);
+    return launcher_.started.size() == 2;
+  });
+  EXPECT_EQ(launcher_.started.back(), (TaskKey{run, TaskId(1), AttemptId(2)}))
+      << "no number is passed over";
 }
 
 }  // namespace

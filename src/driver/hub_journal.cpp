@@ -43,6 +43,7 @@ void Hub::journal(RunIo& io, Event event, std::uint64_t receipt) {
   const auto* ended = std::get_if<AttemptEnded>(&event);
   Inputs inputs = ended != nullptr ? io.forget(ended->report.key) : Inputs{};
   group_.push_back({&io, std::move(event), std::move(inputs), receipt});
+  io.changed_at = now_;
   dirty_ = true;
 }
 
@@ -241,7 +242,9 @@ Summary Hub::summary(const RunIo& io) const {
   Summary s;
   s.run = io.id();
   s.counts = counts(io);
-  s.elapsed = clock_.now() - began_;
+  // Others may go on for long.
+  const bool ended_first = ios_.size() > 1 && view(io).finished() && io.changed_at != kNever;
+  s.elapsed = (ended_first ? io.changed_at : clock_.now()) - began_;
   s.executed = io.executed;
   s.unchanged = io.run.unchanged;
   s.outdated = io.run.outdated;

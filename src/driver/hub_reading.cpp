@@ -1,4 +1,4 @@
-// Hub: actions and studies that wait until the files they need have been read.
+// Hub: actions, reports and studies that wait until the files they need have been read.
 #include <algorithm>
 #include <utility>
 
@@ -20,6 +20,12 @@ Result<> Hub::carry_out_read() {
       ready.push_back(std::move(parked.action));
   }
   carry_out(ready);
+  for (Unchecked& each : std::exchange(unchecked_, {})) {
+    if (each.files > contents_.has_read() && stops_ == 0)
+      unchecked_.push_back(std::move(each));
+    else
+      TRY(on_news(std::move(each.received)));
+  }
   for (Joining& each : std::exchange(joining_, {})) {
     if (each.files > contents_.has_read())
       joining_.push_back(std::move(each));

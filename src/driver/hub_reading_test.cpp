@@ -64,6 +64,29 @@ TEST_F(HubTest, ALargeInputThatChangedIsReadBeforeTheEndCounts) {
   EXPECT_EQ(launcher.acknowledged, 3U);
 }
 
+TEST_F(HubTest, OtherTasksEndWhileTheInputOfAnAdoptedOneIsRead) {
+  write_large(dir_ / "large", 400 << 20);
+  write("small", "content");
+  write("sweep.yaml", "command: cat {f}\nparameters: {f: [large, small]}\ninputs: ['{f}']\n");
+  Application study(spec::load_sweep((dir_ / "sweep.yaml").string()).value().sweep);
+  AttemptReport adopted;
+  adopted.key = {RunId(1), TaskId(1), AttemptId(1)};
+  adopted.started = from_ns(1);
+  adopted.ended = from_ns(2);
+  FakeLauncher launcher;
+  launcher.report(adopted, print_of(study, 1));
+  write_large(dir_ / "large", 400 << 20);  // the same content in another file: not known yet
+  std::vector<TaskId> ended;
+  observer_.ended = [&](const AttemptEnded& end, AfterEnd) {
+    EXPECT_EQ(launcher.acknowledged, 0U) << "its agent must keep it";
+    ended.push_back(end.report.key.task);
+  };
+  EXPECT_EQ(drive_with(launcher, study).counts.done, 2U);
+  EXPECT_THAT(ended, ElementsAre(TaskId(2), TaskId(1)));
+  EXPECT_THAT(launcher.started, SizeIs(1)) << "the result still holds";
+  EXPECT_EQ(launcher.acknowledged, 2U);
+}
+
 /// The second of three reports waits: its input has become another one, which takes minutes to
 /// read.
 TEST_F(HubTest, OneRunDoesNotWaitForTheInputsOfAnother) {

@@ -21,7 +21,7 @@ constexpr std::uint32_t kMostPlacings = 60;
 
 }  // namespace
 
-Result<> Hub::on_report(RunIo& io, ReportReceived received, bool adopted) {
+Result<> Hub::on_report(RunIo& io, ReportReceived received) {
   const TaskKey key = received.report.key;
   if (!view(io).awaits(key, received.host)) {
     // Journalled before, since a report may come twice; or of a task that is done, by its twin or
@@ -38,13 +38,29 @@ Result<> Hub::on_report(RunIo& io, ReportReceived received, bool adopted) {
     return {};
   }
   const Task task = io.application().task(key.task);
-  if (adopted && io.is_of_another_study(received)) {
+  const auto take_as_lost = [&](const std::string& why) {
     discard_outputs(received);
     received.report.cause = FailureCause::lost;
-    received.report.detail = "what ran under this number belonged to another study";
-  } else if (const auto why = place_outputs(received, task, store_); !why.empty()) {
-    place_later({std::move(received), adopted}, why);
-    return {};
+    received.report.detail = why;
+  };
+  const bool adopted = !io.has_started(key);
+  std::optional<OutdatedReason> stale;
+  if (adopted && io.is_of_another_study(received)) {
+    take_as_lost("what ran under this number belonged to another study");
+  } else {
+    Result<std::optional<OutdatedReason>> checked;
+    if (adopted) checked = io.why_stale(received);
+    if (!checked && stops_ == 0) {
+      check_later(std::move(received));
+      return {};
+    }
+    if (checked) stale = std::move(*checked);  // else whoever goes on with the run looks again
+    if (stale && io.has_started(key.task)) {
+      take_as_lost(reason_text(*stale));  // the attempt that has the present inputs goes on
+    } else if (const auto why = place_outputs(received, task, store_); !why.empty()) {
+      place_later({std::move(received)}, why);
+      return {};
+    }
   }
   board_.on_ended(key);
   const std::uint64_t receipt = received.receipt;
@@ -54,21 +70,31 @@ Result<> Hub::on_report(RunIo& io, ReportReceived received, bool adopted) {
   ended.output_bytes = bytes_at_home(task, ended.report);
   ++ended_;
   ++ended_on_[ended.host];
-  const auto stale = adopted ? io.why_stale(ended) : std::nullopt;
   if (!stale) {
     record_end(io, std::move(ended), receipt);
-  } else {
-    record(io, std::move(ended), receipt);
-    add_outdated(io.run.outdated, *stale);
-    record(io, TaskInvalidated{io.id(), key.task, reason_text(*stale), now_});
+    return {};
   }
+  const bool is_lost = ended.report.cause == FailureCause::lost;
+  record(io, std::move(ended), receipt);
+  add_outdated(io.run.outdated, *stale);
+  if (!is_lost) record(io, TaskInvalidated{io.id(), key.task, reason_text(*stale), now_});
   return {};
+}
+
+void Hub::check_later(ReportReceived received) {
+  // The engine may never have heard of the attempt, and would start another one.
+  const TaskKey key = received.report.key;
+  const HostId host = received.host;
+  const TimePoint started = received.report.started;
+  engine_.apply(AttemptStarted{key, host, started == kNever ? now_ : started});
+  engine_.apply(AttemptComputed{key, host});
+  unchecked_.push_back({std::move(received), contents_.asked_for()});
 }
 
 Result<> Hub::take_others(ReportReceived received, std::uint32_t tries) {
   TRY_ASSIGN(const std::string why,
              others_.take(received, host_names_[received.host], now_, tries >= kMostPlacings));
-  if (!why.empty()) place_later({std::move(received), false, tries}, why);
+  if (!why.empty()) place_later({std::move(received), tries}, why);
   return {};
 }
 
@@ -84,7 +110,7 @@ bool Hub::gives_up_placing() {
     running += c.running;
   }
   if (ours == 0 || running > ours) return false;
-  tell(fmt::format("what {} made is kept at {} site: {}. Mend this and run the same command again",
+  tell(fmt::format("outputs of {} stay at {} site: {}. Mend this and run the same command again",
                    ours == 1 ? "1 task" : fmt::format("{} tasks", ours),
                    ours == 1 ? "its" : "their", why_unplaced_));
   drain_all("outputs could not be put where they belong");
@@ -106,9 +132,9 @@ void Hub::place_later(Unplaced unplaced, const std::string& why) {
 Result<> Hub::place_again() {
   place_at_ = kNever;
   const std::size_t before = unplaced_.size();
-  for (auto& [received, adopted, tries] : std::exchange(unplaced_, {})) {
+  for (auto& [received, tries] : std::exchange(unplaced_, {})) {
     if (RunIo* io = owner(received.report.key))
-      TRY(on_report(*io, std::move(received), adopted));
+      TRY(on_report(*io, std::move(received)));
     else
       TRY(take_others(std::move(received), tries + 1));
   }
@@ -118,7 +144,9 @@ Result<> Hub::place_again() {
 }
 
 std::uint64_t Hub::safe_receipt() const {
-  std::uint64_t safe = unplaced_.empty() ? receipt_ : unplaced_.front().received.receipt - 1;
+  std::uint64_t safe = receipt_;
+  for (const Unplaced& each : unplaced_) safe = std::min(safe, each.received.receipt - 1);
+  for (const Unchecked& each : unchecked_) safe = std::min(safe, each.received.receipt - 1);
   for (const Journalled& waiting : group_)
     if (waiting.receipt != 0) safe = std::min(safe, waiting.receipt - 1);
   return safe;

@@ -48,19 +48,6 @@ KeptModels kept_models(const store::Store& store, const Application& application
   return kept;
 }
 
-KeptModels kept_times(const store::Store& store, const Application& application) {
-  KeptModels kept;
-  if (!application.has_cost()) read_kept(store, application, kTimesKind, kept.times, kept.notices);
-  return kept;
-}
-
-forecast::LearnedMemory kept_memory(const store::Store& store, const Application& application) {
-  KeptModels kept;
-  if (application.learns_memory())
-    read_kept(store, application, kMemoryKind, kept.memory, kept.notices);
-  return std::move(kept.memory);
-}
-
 Result<> keep_models(store::Store& store, const Application& application,
                      const engine::RunView& run, TimePoint now) {
   const std::string name = application.program_digest().hex();

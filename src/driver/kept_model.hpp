@@ -23,11 +23,6 @@ struct KeptModels {
 /// For studies with the same command and parameter names, whatever the values. Leaves out what the
 /// study declares itself: the cost of its tasks, or their memory.
 [[nodiscard]] KeptModels kept_models(const store::Store& store, const Application& application);
-/// Only the model of run times.
-[[nodiscard]] KeptModels kept_times(const store::Store& store, const Application& application);
-/// Only the model of memory; empty also if it cannot be read.
-[[nodiscard]] forecast::LearnedMemory kept_memory(const store::Store& store,
-                                                  const Application& application);
 /// Stores the models in the store's open group. Does nothing if nothing was learnt.
 Result<> keep_models(store::Store& store, const Application& application,
                      const engine::RunView& run, TimePoint now);

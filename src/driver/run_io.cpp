@@ -93,18 +93,26 @@ bool RunIo::is_of_another_study(const ReportReceived& received) const {
          command_digest(application().task(received.report.key.task));
 }
 
-std::optional<OutdatedReason> RunIo::why_stale(const AttemptEnded& ended) {
-  const auto cause = ended.report.cause;
-  if (cause == FailureCause::lost || cause == FailureCause::cancelled) return std::nullopt;
+bool RunIo::has_started(TaskId task) const {
+  const auto first = inputs_.lower_bound({run.id, task, AttemptId()});
+  return first != inputs_.end() && first->first.task == task;
+}
+
+Result<std::optional<OutdatedReason>> RunIo::why_stale(const ReportReceived& received) {
+  const AttemptReport& report = received.report;
+  if (report.cause == FailureCause::lost || report.cause == FailureCause::cancelled)
+    return std::nullopt;
   const ContentCache::As as(contents_, files_->study);
-  const Task task = application().task(ended.report.key.task);
+  const ContentCache::Aside aside(contents_);
+  const Task task = application().task(report.key.task);
   const auto print = contents_.fingerprint(task, stop_);
   if (stop_()) return std::nullopt;  // whoever goes on with the run looks again
+  if (!print && print.error().code == ErrorCode::busy) return tl::unexpected<Error>(print.error());
   if (!print) return OutdatedReason{OutdatedBy::input_missing, print.error().message};
-  const auto holds = contents_.holds(ended.fingerprint, ended.report.started, task, *print, stop_,
-                                     ended.report.ended);
+  const auto holds =
+      contents_.holds(received.fingerprint, report.started, task, *print, stop_, report.ended);
   if (stop_() || (holds && *holds)) return std::nullopt;
-  return what_changed({ended.fingerprint, ended.report.started}, *print, task);
+  return what_changed({received.fingerprint, report.started}, *print, task);
 }
 
 bool RunIo::check_inputs(AttemptEnded& ended, const Inputs& inputs) {

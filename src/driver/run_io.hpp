@@ -75,23 +75,28 @@ class RunIo {
 
   /// The end of the reported attempt, with the values that `results:` takes from its output.
   [[nodiscard]] AttemptEnded end_of(ReportReceived received, const std::string& host_name);
+  /// Whether this process has started the attempt, and has not taken in its end. Another one may
+  /// report it at any time, such as when a site can be reached again.
+  [[nodiscard]] bool has_started(const TaskKey& key) const { return inputs_.contains(key); }
+  /// The same of any attempt of the task.
+  [[nodiscard]] bool has_started(TaskId task) const;
   /// Whether the report belongs to an older run with the same number: run numbers begin anew when
   /// somebody moves the database away. Attempts that this process started need no check.
   [[nodiscard]] bool is_of_another_study(const ReportReceived& received) const;
   /// Why the end does not count: inputs may have changed since an earlier gantry started the
-  /// attempt. Nothing if it counts.
-  [[nodiscard]] std::optional<OutdatedReason> why_stale(const AttemptEnded& ended);
+  /// attempt. Nothing if it counts. Error busy while an input is being read in the background.
+  [[nodiscard]] Result<std::optional<OutdatedReason>> why_stale(const ReportReceived& received);
   /// Marks the end if an input has changed since the start: later runs do not reuse such a result.
   /// False while an input is being read; then call again.
   bool check_inputs(AttemptEnded& ended, const Inputs& inputs);
 
   PreparedRun run;
   std::map<std::string, std::uint32_t> changed{};  ///< Summary::changed
-  std::set<TaskKey> adopted{};  ///< running attempts that this process did not start
   std::set<HostId> given{};  ///< hosts at sites that the store lists as having attempts of this run
-  std::uint32_t executed = 0;  ///< attempts that ended in this call
-  std::uint32_t cut = 0;       ///< Summary::cut
-  bool is_closed = false;      ///< the store has it as finished
+  TimePoint changed_at = kNever;  ///< the latest event of this call; kNever: none yet
+  std::uint32_t executed = 0;     ///< attempts that ended in this call
+  std::uint32_t cut = 0;          ///< Summary::cut
+  bool is_closed = false;         ///< the store has it as finished
 
  private:
   /// The shared file that holds this input of the task, if any.

@@ -148,8 +148,7 @@ TEST_F(SeveralNodesTest, MustNotWriteTheSameFile) {
   const auto apart = check_apart({&job, 1});
   ASSERT_FALSE(apart);
   EXPECT_EQ(apart.error().message,
-            "task 1 of solve and task 2 of plot have the same command in the same folder, or write "
-            "the same file");
+            "task 1 of solve and task 2 of plot both write " + (dir_ / "o").string());
   EXPECT_EQ(apart.error().hint, "give each node a folder or files of its own");
 }
 

@@ -1,10 +1,12 @@
 #include "driver/take_over.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -13,27 +15,20 @@
 #include <variant>
 #include <vector>
 
-#include "base/hash.hpp"
+#include "driver/claims.hpp"
 
 namespace gantry::driver {
 
 namespace {
 
-constexpr int kLookMs = 100;
+constexpr std::size_t kMostCommandShown = 200;
 
-/// Tasks that have one in common must not run at once: the same command in the same folder would be
-/// twins, whatever else differs, and who writes the same file spoils it.
-std::vector<Digest> claims(const Task& task) {
-  Hasher hasher;
-  for (const auto& word : task.argv) hasher.add(word);
-  std::vector<Digest> claims{hasher.add(task.workdir).digest()};
-  for (const auto* files : {&task.outputs, &task.collect}) {
-    for (const auto& path : *files) {
-      hasher.reset();
-      claims.push_back(hasher.add(path).digest());
-    }
-  }
-  return claims;
+std::string what_both_do(const Task& task, const Claim& claim) {
+  if (claim.file != nullptr)
+    return "write " + std::filesystem::path(*claim.file).lexically_normal().string();
+  std::string command = fmt::format("{}", fmt::join(task.argv, " "));
+  if (command.size() > kMostCommandShown) command = command.substr(0, kMostCommandShown) + "...";
+  return fmt::format("run '{}' in {}", command, task.workdir);
 }
 
 class TakeOver {
@@ -61,7 +56,7 @@ class TakeOver {
     const TimePoint began = clock_.now();
     while (!awaited_.empty()) {
       if (observer_.waiting) observer_.waiting(count(), clock_.now() - began);
-      TRY(wait());
+      TRY(wait_for_news(sites_));
       TRY(take_news());
       TRY(take_requests());
       TRY(store_.commit());
@@ -75,7 +70,7 @@ class TakeOver {
       TRY_ASSIGN(const bool done, sites_.open(leftovers_, clock_.now()));
       TRY(take_news());
       if (done) return {};
-      TRY(wait());
+      TRY(wait_for_news(sites_));
     }
   }
 
@@ -144,15 +139,8 @@ class TakeOver {
   /// Whoever asks to join waits for an answer.
   Result<> refuse_study(const store::Request& request) {
     if (!request.study) return {};
-    return store_.answer(request.id, fail(ErrorCode::busy, "the gantry that runs here only begins",
+    return store_.answer(request.id, fail(ErrorCode::busy, "the gantry here is still starting",
                                           "run the same command again in a moment"));
-  }
-
-  Result<> wait() const {
-    const auto [wait_fd, to_send] = sites_.waits_for();
-    pollfd fd{wait_fd, static_cast<short>(to_send ? POLLIN | POLLOUT : POLLIN), 0};
-    if (::poll(&fd, 1, kLookMs) < 0 && errno != EINTR) return fail_errno("poll");
-    return {};
   }
 
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(awaited_.size()); }
@@ -174,6 +162,7 @@ class TakeOver {
 
 Result<std::set<TaskKey>> twins_of(std::span<const Job> jobs, UndrivenRuns& others) {
   std::set<TaskKey> twins;
+  Claims claims;
   std::unordered_map<Digest, std::vector<TaskKey>> running;  // by what they claim
   for (const auto& [key, host] : others.running()) {
     TRY_ASSIGN(const Application* study, others.study(key.run));
@@ -181,14 +170,15 @@ Result<std::set<TaskKey>> twins_of(std::span<const Job> jobs, UndrivenRuns& othe
       twins.insert(key);
       continue;
     }
-    for (const Digest& claim : claims(study->task(key.task))) running[claim].push_back(key);
+    const Task task = study->task(key.task);
+    for (const Claim& claim : claims.of(task)) running[claim.digest].push_back(key);
   }
   Task task;
   for (const Job& job : jobs) {
     for (std::uint32_t i = 1; !running.empty() && i <= job.application.size(); ++i) {
       job.application.fill_task(TaskId(i), task);
-      for (const Digest& claim : claims(task)) {
-        const auto found = running.find(claim);
+      for (const Claim& claim : claims.of(task)) {
+        const auto found = running.find(claim.digest);
         if (found == running.end()) continue;
         twins.insert(found->second.begin(), found->second.end());
         running.erase(found);
@@ -198,6 +188,14 @@ Result<std::set<TaskKey>> twins_of(std::span<const Job> jobs, UndrivenRuns& othe
   return twins;
 }
 
+Result<> wait_for_news(const Sites& sites) {
+  constexpr int kLookMs = 100;
+  const auto [wait_fd, to_send] = sites.waits_for();
+  pollfd fd{wait_fd, static_cast<short>(to_send ? POLLIN | POLLOUT : POLLIN), 0};
+  if (::poll(&fd, 1, kLookMs) < 0 && errno != EINTR) return fail_errno("poll");
+  return {};
+}
+
 Result<> check_apart(std::span<const Job> jobs) {
   if (jobs.size() == 1 && jobs.front().application.nodes().size() == 1) return {};
   struct Claimed {
@@ -205,6 +203,7 @@ Result<> check_apart(std::span<const Job> jobs) {
     const Node* node;
     TaskId task;
   };
+  Claims claims;
   std::unordered_map<Digest, Claimed> claimed;
   Task task;
   for (const Job& job : jobs) {
@@ -212,14 +211,13 @@ Result<> check_apart(std::span<const Job> jobs) {
     for (TaskId id(1); id.value() <= application.size(); id = TaskId(id.value() + 1)) {
       application.fill_task(id, task);
       const Node* node = &application.nodes()[application.node_of(id).value()];
-      for (const Digest& claim : claims(task)) {
-        const auto [first, is_new] = claimed.try_emplace(claim, Claimed{&job, node, id});
+      for (const Claim& claim : claims.of(task)) {
+        const auto [first, is_new] = claimed.try_emplace(claim.digest, Claimed{&job, node, id});
         if (is_new || first->second.node == node) continue;
         return fail(ErrorCode::usage,
-                    fmt::format("task {} of {} and task {} of {} have the same command in the same "
-                                "folder, or write the same file",
+                    fmt::format("task {} of {} and task {} of {} both {}",
                                 first->second.task.value(), first->second.node->name, id.value(),
-                                node->name),
+                                node->name, what_both_do(task, claim)),
                     first->second.job == &job
                         ? "give each node a folder or files of its own"
                         : "run one study after the other: the second reuses what the first has "

@@ -25,6 +25,9 @@ Result<std::set<TaskKey>> twins_of(std::span<const Job> jobs, UndrivenRuns& othe
 /// The same of the jobs' nodes among each other. Error usage, naming two such tasks.
 Result<> check_apart(std::span<const Job> jobs);
 
+/// Waits until the sites have news; not for long, because something else may be due.
+Result<> wait_for_news(const Sites& sites);
+
 /// Opens the sites and journals how tasks of runs other than `ours` have ended. Waits for running
 /// tasks that are twins_of() the jobs, whose results can then be reused. Carries out requests to
 /// cancel them meanwhile; drops requests from earlier sessions.

@@ -28,9 +28,14 @@ class UndrivenRuns {
   Result<std::string> take(ReportReceived& received, const std::string& host_name, TimePoint now,
                            bool last = false);
 
-  /// An agent reports that this attempt runs. It counts as running until take() or returned().
+  /// An agent reports that this attempt runs. It counts as running until take(), returned() or
+  /// vanished().
   void started(const TaskKey& key, HostId host) { running_[key] = host; }
   void returned(const TaskKey& key) { running_.erase(key); }
+  /// The host has gone. If it comes back, its agent reports what runs there again.
+  void vanished(HostId host) {
+    std::erase_if(running_, [&](const auto& attempt) { return attempt.second == host; });
+  }
   [[nodiscard]] const std::map<TaskKey, HostId>& running() const { return running_; }
 
   /// Journals that the request's tasks are cancelled, and ends those that run. False if there was

@@ -64,7 +64,6 @@ class Series {
   [[nodiscard]] std::uint64_t quarantined() const { return quarantined_; }
   /// The last that was taken. kNever: none.
   [[nodiscard]] TimePoint last_time() const { return last_; }
-  [[nodiscard]] double last_value() const { return value_; }
 
  private:
   static constexpr std::size_t kKept = 16;

@@ -19,11 +19,13 @@ class PointsByValue {
   /// The first with the values of that point which was not taken yet.
   std::optional<std::uint32_t> take(const Sweep& other, std::uint32_t point) {
     const Digest wanted = digest(other, point);
-    auto at = std::ranges::lower_bound(points_, wanted, {}, &Entry::first);
-    while (at != points_.end() && at->first == wanted && taken_[at->second]) ++at;
-    if (at == points_.end() || at->first != wanted) return std::nullopt;
-    taken_[at->second] = true;
-    return at->second;
+    const auto first = std::ranges::lower_bound(points_, wanted, {}, &Entry::first);
+    if (first == points_.end()) return std::nullopt;
+    std::uint32_t& taken = taken_[static_cast<std::size_t>(first - points_.begin())];
+    const std::size_t at = static_cast<std::size_t>(first - points_.begin()) + taken;
+    if (at == points_.size() || points_[at].first != wanted) return std::nullopt;
+    ++taken;
+    return points_[at].second;
   }
 
  private:
@@ -37,7 +39,7 @@ class PointsByValue {
 
   Hasher hasher_;
   std::vector<Entry> points_;
-  std::vector<bool> taken_;
+  std::vector<std::uint32_t> taken_;  ///< at the first of equal points: how many of them
 };
 
 }  // namespace

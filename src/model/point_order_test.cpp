@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "model/sweep_fixture.hpp"
 
 namespace gantry {
@@ -26,6 +28,14 @@ TEST(PointOrder, EqualPointsAreTwo) {
   const Sweep two = sweep_of({"x", "x"}, {"1"});
   EXPECT_THAT(positions_in(sweep_of({"y", "x", "x", "x"}, {"1"}), two).value(), ElementsAre(1, 2));
   EXPECT_FALSE(positions_in(sweep_of({"x", "y", "z"}, {"1"}), two));
+}
+
+/// Twenty thousand million looks would take minutes.
+TEST(PointOrder, ManyEqualPointsAreFoundAtOnce) {
+  const Sweep many = sweep_of(std::vector<std::string>(200'000, "x"), {"1"});
+  const auto positions = positions_in(many, many).value();
+  EXPECT_TRUE(std::ranges::is_sorted(positions));
+  EXPECT_EQ(positions.back(), 199'999U);
 }
 
 TEST(PointOrder, ValuesAreNotGluedTogether) {

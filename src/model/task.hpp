@@ -1,6 +1,7 @@
 #pragma once
 /// A task, ready to be run: plain values, produced from the sweep by index when they are needed.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -69,5 +70,11 @@ struct Task {
   Duration timeout{0};  ///< 0 = none
   Checkpoint checkpoint{};
 };
+
+/// Whether a file that `results:` reads is also an input: the task need not write it, and many may
+/// read it.
+[[nodiscard]] inline bool only_reads(const Task& task, const std::string& path) {
+  return std::ranges::find(task.inputs, path) != task.inputs.end();
+}
 
 }  // namespace gantry

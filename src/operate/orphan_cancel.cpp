@@ -1,21 +1,17 @@
 #include "operate/orphan_cancel.hpp"
 
-#include <poll.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <map>
 #include <string>
 #include <variant>
 
 #include "driver/grid_launch.hpp"
+#include "driver/take_over.hpp"
 #include "store/run_lock.hpp"
 
 namespace gantry::operate {
 
 namespace {
-
-constexpr int kCancelLookMs = 100;
 
 class Cancelling {
  public:
@@ -27,7 +23,7 @@ class Cancelling {
     for (bool open = false; !open;) {
       TRY_ASSIGN(open, sites_.open(Leftovers::possible, clock_.now()));
       TRY_ASSIGN(const bool news, take_news());
-      if (!open && !news) TRY(wait());
+      if (!open && !news) TRY(driver::wait_for_news(sites_));
     }
     bool any = false;
     for (const auto& request : requests_) {
@@ -37,7 +33,7 @@ class Cancelling {
     while (std::ranges::any_of(runs_.running(),
                                [&](const auto& entry) { return is_wanted(entry.first); })) {
       TRY_ASSIGN(const bool news, take_news());
-      if (!news) TRY(wait());
+      if (!news) TRY(driver::wait_for_news(sites_));
     }
     TRY(store_.commit());
     if (receipt_ != 0) sites_.acknowledge(receipt_);
@@ -73,13 +69,6 @@ class Cancelling {
       }
     }
     return !news.empty();
-  }
-
-  Result<> wait() {
-    const auto [wait_fd, to_send] = sites_.waits_for();
-    pollfd fd{wait_fd, static_cast<short>(to_send ? POLLIN | POLLOUT : POLLIN), 0};
-    if (::poll(&fd, 1, kCancelLookMs) < 0 && errno != EINTR) return fail_errno("poll");
-    return {};
   }
 
   Sites& sites_;

@@ -93,6 +93,20 @@ class SeveralStudiesTest(TestCase):
             self.assertEqual(done.code, 2, weight)
         self.assertIn("goes with one study", self.gantry("run", "--tag", "a.yaml", "b.yaml").stderr)
 
+    def test_they_must_not_write_the_same_file_however_it_is_spelt(self):
+        for folder in ("a", "b"):
+            self.write(f"{folder}/s.yaml", f"""
+                command: sh -c 'echo {folder} {{x}} >../out{{x}}.txt'
+                parameters: {{ x: [1] }}
+                outputs: ["../out{{x}}.txt"]
+            """)
+        refused = self.gantry("run", "a/s.yaml", "b/s.yaml")
+        self.assertEqual(refused.code, 2, refused)
+        self.assertIn(f"both write {self.dir}/out1.txt", " ".join(refused.stderr.split()))
+        for folder in ("a", "b"):
+            self.assertEqual(self.gantry("run", f"{folder}/s.yaml").code, 0)
+            self.assertEqual(self.read("out1.txt"), f"{folder} 1\n")
+
     def test_a_second_gantry_waits_if_asked_to(self):
         first = self.start_gantry("run", "--", "sh", "-c", "until test -e go; do sleep 0.05; done", ":::", "1")
         self.wait_until(lambda: '"running":1' in self.gantry("runs", "--json").stdout.replace(" ", ""), "the first task")
@@ -134,6 +148,16 @@ class JoiningTest(TestCase):
         self.assertEqual({event["run"] for event in map(json.loads, out.splitlines())}, {1}, "the guest's tasks are its own affair")
         self.assertEqual([(run["done"], run["state"]) for run in self.runs()], [(1, "finished"), (2, "finished")])
 
+    def test_a_run_that_grew_is_told_by_its_own_numbers(self):
+        self.assertEqual(self.gantry("run", "--", "echo", "{}", ":::", "2", "4").code, 0)
+        first = self.first()
+        joined = self.gantry("run", "--join", "--tag", "--joblog", "log", "--", "echo", "{}", ":::", "1", "2", "4")
+        self.assertEqual(joined.code, 0, joined)
+        self.assertEqual(sorted(joined.stdout.splitlines()), ["1\t1", "2\t2", "4\t4"])
+        self.assertTrue(self.read("log").endswith("\techo 1\n"), self.read("log"))
+        self.write("go", "")
+        self.assertEqual(first.wait(timeout=120), 0)
+
     def test_events_and_failures_are_told_to_who_asked(self):
         first = self.first()
         joined = self.gantry("run", "--join", "--json", "--", "sh", "-c", "exit {x}", ":::", "x=0,3")
@@ -174,7 +198,7 @@ class JoiningTest(TestCase):
         self.write("b.yaml", "name: b\ncommand: sh -c 'until test -e go; do sleep 0.05; done' {x}\nparameters: {x: [0, 1]}\n")
         refused = self.gantry("run", "--join", "b.yaml")
         self.assertNotEqual(refused.code, 0)
-        self.assertIn("the same command", refused.stderr)
+        self.assertIn("both run 'sh -c until test -e go", " ".join(refused.stderr.split()))
         self.write("go", "")
         self.assertEqual(first.wait(timeout=120), 0)
 
@@ -210,6 +234,18 @@ class JoiningTest(TestCase):
         done = self.gantry("run", "b.yaml")
         self.assertEqual(done.code, 0, done.stderr)
         self.assertEqual(self.runs()[1]["done"], 3)
+
+    def test_when_the_host_is_killed_the_guest_says_so(self):
+        first = self.first()
+        self.write("b.yaml", "name: b\ncommand: sh -c 'until test -e go; do sleep 0.05; done' {x}\nparameters: {x: [2]}\n")
+        second = self.start_gantry("run", "--join", "b.yaml")
+        self.wait_until(lambda: len(self.runs()) == 2 and self.runs()[1]["running"] == 1, "the guest's task")
+        first.kill()
+        first.communicate()
+        err = second.communicate(timeout=60)[1].decode()
+        self.assertIn(f"the gantry that ran it (process {first.pid}) has ended", err)
+        self.write("go", "")
+        self.assertEqual(self.gantry("run", "b.yaml").code, 0)
 
     def test_what_cannot_join_is_refused_with_the_reason(self):
         first = self.first()

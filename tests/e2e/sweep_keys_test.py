@@ -1,6 +1,7 @@
 """Sweep files: what each key does, seen from the tasks that come out and from what they do."""
 import os
 import subprocess
+import time
 
 import gantry_test
 
@@ -236,6 +237,17 @@ class ResultsTest(SweepFileCase):
         self.assertIn("values are read from files of up to 16 MiB", " ".join(result.stderr.split()))
         rows = self.gantry("results", "--jsonl").json_lines()
         self.assertEqual([row["results"] for row in rows], [{"x": 1}])
+
+    def test_from_a_file_that_tasks_only_read(self):
+        self.write("table.json", '{"a": 1.5, "b": 2}')
+        self.wait_until(lambda: time.time() - os.stat(self.dir / "table.json").st_ctime > 0.2, "it to be old")
+        tasks = self.results_of("""
+            command: test -e {n}
+            parameters: {n: [table.json, /dev/null]}
+            inputs: [table.json]
+            results: {a: {json: table.json}}
+            """)
+        self.assertEqual([task["results"] for task in tasks], [{"a": 1.5}] * 2)
 
     def test_from_csv_that_a_task_writes(self):
         self.write("make.sh", 'printf "time,energy\\n0,1.5\\n1,2.5\\n2,3.5\\n" > log.csv\n')

@@ -108,7 +108,7 @@ class HomecomingTest(SshTestCase):
         self.assertIsNone(run.poll(), "somebody may take it away")
         run.send_signal(signal.SIGINT)
         self.assertEqual(run.wait(60), 1)
-        self.assertIn("1 task made is kept at its site", self.told())
+        self.assertIn("outputs of 1 task stay at its site", self.told())
         self.assertIn("out/1.bin: Is a directory", self.told())
         (self.dir / "out/1.bin/folder").rmdir()
         (self.dir / "out/1.bin").rmdir()

@@ -52,7 +52,7 @@ std::optional<std::string> Sandbox::move_into(agent::Start& start,
   start.sandbox = folder_;
   start.workdir = there(start.workdir);
   start.make_workdir = true;
-  for (auto* list : {&start.outputs, &start.collect, &start.keep})
+  for (auto* list : {&start.outputs, &start.collect, &start.only_read, &start.keep})
     for (auto& path : *list) path = there(path);
   for (auto& word : start.argv)
     if (word.starts_with('/')) word = there(word);

@@ -99,6 +99,8 @@ agent::Start to_wire(const TaskKey& key, const Task& task) {
   start.make_workdir = task.make_workdir;
   start.outputs = task.outputs;
   start.collect = task.collect;
+  for (const auto& path : task.collect)
+    if (only_reads(task, path)) start.only_read.push_back(path);
   return start;
 }
 

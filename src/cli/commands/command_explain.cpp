@@ -34,7 +34,7 @@ Result<int> explain_tasks(Context& context, const ExplainOptions& options) {
   query::StorySources sources{.state_dir = context.state_dir, .now = RealClock{}.now()};
   if (study) {
     sources.study = &*study;
-    sources.learnt_memory = [memory = driver::kept_memory(run.store, *study),
+    sources.learnt_memory = [memory = driver::kept_models(run.store, *study).memory,
                              features = engine::workload_of(*study).features](
                                 TaskId task) -> std::optional<query::LearntMemory> {
       const auto bytes = memory.need(features(task));

@@ -116,7 +116,7 @@ std::optional<forecast::LearnedCosts> learnt_costs(Context& context,
                                                    const Application& application) {
   const auto store = store::Store::open(context.state_dir, store::Access::read_only);
   if (!store) return std::nullopt;
-  auto kept = driver::kept_times(*store, application);
+  auto kept = driver::kept_models(*store, application);
   for (const auto& notice : kept.notices) context.note("gantry: warning: " + one_line(notice));
   const std::uint64_t tasks = kept.times.observations();
   forecast::LearnedCosts costs(application.size(), engine::workload_of(application).features,

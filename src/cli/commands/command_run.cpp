@@ -113,11 +113,11 @@ void add_run(CLI::App& app, const RunWords& words, Action& action) {
   command->add_flag("-n,--dry-run", options->dry_run, "Show the tasks and run none");
   CLI::Option* wait = command->add_flag("--wait", options->session.how.wait,
                                         "Wait while another gantry drives runs here");
-  command
-      ->add_flag("--join", options->session.join, "Let a gantry that drives runs here run it, too")
+  command->add_flag("--join", options->session.join, "Add it to the gantry already running here")
       ->excludes(wait)
       ->excludes(fresh);
-  command->add_option("--weight", options->weights, "Of several files: FILE gets N times the hosts")
+  command
+      ->add_option("--weight", options->weights, "Relative share of FILE among several (default 1)")
       ->type_name("FILE=N")
       ->allow_extra_args(false);
   auto& one_liner = options->one_liner;
@@ -137,7 +137,7 @@ void add_run(CLI::App& app, const RunWords& words, Action& action) {
       "        :::: FILE (lines; - is standard input)\n"
       "\n"
       "A study that joins shares the hosts of the gantry that runs already, and has its\n"
-      "sites, options and environment; Ctrl-C then only ends the watching.\n"
+      "sites, options and environment; Ctrl-C then stops watching; the run goes on.\n"
       "\n"
       "Examples:\n"
       "  gantry run sweep.yaml\n"

@@ -2,6 +2,7 @@
 // interrupted.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -55,8 +56,10 @@ Result<simulate::Experiment> experiment_of(const SimulateOptions& options) {
     paper.bandwidth_scale = options.bandwidth_scale;
   }
   auto experiment = simulate::paper_experiment(name, paper);
-  if (!experiment && experiment.error().message.find("no experiment") != std::string::npos)
-    experiment.error().hint += ", etc, forecasts, eta, apst-forecasts";
+  const bool known =
+      std::ranges::any_of(simulate::paper_experiments(),
+                          [&](const simulate::PaperExperiment& each) { return each.name == name; });
+  if (!experiment && !known) experiment.error().hint += ", etc, forecasts, eta, apst-forecasts";
   return experiment;
 }
 

@@ -117,7 +117,9 @@ class Watch {
           stopped && !seen.let_go
               ? fmt::format("run {} goes on in process {}; 'gantry cancel --run {}' ends it", run,
                             joined_.holder, run)
-              : "the gantry that ran it has stopped it";
+          : seen.let_go
+              ? "the gantry that ran it has stopped it"
+              : fmt::format("the gantry that ran it (process {}) has ended", joined_.holder);
     }
     return summaries;
   }
@@ -145,6 +147,12 @@ Result<std::optional<std::vector<driver::Summary>>> run_joined(Context& context,
   if (observer.notice)
     observer.notice(
         fmt::format("running in the gantry that runs here already (process {})", joined->holder));
+  // The run may have grown from an earlier study: its tasks keep their numbers.
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    TRY_ASSIGN(const auto record, store.run(joined->runs[i]));
+    if (record)
+      static_cast<void>(jobs[i].application.number_tasks(record->batches, record->numbering));
+  }
   return Watch(context, std::move(store), std::move(*joined), observer).run();
 }
 
