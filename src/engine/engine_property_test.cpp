@@ -246,8 +246,9 @@ class World {
     RC_ASSERT(schedule::slots(agent.host, workload_.resources_of(start.key.task)) > 0U);
     for (const FileId file : workload_.files_of(start.key.task))
       RC_ASSERT(depots_.is_there(file, agent.host.site));
-    // Never beside its twin, unless it is wanted; then on another host.
-    RC_ASSERT(times_out(start.key.task) <= (twins_->erase(start.key.task) > 0 ? 1U : 0U));
+    // Never beside its twin, unless it is wanted; then on another host. (Both may start at once.)
+    if (const std::size_t out = times_out(start.key.task); out > 0)
+      RC_ASSERT(out == 1U && twins_->erase(start.key.task) > 0);
     RC_ASSERT(std::ranges::count(agent.queue, start.key.task, &TaskKey::task) +
                   std::ranges::count(agent.running, start.key.task, &TaskKey::task) ==
               0);
@@ -505,27 +506,33 @@ class World {
   bool only_ = false;
 };
 
+/// From the whole range: rapidcheck would begin with small numbers, and so with the first site.
+template <class T>
+T any_of(T low, T end) {
+  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<T>(low, end));
+}
+std::vector<std::uint8_t> any_bytes() {
+  return *rc::gen::resize(rc::kNominalSize, rc::gen::nonEmpty<std::vector<std::uint8_t>>());
+}
+
 Plan any_plan() {
   Plan plan;
-  plan.tasks = *rc::gen::inRange<std::uint32_t>(1, 40);
-  plan.retries = *rc::gen::inRange<std::uint32_t>(0, 3);
-  const auto count = *rc::gen::inRange<std::uint32_t>(1, 4);
+  plan.tasks = any_of(1U, 40U);
+  plan.retries = any_of(0U, 3U);
+  const auto count = any_of(1U, 7U);
   for (std::uint32_t i = 1; i <= count; ++i)
-    plan.hosts.push_back({HostId(i), "h", *rc::gen::inRange<std::uint32_t>(1, 5),
-                          *rc::gen::inRange<std::uint64_t>(0, 6)});
-  for (Host& host : plan.hosts) host.site = SiteId(*rc::gen::inRange<std::uint32_t>(0, 3));
+    plan.hosts.push_back({HostId(i), "h", any_of(1U, 5U), any_of<std::uint64_t>(0, 6)});
+  for (Host& host : plan.hosts) host.site = SiteId(any_of(0U, 3U));
   // The first host can run everything.
   plan.hosts[0].cores = 4;
   plan.hosts[0].memory = 8;
   plan.hosts[0].site = kHome;
-  plan.shapes = *rc::gen::nonEmpty<std::vector<std::uint8_t>>();
-  plan.reads = *rc::gen::nonEmpty<std::vector<std::uint8_t>>();
-  plan.file_bytes = *rc::gen::resize(
-      5, rc::gen::container<std::vector<double>>(
-             rc::gen::map(rc::gen::inRange(1, 9), [](int n) { return static_cast<double>(n); })));
+  plan.shapes = any_bytes();
+  plan.reads = any_bytes();
+  for (std::uint32_t i = any_of(0U, 6U); i > 0; --i) plan.file_bytes.push_back(any_of(1, 9));
   // The first depot may be too small for some tasks; the second has no limit. Each may give files
   // to the other, which is quicker than to fetch them from home.
-  plan.map.limit_depot(SiteId(1), *rc::gen::inRange(1, 25));
+  plan.map.limit_depot(SiteId(1), any_of(1, 25));
   if (*rc::gen::arbitrary<bool>())
     plan.map.ways = {{.other = SiteId(1), .bandwidth = 2},
                      {.other = SiteId(2), .bandwidth = 2},

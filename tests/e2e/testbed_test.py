@@ -96,6 +96,7 @@ class OutageTest(gantry_test.TestCase):
                 child.stdin.flush()
                 self.assertEqual(select.select([child.stdout], [], [], 1)[0], [], "it came over a link that is cut")
                 grid.mend("s1")
+                self.assertTrue(select.select([child.stdout], [], [], 60)[0], "it does not come over a link that is mended")
                 self.assertEqual(child.stdout.readline(), line)
             grid.cut("s1", "--for", "500ms")
             self.assertEqual(child.communicate(b"through\n", timeout=60)[0], b"through\nended\n")

@@ -57,12 +57,27 @@ TEST(ConnectionHint, KnowsWhatToDoAboutEachUsualReason) {
 TEST(ConnectionHint, SaysNothingWithoutKnowing) {
   // Each shares words with a reason that is known.
   for (const std::string_view why :
-       {"", "what?", "Connection closed by 10.0.0.1 port 22", "Connection reset by peer",
-        "kex_exchange_identification: read: Connection reset by peer", "Broken pipe",
-        "far: no such host in this cluster", "unknown key type", "Permission is required",
-        "No such file or directory", "Too many open files in system", "file system error",
-        "cannot create a thread", "Could not load the profile", "the time limit is out",
-        "found nothing", "not now", "the agent ended with exit code 255",
+       {"",
+        "what?",
+        "Connection closed by 10.0.0.1 port 22",
+        "Connection reset by peer",
+        "kex_exchange_identification: read: Connection reset by peer",
+        "Broken pipe",
+        "far: no such host in this cluster",
+        "unknown key type",
+        "Permission is required",
+        "No such file or directory",
+        "Too many open files in system",
+        "file system error",
+        "cannot create a thread",
+        "Could not load the profile",
+        "the time limit is out",
+        "found nothing",
+        "not now",
+        "its start failed",
+        "File size limit exceeded",
+        "beyond our reach",
+        "the agent ended with exit code 255",
         "Received disconnect from far: 2: Too many authentication failures"})
     EXPECT_EQ(connection_hint(why, "far"), "") << why;
 }
