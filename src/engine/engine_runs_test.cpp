@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <map>
 #include <string>
 
@@ -61,6 +62,30 @@ TEST(EngineRuns, ShareTheGridByTheirWeights) {
   // 101 rounds of 4 slots, and a few tasks ahead before run times were known.
   EXPECT_NEAR(started.at(kOne), 101, 5);
   EXPECT_NEAR(started.at(kTwo), 303, 5);
+}
+
+TEST(EngineRuns, WhatIsStartedBeforeRunTimesAreKnownDoesNotWeigh) {
+  Engine engine;
+  engine.add_run(kOne, {.count = 1000}, {}, nullptr, 1);
+  engine.add_run(kTwo, {.count = 1000}, {}, nullptr, 3);
+  engine.apply(HostUp{{HostId(1), "here", 2, 1ULL << 30}});
+  std::deque<StartAttempt> given;
+  std::map<RunId, int> ended;
+  for (int i = 0; i < 100; ++i) {  // one ends every 5 ms, after 10 ms
+    const TimePoint now = from_ns(i * 5'000'000);
+    for (const Action& action : engine.decide(now))
+      if (const auto* start = std::get_if<StartAttempt>(&action)) given.push_back(*start);
+    AttemptEnded event;
+    event.report.key = given.front().key;
+    event.report.started = now - std::chrono::milliseconds(10);
+    event.report.ended = now;
+    event.host = given.front().host;
+    given.pop_front();
+    engine.apply(AttemptStarted{event.report.key, event.host, event.report.started});
+    engine.apply(event);
+    ++ended[event.report.key.run];
+  }
+  EXPECT_NEAR(ended.at(kTwo), 75, 10);
 }
 
 /// Whoever waits for a slot that another run leaves gets it, by any strategy, and not only when its

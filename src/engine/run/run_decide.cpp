@@ -87,7 +87,9 @@ bool Run::may_start() const {
 }
 
 double Run::typical_charge() const {
-  const double took = seconds(run_times().mean().value_or(std::chrono::seconds(1)));
+  // What is paid by a guess must not weigh for long when run times are known.
+  constexpr Duration kGuess = std::chrono::milliseconds(20);
+  const double took = seconds(run_times().mean().value_or(others_mean.value_or(kGuess)));
   return std::max(took, 1e-6) * std::max(typical.cores, 1U);
 }
 
