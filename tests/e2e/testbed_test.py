@@ -87,17 +87,25 @@ class OutageTest(gantry_test.TestCase):
             self.assertEqual(grid.ssh("s1h1", "hostname").stdout, "s1h1\n")
 
     def test_a_connection_outlives_a_short_cut(self):
+        # Each direction alone: the far side hears into a file, and speaks when there is another.
+        script = ": >heard; echo begun; head -n1 >>heard; until [ -e speak ]; do sleep 0.02; done; echo spoken; cat; echo ended"
         with testbed.up(self) as grid:
-            child = self.start(["ssh", "-F", grid.ssh_config, "s1h1", "echo begun; cat; echo ended"], stdin=-1)
+            home = grid.dir / "sites" / "s1" / "home"
+            child = self.start(["ssh", "-F", grid.ssh_config, "s1h1", script], stdin=-1)
             self.assertEqual(child.stdout.readline(), b"begun\n")
-            for line in (b"one way\n", b"and again\n"):
-                grid.cut("s1")
-                child.stdin.write(line)
-                child.stdin.flush()
-                self.assertEqual(select.select([child.stdout], [], [], 1)[0], [], "it came over a link that is cut")
-                grid.mend("s1")
-                self.assertTrue(select.select([child.stdout], [], [], 60)[0], "it does not come over a link that is mended")
-                self.assertEqual(child.stdout.readline(), line)
+            grid.cut("s1")
+            child.stdin.write(b"there\n")
+            child.stdin.flush()
+            time.sleep(1)
+            self.assertEqual((home / "heard").read_text(), "", "it came over a link that is cut")
+            grid.mend("s1")
+            self.wait_until(lambda: (home / "heard").read_text() == "there\n", "it comes over a link that is mended")
+            grid.cut("s1")
+            self.write(home / "speak", "")
+            self.assertEqual(select.select([child.stdout], [], [], 1)[0], [], "it came over a link that is cut")
+            grid.mend("s1")
+            self.assertTrue(select.select([child.stdout], [], [], 60)[0], "it does not come over a link that is mended")
+            self.assertEqual(child.stdout.readline(), b"spoken\n")
             grid.cut("s1", "--for", "500ms")
             self.assertEqual(child.communicate(b"through\n", timeout=60)[0], b"through\nended\n")
             self.assertEqual(child.returncode, 0)
