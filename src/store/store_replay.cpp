@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <ranges>
 #include <span>
 #include <variant>
+#include <vector>
 
 #include "store/store_impl.hpp"
 
@@ -82,12 +82,13 @@ Result<> Store::replay(std::span<const ReplayFrom> runs,
   }
   // In the order of the table, not through the index: the rows of a run lie together, or beside
   // those of the runs that were driven with it.
-  const auto value = [](const auto& entry) { return entry.first.value(); };
-  TRY_ASSIGN(Statement rows,
-             impl_->db.prepare(fmt::format(
-                 "SELECT run, {} FROM events NOT INDEXED WHERE run IN ({}) AND "
-                 "seq > ? AND seq <= ? ORDER BY seq",
-                 kStateColumns, fmt::join(stretches | std::views::transform(value), ","))));
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(stretches.size());
+  for (const auto& [run, stretch] : stretches) numbers.push_back(run.value());
+  TRY_ASSIGN(Statement rows, impl_->db.prepare(fmt::format(
+                                 "SELECT run, {} FROM events NOT INDEXED WHERE run IN ({}) AND "
+                                 "seq > ? AND seq <= ? ORDER BY seq",
+                                 kStateColumns, fmt::join(numbers, ","))));
   rows.integer(all.after).integer(all.last);
   std::int64_t seq = 0;
   Event event;
