@@ -112,6 +112,7 @@ Result<std::optional<OutdatedReason>> RunIo::why_stale(const ReportReceived& rec
   const auto holds =
       contents_.holds(received.fingerprint, report.started, task, *print, stop_, report.ended);
   if (stop_() || (holds && *holds)) return std::nullopt;
+  if (!holds && holds.error().code == ErrorCode::busy) return tl::unexpected<Error>(holds.error());
   return what_changed({received.fingerprint, report.started}, *print, task);
 }
 

@@ -59,10 +59,12 @@ void Engine::Impl::tell(RunId id, const E& event) {
   if (run == runs.end()) return;
   run->second.on(event);
   run->second.strategy->observe(event);
-  if constexpr (std::is_same_v<E, AttemptComputed>) left_room.insert_or_assign(event.host, event);
-  if constexpr (std::is_same_v<E, AttemptEnded>)
+  if (runs.size() == 1) return;
+  if constexpr (std::is_same_v<E, AttemptComputed>)
+    left_room.insert_or_assign(event.host, event);
+  else if constexpr (std::is_same_v<E, AttemptEnded>)
     left_room.insert_or_assign(event.host, AttemptComputed{event.report.key, event.host});
-  if constexpr (std::is_same_v<E, AttemptReturned> || std::is_same_v<E, CancelRequested>)
+  else if constexpr (std::is_same_v<E, AttemptReturned> || std::is_same_v<E, CancelRequested>)
     tell_others(id, event);
 }
 
@@ -117,9 +119,7 @@ void Engine::Impl::lost_at(FileId file, SiteId site) {
 std::vector<Action> Engine::Impl::decide(TimePoint now) {
   std::vector<Action> actions;
   for (const auto& [host, event] : std::exchange(left_room, {}))
-    if (runs.size() > 1) {
-      for (auto& [id, run] : runs) run.strategy->observe(event);
-    }
+    for (auto& [id, run] : runs) run.strategy->observe(event);
   grid.learns =
       std::ranges::any_of(runs, [](const auto& entry) { return entry.second.book.learns(); });
   if (grid.learns) grid.seen.pass(now);

@@ -150,8 +150,10 @@ Result<std::optional<std::vector<driver::Summary>>> run_joined(Context& context,
   // The run may have grown from an earlier study: its tasks keep their numbers.
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     TRY_ASSIGN(const auto record, store.run(joined->runs[i]));
-    if (record)
-      static_cast<void>(jobs[i].application.number_tasks(record->batches, record->numbering));
+    const bool numbered =
+        record && jobs[i].application.number_tasks(record->batches, record->numbering);
+    if (!numbered && observer.notice)
+      observer.notice("the tasks of this run cannot be named here; 'gantry tasks' lists them");
   }
   return Watch(context, std::move(store), std::move(*joined), observer).run();
 }
